@@ -58,6 +58,21 @@ class CascadeLineSerializer(Plain):
     cells = serializers.ListField(child=serializers.JSONField())
 
 
+class CascadeSystemSerializer(Plain):
+    """A system or a baseline. A figure is {value, low, high, n, reason}; objects of them are by name."""
+
+    system = serializers.CharField()
+    condition = serializers.CharField(allow_blank=True)
+    baseline = serializers.BooleanField()
+    competence = serializers.DictField()
+    conduct = serializers.DictField(help_text="by dimension")
+    leak_rate = serializers.DictField(help_text="of what reached CONDUCT, and of all")
+    pass_hat = serializers.DictField(help_text="by k")
+    stages = serializers.DictField(help_text="by stage: passed, of those scored there")
+    probes = serializers.DictField(help_text="by kind: probe and control")
+    restraint = serializers.DictField(help_text="by figure of the panel")
+
+
 class CascadeTableSerializer(Plain):
     """A table of the report; `columns` head its cells."""
 
@@ -92,6 +107,7 @@ class CascadeReportSerializer(Plain):
     level = serializers.FloatField()
     best_baseline = serializers.CharField()
     oracle = ResultSerializer()
+    systems = CascadeSystemSerializer(many=True)
     tables = CascadeTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())
     guardrails = serializers.ListField(child=serializers.CharField())

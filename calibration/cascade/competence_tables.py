@@ -51,13 +51,13 @@ def probes(context: Context) -> Table:
     lines: list[Line] = []
     for row in context.all():
         for kind in PROBES:
-            at, control = _of_kind(row, kind, False), _of_kind(row, kind, True)
+            at, control = of_kind(row, kind, False), of_kind(row, kind, True)
             if not at and not control:
                 continue
             beyond: tuple[Cell, ...] = ("–", "–")
             if not row.is_baseline:
                 beyond = tuple(
-                    context.beyond(own, _of_kind(context.best, kind, side), figures.competence)
+                    context.beyond(own, of_kind(context.best, kind, side), figures.competence)
                     for own, side in ((at, False), (control, True))
                 )
             cells = (
@@ -77,7 +77,8 @@ def probes(context: Context) -> Table:
     )
 
 
-def _of_kind(row: Rows, kind: str, control: bool) -> list[Decided]:
+def of_kind(row: Rows, kind: str, control: bool) -> list[Decided]:
+    """Return a row's decisions at the probes of a kind, or at their controls."""
     return [one for one in row.decisions if (kind, control) in one.probes]
 
 
@@ -123,7 +124,7 @@ def failed_by_probe(context: Context) -> Table:
     lines = []
     for row in context.all():
         for kind in PROBES:
-            at = _of_kind(row, kind, False)
+            at = of_kind(row, kind, False)
             if at:
                 counted = figures.failures(at)
                 cells: tuple[Cell, ...] = tuple(counted[place] for place in places)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -16,6 +17,7 @@ from annotation.models import Rater, Split, TestLook
 from annotation.records import Dialogue
 from annotation.scenarios.agents import AGENTS
 from calibration.cascade import (
+    by_system,
     competence_tables,
     conduct_tables,
     figures,
@@ -49,10 +51,16 @@ TABLES: tuple[Callable[[parts.Context], Table], ...] = (
 class Row:
     """A system under a condition, or a baseline, with its decisions."""
 
-    name: str
+    system: str
     decisions: list[Decided]
+    condition: str = ""
     is_baseline: bool = False
     is_fake: bool = False
+
+    @property
+    def name(self) -> str:
+        """The system, with its condition in brackets where rows tell conditions apart."""
+        return f"{self.system} ({self.condition})" if self.condition else self.system
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class CascadeReport:
     """A report: its tables, what it rests on in sentences, and the guardrails that stand with it.
 
     ``oracle`` is the oracle's competence at all scored points: anything but 1 is a fault of the set.
+    ``systems`` are the figures system by system (`by_system`).
     """
 
     query: CascadeQuery
@@ -72,6 +81,7 @@ class CascadeReport:
     facts: tuple[str, ...]
     guardrails: tuple[str, ...]
     oracle: Result
+    systems: tuple[dict[str, Any], ...] = ()
 
 
 def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
@@ -157,6 +167,7 @@ def _report(
         tuple(sentences.facts(context, found, part, learnt_on_dev=learn_from is not None)),
         tuple(sentences.guardrails(context, found)),
         figures.mean("competence", oracle, figures.competence, families, query.plan),
+        by_system.systems(context),
     )
 
 
@@ -170,8 +181,7 @@ def _dev(query: CascadeQuery, split: Split | None, part: str) -> list[Dialogue] 
 
 def _row(group: Group, made: list[Decided], found: Material) -> Row:
     system, condition = group
-    name = f"{system} ({condition})" if condition else system
-    return Row(name, made, is_fake=group in found.fakes)
+    return Row(system, made, condition, is_fake=group in found.fakes)
 
 
 def _best(others: Sequence[Row], families: figures.Families, query: CascadeQuery) -> Row:

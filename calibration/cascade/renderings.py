@@ -160,6 +160,7 @@ def content(made: CascadeReport) -> dict[str, Any]:
         "level": query.plan.level,
         "best_baseline": made.best.name,
         "oracle": made.oracle.as_dict(),
+        "systems": list(made.systems),
         "tables": [_table(table) for table in made.tables],
         "facts": list(made.facts),
         "guardrails": list(made.guardrails),

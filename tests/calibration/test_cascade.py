@@ -147,6 +147,26 @@ def test_the_share_of_talk_counts_what_an_agent_says_beside_the_script(tmp_path)
     assert cell(made, "talk", "mute (mode explicit)", "Share of messages") is None
 
 
+def test_programs_read_the_figures_of_the_tables_system_by_system(tmp_path) -> None:
+    corpus = families(tmp_path)
+    played(corpus, "talker", always("speak"))
+    made = report(corpus)
+    first = made["systems"][0]
+    row = "talker (mode explicit)"
+    assert (first["system"], first["condition"], first["baseline"]) == ("talker", "mode explicit", False)
+    assert (
+        first["probes"]["overheard"]["probe"]["value"]
+        == cell(made, "probes", f"{row}: overheard", "Probe")
+        == 0
+    )
+    assert first["restraint"]["intrusion_rate"]["value"] == 1
+    assert first["competence"]["value"] == cell(made, "competence", row, "At probes")
+    assert set(first["stages"]) == {"attend", "speak", "address", "ground", "compose", "conduct"}
+    assert set(first["pass_hat"]) == {"1"}
+    baselines = {one["system"] for one in made["systems"] if one["baseline"]}
+    assert baselines == {"always_silent", "always_speak", "random", "majority", "mention_rule"}
+
+
 def test_no_form_of_the_report_has_a_mean_of_the_three_scores(tmp_path) -> None:
     """With competence 1, conduct 0 and pass^1 1 the mean would be 2/3: it stands nowhere."""
     corpus = families(tmp_path)

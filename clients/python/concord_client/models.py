@@ -436,6 +436,7 @@ class CascadeReport(TypedDict, total=False):
     level: Required[float]
     best_baseline: Required[str]
     oracle: Required[Result]
+    systems: Required[list[CascadeSystem]]
     tables: Required[list[CascadeTable]]
     facts: Required[list[str]]
     guardrails: Required[list[str]]
@@ -448,6 +449,20 @@ class CascadeStage(TypedDict, total=False):
     score: Required[float | None]
     state: Required[str]
     why: Required[str]
+
+
+class CascadeSystem(TypedDict, total=False):
+    """A system or a baseline. A figure is {value, low, high, n, reason}; objects of them are by name."""
+    system: Required[str]
+    condition: Required[str]
+    baseline: Required[bool]
+    competence: Required[dict[str, Any]]
+    conduct: Required[dict[str, Any]]
+    leak_rate: Required[dict[str, Any]]
+    pass_hat: Required[dict[str, Any]]
+    stages: Required[dict[str, Any]]
+    probes: Required[dict[str, Any]]
+    restraint: Required[dict[str, Any]]
 
 
 class CascadeTable(TypedDict, total=False):
