@@ -57,6 +57,7 @@ def test_a_scheme_is_made_seen_saved_asked_and_answered(page_of):
     expect(page.locator("#q3-wording")).to_be_focused()
     # the preview of the new order has taken the old one's place, where an answer would be lost with it
     expect(shown.locator("section.asked").nth(1)).to_have_attribute("data-question", "why_say_it")
+    expect(page.locator("iframe.coming")).to_have_count(0)
     shown.get_by_role("button", name="1 1").click()
     expect(shown.locator("[data-entry=why_say_it]")).to_be_visible()
     expect(shown.locator("#saved")).to_have_text("Preview: nothing is kept")

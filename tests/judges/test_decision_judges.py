@@ -222,7 +222,9 @@ def test_what_the_agent_did_not_see_is_shown_to_the_judge_of_conduct_alone(audie
         for number, (turn, who) in enumerate(zip(deepcopy(LAUNCH["turns"]), audiences, strict=True))
     ]
     turns[4].pop("audience", None)
-    raw = {"turns": turns, "secrets": [], "common_ground": [], "probes": [], "keys": {"4": {"free": True}}}
+    heard = [str(number) for number, who in enumerate(audiences[:4]) if who is None or "bot" in who]
+    keys = {number: {"free": True} for number in [*heard, "4"]}
+    raw = {"turns": turns, "secrets": [], "common_ground": [], "probes": [], "keys": keys}
     dialogue = parsed(deepcopy(LAUNCH) | raw)
     made = turn_of(Decision(4, "message", "Yes."), "bot", dialogue.turns[4])
     case = Case(dialogue, Continuation("k", "kit-x", (made,), "static"), 0)

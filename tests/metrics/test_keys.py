@@ -58,7 +58,7 @@ def test_a_wrong_key_is_refused_with_what_is_right(key: str, message: str) -> No
 
 def test_groups_stand_for_their_metrics() -> None:
     assert expand(["global", "nse", "dnr"]) == [*members("global"), "dnr"]
-    several = ("local", "global", "baselines", "constraints")
+    several = ("local", "global", "baselines", "constraints", "cascade", "live")
     assert set(members("all")) == {key for group in several for key in members(group)}
     assert "ll" not in members("local")
 

@@ -70,6 +70,10 @@ def alignment(folder: Path) -> list[float]:
     return [half, 1 - math.sqrt(half), 1 - math.sqrt(disjoint)]
 
 
+def talks(folder: Path) -> list[float]:
+    return [2 / 5, 4 / 10, math.log(3) / math.log(4)]
+
+
 WORKED: dict[str, Figures] = {
     "act-transitions": acts,
     "agenda-completion": coverage,
@@ -77,6 +81,7 @@ WORKED: dict[str, Figures] = {
     "concentration": spreads,
     "context-likeness": lambda folder: [near("tea cake", "tea")],
     "learned-overlap": bert_score,
+    "group-chats": talks,
     "lexical-novelty": novelty,
     "likelihood": likelihood,
     "meteor": lambda folder: [10 * 0.6 / (0.6 + 9)],

@@ -12,6 +12,8 @@ from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.rubric_judge import filled
 
+LETTERS_ASKED = "Write the letters, best first"
+"""What the wording of a question about an order says."""
 TITLE = re.compile(r"RESPONSE ([A-J])")
 TIE, BOTH_BAD = "tie", "both_bad"
 MIDDLE, BAD = 3.0, 1.0
@@ -101,7 +103,9 @@ def _drawn(mind: Mind, key: str, text: str, true: str, first: str, values: tuple
 
 
 def _is_order(request: Request, question: Question) -> bool:
-    """Whether a question without values is answered with letters: its field is a text."""
+    """Whether a question without values is answered with letters: it says so, or its field is a text."""
+    if re.search(rf"^{re.escape(question.key)}: .*{LETTERS_ASKED}", request.instruction, re.M):
+        return True
     properties = {} if request.schema is None else request.schema.get("properties", {})
     told = properties.get(question.key, {"type": "string"})
     return not question.values and not question.in_words and '"string"' in str(told).replace("'", '"')
