@@ -12,7 +12,6 @@ from annotation.scenarios.decisions import decision_of
 from annotation.scenarios.observing import FROM_SILENCE, NOT_SEEN, observe
 from annotation.scenarios.points import key_at, scenario_of
 from annotation.scenarios.records import (
-    FORM,
     STAGES,
     UNPARSEABLE,
     CascadeSettings,
@@ -106,6 +105,3 @@ def _scores(result: Outcome) -> dict[str, Answer]:
 
 def _known(value: float | str | None, reason: str) -> Answer:
     return Answer(None, reason) if value is None else Answer(value)
-
-
-__all__ = ["FORM", "Answer", "Answers", "answers", "decisions_of"]

@@ -137,11 +137,6 @@ def competence(one: Decided) -> float | None:
     return one.result.competence
 
 
-def stage_score(stage: str) -> Weigh:
-    """Return what a stage's score adds to a mean: nothing where it is void, waits or does not apply."""
-    return lambda one: one.result.stages[stage].score
-
-
 def stage_passed(stage: str, settings: CascadeSettings) -> Weigh:
     """Return 1 where a stage's score is above its threshold, 0 where not, None where it was not reached."""
     tau = settings.tau[STAGES.index(stage)]
