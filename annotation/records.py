@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from annotation.scenarios.records import Scenario
+from annotation.scripts.records import Fact, Question, QuestionSet, Script
 
 Act = Literal["message", "reaction", "silence", "join", "leave"]
 Mode = Literal["rollout", "static"]
@@ -146,7 +147,8 @@ class Dialogue:
     """A shared history with its participants, and what systems produced for it.
 
     `turns` are the dialogue's own; they are also the continuation `self` by `system`. Of a scenario they are
-    its script.
+    its script. A dialogue with a `script` is a long one of dated sessions, with its facts, questions and
+    question sets.
     """
 
     id: str
@@ -161,6 +163,10 @@ class Dialogue:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     agenda: Agenda | None = None
     scenario: Scenario | None = None
+    script: Script | None = None
+    facts: tuple[Fact, ...] = ()
+    questions: tuple[Question, ...] = ()
+    question_sets: tuple[QuestionSet, ...] = ()
 
     def own(self) -> Continuation | None:
         """Return the dialogue's own turns as the continuation `self`, None where it has no turns."""

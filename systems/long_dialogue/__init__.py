@@ -1,0 +1,1 @@
+"""An agent that heard a long dialogue: how it is asked, what it remembers, and how its answers are read."""
