@@ -1,0 +1,90 @@
+"""A script's sessions by number: where their turns are, who is there, and what the main character hears."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from annotation.records import EVENTS, Dialogue, Turn
+from annotation.scripts.records import Script, Session
+
+
+def script_of(dialogue: Dialogue) -> Script:
+    """Return a dialogue's script; raise ValueError where it has none."""
+    if dialogue.script is None:
+        raise ValueError(f"The dialogue {dialogue.id!r} is no script.")
+    return dialogue.script
+
+
+class Sessions:
+    """The sessions of a script, numbered from 1, with the positions of the dialogue's own turns in each."""
+
+    def __init__(self, dialogue: Dialogue) -> None:
+        self.dialogue = dialogue
+        self.script = script_of(dialogue)
+        self.main = self.script.main
+        self.numbers: Mapping[str, int] = {
+            session.id: number for number, session in enumerate(self.script.sessions, start=1)
+        }
+
+    def __len__(self) -> int:
+        return len(self.script.sessions)
+
+    def __getitem__(self, number: int) -> Session:
+        """Return the session of a number, from 1."""
+        if not 1 <= number <= len(self):
+            raise IndexError(f"there is no session {number}; there are {len(self)}")
+        return self.script.sessions[number - 1]
+
+    @cached_property
+    def positions(self) -> Mapping[int, tuple[int, ...]]:
+        """The positions of each session's own turns, in order; turns of no session are in none."""
+        found: dict[int, list[int]] = {number: [] for number in range(1, len(self) + 1)}
+        for place, turn in enumerate(self.dialogue.turns):
+            if (number := self.numbers.get(turn.session)) is not None:
+                found[number].append(place)
+        return {number: tuple(places) for number, places in found.items()}
+
+    @cached_property
+    def of_turn(self) -> tuple[int, ...]:
+        """The number of the session of each own turn; 0 where it is in none."""
+        return tuple(self.numbers.get(turn.session, 0) for turn in self.dialogue.turns)
+
+    @cached_property
+    def present(self) -> Mapping[int, frozenset[str]]:
+        """Who is there: those who speak or act in the session, and those it lists as present."""
+        turns = self.dialogue.turns
+        return {
+            number: frozenset(self[number].present)
+            | {turns[place].speaker for place in places if turns[place].act not in EVENTS}
+            for number, places in self.positions.items()
+        }
+
+    @cached_property
+    def heard(self) -> frozenset[int]:
+        """The numbers of the sessions in which the main character is present: P(s)."""
+        return frozenset(number for number, there in self.present.items() if self.main in there)
+
+    def hears(self, place: int) -> bool:
+        """Whether the main character hears an own turn: it is of a session with them, and not kept from them."""
+        turn = self.dialogue.turns[place]
+        return self.of_turn[place] in self.heard and _audible(turn, self.main)
+
+    def heard_turns(self, number: int, until: int | None = None) -> tuple[int, ...]:
+        """Return the positions of a session's turns that the main character hears, up to and with `until`."""
+        if number not in self.heard:
+            return ()
+        return tuple(
+            place
+            for place in self.positions[number]
+            if (until is None or place <= until) and _audible(self.dialogue.turns[place], self.main)
+        )
+
+    def cluster(self, number: int) -> str:
+        """Return what is resampled for a session: its season, or itself, within its dialogue."""
+        session = self[number]
+        return f"{self.dialogue.id}/{session.season or session.id}"
+
+
+def _audible(turn: Turn, listener: str) -> bool:
+    return turn.audience is None or turn.speaker == listener or listener in turn.audience
