@@ -66,7 +66,7 @@ class Sessions:
         return frozenset(number for number, there in self.present.items() if self.main in there)
 
     def hears(self, place: int) -> bool:
-        """Whether the main character hears an own turn: it is of a session with them, and not kept from them."""
+        """Whether the main character hears an own turn: it is there and not kept out of it."""
         turn = self.dialogue.turns[place]
         return self.of_turn[place] in self.heard and _audible(turn, self.main)
 
