@@ -66,8 +66,8 @@ def keep(campaign: Campaign) -> None:
     if len(drawn) < campaign.sample_records:
         kind = KINDS[campaign.scheme_version.item_kind].plural
         raise CampaignRefused(
-            f"{campaign.sample_records:,} {kind} are to be drawn, but only {len(drawn):,} can be asked about. "
-            "Draw fewer, or ask about all of them."
+            f"{campaign.sample_records:,} {kind} are to be drawn, but there are only {len(drawn):,}. Draw "
+            "fewer, or ask about all of them."
         )
     SampledItem.objects.bulk_create(
         (SampledItem(campaign=campaign, item_id=pk) for pk in drawn), batch_size=5_000, ignore_conflicts=True

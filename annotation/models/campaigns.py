@@ -277,7 +277,7 @@ class SampledDialogue(models.Model):
 
 
 class SampledItem(models.Model):
-    """An item that a campaign asks about, drawn when it first opened: judge and people differ, or a sample."""
+    """An item that was drawn for a campaign when it first opened: of a sample, or judge and people differ."""
 
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="sampled_items", db_index=False
