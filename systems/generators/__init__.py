@@ -12,6 +12,9 @@ from systems.generators.mpceval_next_message import NextMessage
 from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 from systems.group_chat.agent import GroupChatAgent
 from systems.group_chat.live import LiveGroupChat
+from systems.long_dialogue.facts import DialsimFacts
+from systems.long_dialogue.quiz import DialsimQuiz
+from systems.long_dialogue.session_summary import DialsimSessionSummary
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -25,6 +28,9 @@ _LISTED: tuple[Generator, ...] = (
     Response(),
     GroupChatAgent(),
     LiveGroupChat(),
+    DialsimFacts(),
+    DialsimQuiz(),
+    DialsimSessionSummary(),
 )
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 
