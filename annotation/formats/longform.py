@@ -4,8 +4,8 @@
     Ana: I finally bought the boots.
     Ben: (laughs) Again?
 
-A file is one dialogue, with the name of the file as its id. Directions in brackets are dropped, or kept in the
-text with the setting `keep_directions`. `docs/scripts.md` describes the form.
+A file is one dialogue, with the name of the file as its id. Directions in brackets are dropped, or kept in
+the text with the setting `keep_directions`. `docs/scripts.md` describes the form.
 """
 
 from __future__ import annotations
