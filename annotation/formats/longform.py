@@ -146,7 +146,7 @@ def _dialogue(reader: _Reader) -> Dialogue:
     sessions = reader.present(together)
     collective = tuple(name for name in counts if name.casefold() in EVERYBODY or name in together)
     people = [*counts, *(name for session in sessions for name in session.present)]
-    main = _main(source, counts, tuple(dict.fromkeys(people)), collective)
+    main = named_main(source, counts, tuple(dict.fromkeys(people)), collective)
     return Dialogue(
         id=_key(source),
         turns=tuple(reader.turns),
@@ -168,8 +168,13 @@ def _key(source: Source) -> str:
     return key
 
 
-def _main(source: Source, counts: Counter[str], people: tuple[str, ...], collective: tuple[str, ...]) -> str:
-    """Return the main character: whom the import names, else who has the most turns, with a note."""
+def named_main(
+    source: Source, counts: Counter[str], people: tuple[str, ...], collective: tuple[str, ...], own: str = ""
+) -> str:
+    """Return the main character: whom the import names, else `own`, else who has the most turns, with a note.
+
+    Raises ImportProblem where it is nobody who speaks or is present.
+    """
     named = str(source.settings.get(MAIN, ""))
     persons = {name: counts[name] for name in people if name not in collective}
     if named:
@@ -182,12 +187,10 @@ def _main(source: Source, counts: Counter[str], people: tuple[str, ...], collect
         raise ImportProblem(f"{named!r} neither speaks nor is present ({', '.join(most)} do)", field=MAIN)
     if not persons:
         raise ImportProblem("nobody but everybody speaks: there is no main character", field=MAIN)
-    most_turns = max(persons, key=lambda name: persons[name])
-    source.notes.append(
-        f"the main character is {most_turns}, who has the most turns ({persons[most_turns]}): "
-        f"the setting {MAIN} names another"
-    )
-    return most_turns
+    chosen = own or max(persons, key=lambda name: persons[name])
+    why = "as the published file has it" if own else f"who has the most turns ({persons[chosen]})"
+    source.notes.append(f"the main character is {chosen}, {why}: the setting {MAIN} names another")
+    return chosen
 
 
 def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
