@@ -60,6 +60,8 @@ class Questions:
         self._known: dict[tuple[str, str, tuple[str, ...]], _Gathered] = {}
         self._uses: list[Use] = []
         self._counts = {"quiz": 0, "tkg": 0}
+        self._asked: set[tuple[str, str]] = set()
+        self._twice: list[str] = []
         self._unmatched: list[str] = []
         self._reworded: list[str] = []
         self._contradicted: list[str] = []
@@ -86,10 +88,14 @@ class Questions:
             ),
             "",
         )
-        if not letter or not styles:
+        if not letter or not styles or len(set(map(fold, options))) < len(options):
             self._unmatched.append(fields.path)
             return
         question = self._question(source, type, number, styles, options[:4])
+        if (question.id, session) in self._asked:
+            self._twice.append(fields.path)
+            return
+        self._asked.add((question.id, session))
         self._reword(question, styles, fields.path)
         if letter != UNKNOWN:
             told = options[LETTERS.index(letter)]
@@ -138,7 +144,11 @@ class Questions:
     def notes(self) -> Iterator[str]:
         """Yield what is to be told of the questions, with the first places."""
         for paths, told in (
-            (self._unmatched, "uses whose answer is none of the options, or without a wording, left out"),
+            (
+                self._unmatched,
+                "uses without a wording, with equal options, or whose answer is none of them, left out",
+            ),
+            (self._twice, "questions that a scene asks twice, of which the first one counts"),
             (self._reworded, "questions that are worded anew for a speaker; the first wording is kept"),
             (self._contradicted, "uses whose answer is another than elsewhere; their keys stand"),
         ):

@@ -16,7 +16,10 @@ from annotation.formats.guessing import beginning, guess
 from annotation.formats.longdialqa_checks import dates_in
 from annotation.formats.longdialqa_lines import read_date
 from annotation.records import Dialogue
+from annotation.importing.script_records import uses_of
+from annotation.models import Corpus, QuestionSet, Record
 from annotation.scripts.records import Date
+from tests.importing.helpers import imported
 
 UNKNOWN = "I don't know"
 SEPT = "September 22, 1994"
@@ -258,7 +261,7 @@ def test_problems_of_several_scenes_are_told_at_once(tmp_path: Path) -> None:
 def test_uses_that_cannot_be_asked_are_left_out_with_a_note(tmp_path: Path) -> None:
     record, notes = read(written(tmp_path, changed(*QUIZ, "answer", to="a cat")), main="Ana")
     assert len(record.question_sets[0].uses) == 6
-    told = "uses whose answer is none of the options, or without a wording, left out: 1"
+    told = "uses without a wording, with equal options, or whose answer is none of them, left out: 1"
     assert f"{told} (S01E01.2.easy_q.ans_wo_time.7)" in notes
 
 
@@ -320,3 +323,25 @@ def test_dates_of_a_question_are_found() -> None:
         Date(1996, 6),
         Date(1997),
     ]
+
+
+@pytest.mark.django_db
+def test_it_is_imported_once_with_its_questions_and_uses(tmp_path: Path) -> None:
+    path = written(tmp_path, SMALL)
+    result = imported(path, format="longdialqa", settings={"main": "Ana"})
+    assert (result.created, result.dialogues, result.turns) == (True, 1, 7)
+    stored = QuestionSet.objects.get()
+    dialogue = Corpus.objects.get().dialogues.get()
+    assert (stored.imported, len(list(uses_of(stored, dialogue.pk)))) == (True, 7)
+    assert Record.objects.get(key="k4").content["answer"] == ""
+    again = imported(path, format="longdialqa", settings={"main": "Ana"})
+    assert not again.created
+
+
+def test_a_question_that_a_scene_asks_twice_counts_once(tmp_path: Path) -> None:
+    content = copy.deepcopy(SMALL)
+    content["S02E01"]["1"]["hard_q"]["past"] *= 2
+    record, notes = read(written(tmp_path, content), main="Ana")
+    assert len(record.question_sets[0].uses) == 7
+    told = "questions that a scene asks twice, of which the first one counts: 1"
+    assert f"{told} (S02E01.1.hard_q.past.1)" in notes
