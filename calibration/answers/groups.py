@@ -40,15 +40,16 @@ class Group:
         return ", ".join(part for part in parts if part) or "all"
 
 
-def groups(rows: Sequence[AnswerRow], by: Sequence[str]) -> list[Group]:
+def groups(rows: Sequence[AnswerRow], by: Sequence[str], among: Ints | None = None) -> list[Group]:
     """Return the groups of rows by what they are by, in the order of their names.
 
     `condition` stands for every setting that is not the same in all rows; any other key that is not `system`
-    or `script` is a setting.
+    or `script` is a setting. With ``among``, positions of rows, the others are left out.
     """
     keys = settings(rows, by)
     made: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for at, row in enumerate(rows):
+    for at in range(len(rows)) if among is None else among.tolist():
+        row = rows[at]
         place = row.place
         fixed = (place.system if SYSTEM in by else "", place.script if SCRIPT in by else "")
         made[(*fixed, *(row.condition(key) for key in keys))].append(at)
