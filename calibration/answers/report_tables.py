@@ -74,7 +74,7 @@ def abstention(rows: Sequence[RowFigures]) -> Table:
         for row in rows
     ]
     notes = (
-        "Precision: of the choices (E), how many have the key (E). Recall: of the keys (E), how many chose it.",
+        "Precision: of choices (E), how many have the key (E). Recall: of the keys (E), how many chose it.",
     )
     return Table("abstention", "Saying that it cannot be known", heads, tuple(lines), notes)
 
@@ -90,7 +90,7 @@ def retrieval(rows: Sequence[RowFigures]) -> Table:
         for row in rows
     ]
     notes = (
-        "Of the answerable questions. Sufficient: one session of the evidence where one suffices, all where all "
+        "Of the answerable questions. Sufficient: one session where one suffices, all where all "
         "are needed; partly: some of them; none: not one.",
     )
     return Table("retrieval", "Evidence in the prompt", heads, tuple(lines), notes)

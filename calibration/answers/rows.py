@@ -1,28 +1,25 @@
 """One row per asked question: what was asked where, and what became of the answer. Plain data, no database.
 
 A row is read from the answer's own record (`answer` in the turn's `extra`) and from the labels it has. Where
-a score's label is missing, a letter is scored by the key (`dialsim.md`, section 8); an answer in words that
-neither rule nor judge has decided is pending, and one whose call failed is missing.
+a score's label is missing, the reply is scored again (`annotation.scripts.answers`); one that neither rule
+nor judge has decided is pending, and one whose call failed is missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from annotation.scripts.records import LETTERS, UNKNOWN
+from annotation.scripts.answers import ABSTAINED, RULES, STRICT, WAITS, Rule, labels_of, verdict_of
+from annotation.scripts.records import UNKNOWN
+from annotation.scripts.replies import AMBIGUOUS, FAILED, LATE, NONE
 
-Rule = Literal["strict", "lenient"]
-RULES: tuple[Rule, ...] = ("strict", "lenient")
-FAILED, LATE, AMBIGUOUS, NONE, TEXT = "failed", "late", "ambiguous", "none", "text"
-WRONG = (LATE, AMBIGUOUS, NONE)
-"""Outcomes that are wrong whatever the key is."""
 SUFFICIENT, PARTLY, NOTHING = "sufficient", "partly", "none"
 RETRIEVED = (SUFFICIENT, PARTLY, NOTHING)
 CALL_FAILED = "the call failed"
-WAITS = "waits for a judge"
-MODEL, MEMORY, RETRIEVER, NAMES = "model", "memory", "retriever", "names"
+HALF = 0.5
+MODEL, MEMORY, RETRIEVER, NAMES, SET = "model", "memory", "retriever", "names", "set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +86,7 @@ class AnswerRow:
     asker: str = ""
     format: str = ""
     names: str = ""
+    question_set: str = ""
     retrieval: str = ""
     distance: tuple[int | None, int | None] = (None, None)
     wanted: str = ""
@@ -107,14 +105,18 @@ class AnswerRow:
     def condition(self, key: str) -> str:
         """Return a setting of its condition; the model is the system where none is named, names are those
         of the script where nothing else is said."""
-        usual = {MODEL: self.place.system, NAMES: self.names}
+        usual = {MODEL: self.place.system, NAMES: self.names, SET: self.question_set}
         return self.place.condition.get(key) or usual.get(key, "")
 
 
-def row_of(answer: Mapping[str, Any], place: Place, said: Said = NOBODY) -> AnswerRow:
-    """Return the row of an answer's own record. Raises KeyError where a field that must be there is not."""
+def row_of(answer: Mapping[str, Any], reply: str, place: Place, said: Said = NOBODY) -> AnswerRow:
+    """Return the row of an answer's own record and its reply.
+
+    Raises KeyError where a field that must be there is not.
+    """
     outcome, key = str(answer["outcome"]), str(answer["key"])
-    strict, lenient = (_right(answer, rule, said) for rule in RULES)
+    strict, lenient = (_right(answer, reply, rule, said) for rule in RULES)
+    by_judge = _by_judge(answer, reply, said)
     distance = answer.get("distance") or {}
     drawn = answer.get("class") or {}
     return AnswerRow(
@@ -129,15 +131,16 @@ def row_of(answer: Mapping[str, Any], place: Place, said: Said = NOBODY) -> Answ
         outcome=outcome,
         strict=strict,
         lenient=lenient,
-        abstained=_abstained(outcome, key, said),
+        abstained=_abstained(answer, reply, said),
         why=_why(answer, strict, lenient),
-        undecided=_by_judge(answer, said) and said.undecided,
-        by_judge=_by_judge(answer, said),
+        undecided=by_judge and said.undecided,
+        by_judge=by_judge,
         relations=tuple(answer.get("relations") or ()),
         forms=tuple(answer.get("forms") or ()),
         asker=str(answer.get("asker") or ""),
         format=str(answer.get("format") or ""),
         names=str(answer.get("names") or ""),
+        question_set=str(answer.get("set") or ""),
         retrieval=str((answer.get("retrieval") or {}).get("evidence") or ""),
         distance=(distance.get("sessions"), distance.get("tokens")),
         wanted=str(drawn.get("wanted") or ""),
@@ -146,40 +149,38 @@ def row_of(answer: Mapping[str, Any], place: Place, said: Said = NOBODY) -> Answ
     )
 
 
-def _right(answer: Mapping[str, Any], rule: Rule, said: Said) -> bool | None:
-    """Return whether an answer is right: by its label, by its letter, else by a judge."""
-    outcome = str(answer["outcome"])
-    if outcome == FAILED:
+def _right(answer: Mapping[str, Any], reply: str, rule: Rule, said: Said) -> bool | None:
+    """Return whether an answer is right: by its label, by the rule, else by a judge."""
+    if answer["outcome"] == FAILED:
         return None
     if (told := said.by(rule)) is not None:
-        return told >= 0.5
-    if outcome in WRONG:
+        return told >= HALF
+    verdict = verdict_of(answer, reply, rule)
+    if verdict != "undecided":
+        return verdict == "right"
+    return None if said.judge is None else said.judge >= HALF
+
+
+def _by_judge(answer: Mapping[str, Any], reply: str, said: Said) -> bool:
+    """Whether a judge decides: no rule does, and the judge has answered."""
+    if answer["outcome"] == FAILED or said.strict is not None or said.judge is None:
         return False
-    if outcome in LETTERS:
-        return outcome == answer["key"] and not (rule == "strict" and answer.get("lenient"))
-    return None if said.judge is None else said.judge >= 0.5
+    return verdict_of(answer, reply) == "undecided"
 
 
-def _by_judge(answer: Mapping[str, Any], said: Said) -> bool:
-    """Whether a judge decides: its answer is in words, and no rule does."""
-    is_open = answer["outcome"] not in (FAILED, *WRONG, *LETTERS)
-    return is_open and said.strict is None and said.judge is not None
-
-
-def _abstained(outcome: str, key: str, said: Said) -> bool | None:
+def _abstained(answer: Mapping[str, Any], reply: str, said: Said) -> bool | None:
     """Return whether the answer was that it cannot be known.
 
-    In words that no rule reads, a reply that is right where the key is (E) said so; another one did not.
+    Where a judge decides and the key is (E), what it finds right said so, in words that no list has.
     """
-    if outcome == FAILED:
+    if answer["outcome"] == FAILED:
         return None
+    if answer["key"] == UNKNOWN and _by_judge(answer, reply, said):
+        return (said.judge or 0) >= HALF
     if said.abstained is not None:
-        return said.abstained >= 0.5
-    if outcome in LETTERS or outcome in WRONG:
-        return outcome == UNKNOWN
-    if said.judge is None:
-        return None
-    return key == UNKNOWN and said.judge >= 0.5
+        return said.abstained >= HALF
+    told = {(one.rater, one.question): one.value for one in labels_of(answer, reply)}
+    return bool(told[STRICT, ABSTAINED])
 
 
 def _why(answer: Mapping[str, Any], strict: bool | None, lenient: bool | None) -> str:
@@ -188,3 +189,17 @@ def _why(answer: Mapping[str, Any], strict: bool | None, lenient: bool | None) -
         error = str(answer.get("error") or "")
         return f"{CALL_FAILED}: {error}" if error else CALL_FAILED
     return WAITS if strict is None or lenient is None else ""
+
+
+__all__ = [
+    "AMBIGUOUS",
+    "FAILED",
+    "LATE",
+    "NONE",
+    "RULES",
+    "AnswerRow",
+    "Place",
+    "Rule",
+    "Said",
+    "row_of",
+]

@@ -15,6 +15,8 @@ def answer(question: str = "q1", session: int = 1, **fields: Any) -> dict[str, A
         "use": "ans_wo_time",
         "answerable": fields.get("key", "A") != "E",
         "key": "A",
+        "answer": "red boots",
+        "choices": ["red boots", "a hat", "a coat", "gloves"],
         "source": "quiz",
         "hops": 0,
         "outcome": "A",
@@ -37,4 +39,5 @@ def row(system: str = "m", trial: int = 0, session: int = 1, said: Said = NOBODY
     own = {key: fields.pop(key) for key in ("condition", "script", "cluster", "sessions") if key in fields}
     own.setdefault("cluster", f"s{session}")
     question = fields.pop("question", f"q{session}")
-    return row_of(answer(question, session, **fields), place(system, trial, **own), said)
+    reply = fields.pop("reply", "")
+    return row_of(answer(question, session, **fields), reply, place(system, trial, **own), said)

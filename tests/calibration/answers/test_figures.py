@@ -13,6 +13,7 @@ from calibration.answers.sheet import Sheet
 from calibration.statistics import Plan
 from tests.calibration.answers.small import row
 
+WORDS = {"format": "open", "outcome": "text", "reply": "Some kind of footwear, was it?"}
 PLAN = Plan(resamples=400, seed=0)
 
 
@@ -82,9 +83,7 @@ def test_the_same_seed_gives_the_same_digits() -> None:
 
 
 def test_what_is_missing_bounds_the_accuracy() -> None:
-    (found,) = made_of(
-        [*walk(0, "AB", "AA"), row(session=3, outcome="failed"), row(session=4, outcome="text")]
-    )
+    (found,) = made_of([*walk(0, "AB", "AA"), row(session=3, outcome="failed"), row(session=4, **WORDS)])
     assert (found.accuracy.value, found.accuracy.result.n_missing) == (0.5, 2)
     assert (found.low.value, found.high.value) == (0.25, 0.75)
     assert (found.counts.failed, found.counts.waiting) == (1, 1)
@@ -183,8 +182,9 @@ def test_shares_are_those_achieved() -> None:
 
 
 def test_counts_tell_outcomes_apart() -> None:
-    outcomes = ("ambiguous", "none", "late", "failed", "text")
+    outcomes = ("ambiguous", "none", "late", "failed")
     rows = [row(session=at, outcome=outcome) for at, outcome in enumerate(outcomes, start=1)]
+    rows.append(row(session=5, **WORDS))
     (found,) = made_of(rows)
     counted = found.counts.as_dict()
     assert (counted["asked"], counted["trials"]) == (5, 1)
