@@ -197,9 +197,7 @@ def _question(question: Question, told: Mapping[str, Any], sessions: Sessions) -
         return replace(question, status="accepted")
     numbers = {sessions.numbers[name] for name in evidence}
     kept = tuple(place for place in question.evidence_turns if sessions.of_turn[place] in numbers)
-    return replace(
-        question, evidence=evidence, evidence_all=needed, evidence_turns=kept, status="corrected"
-    )
+    return replace(question, evidence=evidence, evidence_all=needed, evidence_turns=kept, status="corrected")
 
 
 def _sessions(text: str, sessions: Sessions) -> tuple[str, ...]:
