@@ -20,8 +20,8 @@ Sessions = Sequence[str]
 
 
 class QuizMapper(Role):
-    """Reads `{evidence q17}` in the turns of SESSIONS, `{evidence q17 1/2}` for one of two parts of which both
-    are needed, and `{answer q17 ...}` in the question that it is about.
+    """Reads `{evidence q17}` in the turns of SESSIONS, `{evidence q17 1/2}` for one of two parts that
+    are both needed, and `{answer q17 ...}` in the question that it is about.
 
     Mistakes, each with a chance drawn per question and session: `misses` leaves out a session that gives the
     answer, `invents` adds one that does not.
