@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.scheme_versions.asked import Asked, Questionnaire
 from annotation.schemes.base import UNSCALED, bounds_told
-from annotation.schemes.comparisons import BOTH_BAD, FIRST, RANKING, SECOND, TIE, WORDED, is_comparison
+from annotation.schemes.comparisons import BOTH_BAD, FIRST, SECOND, TIE, WORDED, is_comparison
 
 ROWS_AT_MOST = 7
 SIDE_KEYS = {FIRST: "a", TIE: "t", SECOND: "b", BOTH_BAD: "n"}
