@@ -24,7 +24,14 @@ from tests.scripts.reviews import answer, brought, opened
 pytestmark = pytest.mark.django_db
 
 DRAFTS = [
-    {"id": f"d{number}", "head": "Ana", "relation": "boss", "tail": "Ben", "session": session, "turns": [turn]}
+    {
+        "id": f"d{number}",
+        "head": "Ana",
+        "relation": "boss",
+        "tail": "Ben",
+        "session": session,
+        "turns": [turn],
+    }
     for number, (session, turn) in enumerate([("s1", 0), ("s4", 7), ("s5", 9)], start=1)
 ]
 
@@ -115,15 +122,19 @@ def test_a_question_is_shown_with_its_evidence_sessions_in_their_order(ana: User
     assert screen.card is not None
     assert dict(screen.card.rows)["Evidence"] == "session 2 (s2) and session 4 (s4)"
     assert [choice.text for choice in screen.card.choices if choice.is_answer] == ["red boots"]
-    assert [part.heading for part in screen.parts] == ["session 2 · s2 · 1994-09", "session 4 · s4 · 1995-01-07"]
+    assert [part.heading for part in screen.parts] == [
+        "session 2 · s2 · 1994-09",
+        "session 4 · s4 · 1995-01-07",
+    ]
     assert [name for name, _ in screen.named] == ["s2", "s4"]
 
 
 def test_long_evidence_is_folded_after_its_first_session(ana: User, tmp_path: Path) -> None:
     turns = [
-        {"speaker": "ana", "text": f"line {number}", "session": f"s{1 + number // 50}"} for number in range(250)
+        {"speaker": "ana", "text": f"line {number}", "session": f"s{1 + number // 50}"}
+        for number in range(250)
     ]
-    asked = script()["questions"][0] | {"evidence": ["s2", "s4"]}
+    asked = script()["questions"][0] | {"evidence": ["s2", "s4"], "styles": {}}
     corpus = brought(tmp_path, script(turns=turns, facts=[], questions=[asked], question_sets=None))
     screen = screen_of(opened(corpus, "quiz_review", ana, record_status="accepted"))
     assert [(len(part.lines), part.folded) for part in screen.parts] == [(50, False), (50, True)]
@@ -137,7 +148,9 @@ def test_of_a_long_script_only_the_turns_of_the_session_are_read(ana: User, tmp_
     fact = script()["facts"][1] | {"turns": [1_201]}
     corpus = brought(tmp_path, script(turns=turns, facts=[fact], questions=[], question_sets=None))
     place = previews.places(opened(corpus, "fact_review", ana))[0]
-    with CaptureQueriesContext(connection, ) as queries:
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
         screen = screens.load_place(*place, [], True)
     assert len(screen.lines) == 400
     assert len(queries) == 2
@@ -145,7 +158,12 @@ def test_of_a_long_script_only_the_turns_of_the_session_are_read(ana: User, tmp_
 
 def test_what_names_a_system_is_hidden_in_records_too(ana: User, tmp_path: Path) -> None:
     fact = script()["facts"][1] | {"tail": "gpt-4-turbo"}
-    told = {"id": "x", "system": "gpt-4-turbo", "mode": "rollout", "turns": [{"speaker": "ana", "text": "Hm."}]}
+    told = {
+        "id": "x",
+        "system": "gpt-4-turbo",
+        "mode": "rollout",
+        "turns": [{"speaker": "ana", "text": "Hm."}],
+    }
     corpus = brought(tmp_path, script(facts=[fact], continuations=[told], questions=[], question_sets=None))
     screen = screen_of(opened(corpus, "fact_review", ana))
     assert screen.card is not None
