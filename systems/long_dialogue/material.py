@@ -40,7 +40,7 @@ class Material:
     vectors: Embeds | None = None
     context: int = 0
     count_tokens: Counts = about_tokens
-    relations: RelationTable = DEFAULT
+    relations: RelationTable = field(default_factory=lambda: DEFAULT)
 
 
 def text_digest(text: str) -> str:
