@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import access
+from annotation.corpora import clusters as item_clusters
 from annotation.corpora import dialogue_view, reading, splits
 from annotation.kinds.decision import DECISION
 from annotation.models import Continuation, Dialogue, Item, Turn, turn_numbers
@@ -52,7 +53,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     anchor = f"turn-{asked}"
     rated = next((line.position for line in judged if line.anchor == anchor), None)
     in_history = next((line.position for line in history if line.anchor == anchor), None)
-    locked = splits.unopened(found.corpus).filter(cluster=found.cluster).exists()
+    unopened = splits.unopened(found.corpus).values_list("cluster", flat=True)
+    locked = item_clusters.is_locked(found, set(unopened))
     answers = [] if locked or shown is None else dialogue_view.answers(shown)
     context = {
         "dialogue": found,
