@@ -13,6 +13,8 @@ from demo.fake_model.roles.own_keys import one_chance
 
 MISSES, CORRUPTS, INVENTS = "misses", "corrupts", "invents"
 SOMEBODY = "Somebody Else"
+Names = Sequence[str]
+"""The names that somebody goes by, the own one first."""
 _FACT = re.compile(r"\{fact ([^{}|]+)\|([^{}|]+)\|([^{}|]+)\}")
 
 
@@ -43,7 +45,7 @@ class FactWriter(Role):
 
     def answer(self, request: Request, mind: Mind) -> Answer:
         """Return the facts."""
-        people = [line.split(", also called ")[0] for line in request.block("PEOPLE") or ()]
+        people = [line.replace(", also called ", ", ").split(", ") for line in request.block("PEOPLE") or ()]
         relations = [line.partition(":")[0] for line in request.block("RELATIONS") or ()]
         text = "\n".join(request.block("SESSION") or ())
         facts = written(planted(request), text, people, relations, mind)
@@ -60,12 +62,12 @@ def planted(request: Request) -> list[Planted]:
 
 
 def written(
-    facts: Sequence[Planted], text: str, people: Sequence[str], relations: Sequence[str], mind: Mind
+    facts: Sequence[Planted], text: str, people: Sequence[Names], relations: Sequence[str], mind: Mind
 ) -> list[Planted]:
     """Return what is written down of the planted facts of a session with this text."""
     kept = [_told(fact, text, people, mind) for fact in facts if not misses(fact, text, mind)]
     if invents(text, mind) and people and relations:
-        kept.append(Planted(people[0], relations[0], SOMEBODY, 1))
+        kept.append(Planted(people[0][0], relations[0], SOMEBODY, 1))
     return kept
 
 
@@ -84,10 +86,10 @@ def invents(text: str, mind: Mind) -> bool:
     return _errs(INVENTS, text, mind)
 
 
-def _told(fact: Planted, text: str, people: Sequence[str], mind: Mind) -> Planted:
+def _told(fact: Planted, text: str, people: Sequence[Names], mind: Mind) -> Planted:
     if not corrupts(fact, text, mind):
         return fact
-    others = [name for name in people if name not in (fact.head, fact.tail)] or [SOMEBODY]
+    others = [names[0] for names in people if not {fact.head, fact.tail} & set(names)] or [SOMEBODY]
     which = others[int(mind.draw("which", f"{fact}\n{text}") * len(others))]
     return Planted(fact.head, fact.relation, which, fact.turn)
 
