@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from annotation.text.draws import in_drawn_order, u
 from systems.benchmarks.cutting import LEAST, starts
-from systems.benchmarks.draws import in_drawn_order, u
 
 Part = Literal["evaluation", "train"]
 

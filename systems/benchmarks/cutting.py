@@ -5,7 +5,7 @@ x = turns s - 30 to s - 1,  r = turns s to s + 29,  30 <= s <= n - 30       (CoC
 
 from __future__ import annotations
 
-from systems.benchmarks.draws import one_of
+from annotation.text.draws import one_of
 
 HISTORY = CONTINUATION = 30
 LEAST = HISTORY + CONTINUATION
