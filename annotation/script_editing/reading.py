@@ -29,9 +29,10 @@ SELECT s.session, r.kind, count(*)
   FROM annotation_record r
  CROSS JOIN LATERAL (
    SELECT r.content->>'session' AS session WHERE r.kind = %(fact)s
-   UNION SELECT jsonb_array_elements_text(coalesce(r.content->'evidence', '[]')) WHERE r.kind = %(question)s
+   UNION ALL SELECT jsonb_array_elements_text(coalesce(r.content->'evidence', '[]')) WHERE r.kind = %(question)s
  ) s
- WHERE r.dialogue_id = %(dialogue)s AND r.superseded_by_id IS NULL AND s.session = ANY(%(sessions)s)
+ WHERE r.dialogue_id = %(dialogue)s AND r.kind = ANY(%(kinds)s) AND r.superseded_by_id IS NULL
+   AND s.session = ANY(%(sessions)s)
  GROUP BY 1, 2
 """
 
@@ -128,10 +129,21 @@ def _row(number: int, session: Session, spoken: _Spoken, main: str) -> Row:
     )
 
 
-def records_of(dialogue: Dialogue, sessions: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Return how many facts are said in each of some sessions, and how many questions they answer."""
+def records_of(
+    dialogue: Dialogue, sessions: Sequence[str], kinds: Sequence[str] = (FACT, QUESTION)
+) -> dict[str, dict[str, int]]:
+    """Return how many facts are said in each of some sessions, and how many questions each answers.
+
+    Of kinds that are not asked for there are none; counting questions reads all of the script's.
+    """
     found: dict[str, dict[str, int]] = {key: {FACT: 0, QUESTION: 0} for key in sessions}
-    told: dict[str, Any] = {"dialogue": dialogue.pk, "sessions": list(sessions), "fact": FACT, "question": QUESTION}
+    told: dict[str, Any] = {
+        "dialogue": dialogue.pk,
+        "sessions": list(sessions),
+        "fact": FACT,
+        "question": QUESTION,
+        "kinds": list(kinds),
+    }
     with connection.cursor() as cursor:
         cursor.execute(RECORDS, told)
         for session, kind, count in cursor.fetchall():
