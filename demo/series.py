@@ -19,14 +19,14 @@ import yaml
 from annotation.formats import Source, longform
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scripts import stored
-from annotation.scripts.records import Fact, NameMap, Question, Script
+from annotation.scripts.records import Fact, NameMap, Question, Script, Status
 
 SOURCES = Path(__file__).parent / "sources" / "series"
 SET = "series"
 """The name of the corpus's file."""
 TITLE = "stairs-only"
 """The name of the files of the series."""
-ACCEPTED = "accepted"
+ACCEPTED: Status = "accepted"
 
 Record = dict[str, Any]
 Quotes = Mapping[str, Sequence[str]]
@@ -39,7 +39,7 @@ class Talk:
     turns: tuple[Turn, ...]
 
     def saying(self, session: str, words: str) -> int:
-        """Return the position of the one turn of a session with these words; ValueError for none or several."""
+        """Return the position of the one turn of a session that has these words; raise ValueError."""
         places = [
             place for place, turn in enumerate(self.turns) if turn.session == session and words in turn.text
         ]
@@ -104,6 +104,7 @@ def _script(title: str, told: Record) -> Dialogue:
     settings = {longform.MAIN: people[told["main"]]["name"], longform.KEY: told["id"]}
     (read,) = longform.read(Source(SOURCES / f"{title}.script.txt", settings=settings))
     plain = read.record
+    assert isinstance(plain, Dialogue)
     assert plain.script is not None
     return Dialogue(
         id=told["id"],
