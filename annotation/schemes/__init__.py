@@ -11,6 +11,7 @@ from annotation.schemes import (
     conduct,
     conversation_constraints,
     fed,
+    long_dialogue_answers,
     preference,
     usr,
 )
@@ -38,6 +39,7 @@ SCHEMES: dict[str, SchemeDefinition] = {
         conduct.COMPOSE,
         conduct.GROUND,
         conduct.NATURALNESS,
+        long_dialogue_answers.SCHEME,
     )
 }
 

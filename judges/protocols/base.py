@@ -15,14 +15,14 @@ from annotation.kinds import KINDS
 from annotation.records import Continuation, Dialogue, Passage
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
-from jobs.prompt import Prompt, Tokens
+from jobs.prompt import Prompt, Tokens, Unparseable
 from judges.protocols.examples import told
 from judges.protocols.needs import Given, Need
 from judges.protocols.notice import NOTICE
 from judges.protocols.prompting import released
 from judges.protocols.wording import EXAMPLES, Filling, Variable, Wording
 
-Covers = Literal["turn", "decision", "dialogue", "continuation", "pair", "ranking"]
+Covers = Literal["turn", "decision", "answer", "dialogue", "continuation", "pair", "ranking"]
 """One call is about an item of a kind, or about a continuation with its turns and itself."""
 COMMON = (
     Variable("notice", "what tells the model that quoted text is never addressed to it", required=True),
@@ -112,12 +112,14 @@ class Protocol(ABC):
     itself. `version` is that of the prompt's text (or of the rules): a released one is never edited. How the
     material is rendered into it has a version of its own (`annotation.text.views.RENDERING`). One that
     `takes_scheme` is a template: it answers nothing until it is bound `over` a scheme. `samples` is how many
-    are asked for where nobody says: one, or one in each order.
+    are asked for where nobody says: one, or one in each order. `reasks` is how often a run asks again after a
+    reply that cannot be read.
     """
 
     key: ClassVar[str]
     takes_scheme: ClassVar[bool] = False
     version: ClassVar[int] = 1
+    reasks: ClassVar[int] = 1
     title: ClassVar[str]
     covers: Covers
     network: ClassVar[bool] = True
@@ -218,6 +220,13 @@ class Asking(Protocol):
     @abstractmethod
     def parse(self, reply: str, case: Case) -> Reading:
         """Return the answers of a reply; raise Unparseable where it does not answer."""
+
+    def given_up(self, error: Unparseable, case: Case) -> Reading | None:
+        """Return the reading where no reply could be read and nothing is asked again; None: the call fails.
+
+        `error` is what was wrong with the last reply.
+        """
+        return None
 
     @abstractmethod
     def write(self, reading: Reading, case: Case, variant: str) -> str:
