@@ -25,8 +25,8 @@ def within(clusters: Any, prefix: str = "") -> Q:
 
 def of_corpus(corpus: Corpus) -> frozenset[str]:
     """Return the clusters of a corpus: those of its dialogues, of scripts those of their sessions."""
-    dialogues = corpus.dialogues.filter(script=None).values_list("cluster", flat=True).order_by()
-    scripts = _sessions(corpus.dialogues.exclude(script=None).values_list("key", "script"))
+    dialogues = corpus.dialogues.filter(script__isnull=True).values_list("cluster", flat=True).order_by()
+    scripts = _sessions(corpus.dialogues.filter(script__isnull=False).values_list("key", "script"))
     return frozenset(dialogues.distinct()) | frozenset(scripts)
 
 

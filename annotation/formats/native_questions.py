@@ -70,9 +70,12 @@ def fact(raw: Any, path: str, record: Dialogue) -> Fact:
 
 
 def question(raw: Any, path: str, record: Dialogue) -> Question:
-    """Return a question; raise ImportProblem for what does not fit the script, or itself."""
+    """Return a question; raise ImportProblem for what does not fit the script, or itself.
+
+    An empty answer is one that nobody knows: of a question that is only asked where it cannot be answered.
+    """
     fields = Fields(raw, path, QUESTION)
-    answer = fields.id("answer", limit=TEXT_LIMIT)
+    answer = fields.text("answer") and fields.id("answer", limit=TEXT_LIMIT)
     facts = {known.id for known in record.facts}
     for index, name in enumerate(fields.texts("facts")):
         if name not in facts:
@@ -176,7 +179,7 @@ def _choices(fields: Fields, answer: str) -> tuple[str, ...]:
     folded = {fold(choice) for choice in choices}
     if len(choices) != CHOICES or len(folded) != CHOICES:
         raise fields.problem("choices", f"must be {CHOICES} texts that differ")
-    if answer not in choices:
+    if answer and answer not in choices:
         raise fields.problem("choices", f"must have the answer {answer!r} among them")
     return choices
 

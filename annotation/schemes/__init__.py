@@ -13,6 +13,7 @@ from annotation.schemes import (
     fed,
     long_dialogue_answers,
     preference,
+    script_review,
     usr,
 )
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
@@ -39,6 +40,9 @@ SCHEMES: dict[str, SchemeDefinition] = {
         conduct.COMPOSE,
         conduct.GROUND,
         conduct.NATURALNESS,
+        script_review.FACT,
+        script_review.QUIZ,
+        script_review.STYLE,
         long_dialogue_answers.SCHEME,
     )
 }

@@ -12,6 +12,9 @@ KIND = "longform"
 OWN_FIELDS = ("main", "sessions", "collective", "names", "facts", "questions", "question_sets")
 """What a script says beside what every dialogue does."""
 
+ALWAYS = ("hops", "choices", "answer", "evidence")
+"""Fields of a question that are written where they are empty too."""
+
 Json = dict[str, Any]
 
 
@@ -86,7 +89,7 @@ def question_json(question: Question) -> Json:
         "styles": dict(question.styles),
         "origin": question.origin,
     }
-    return {name: value for name, value in told.items() if value or name in ("hops", "choices", "evidence")}
+    return {name: value for name, value in told.items() if value or name in ALWAYS}
 
 
 def question_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> Question:

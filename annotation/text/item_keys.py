@@ -47,7 +47,7 @@ def place_of(key: str) -> Place:
     for kind in KINDS.values():
         if len(parts) > 1 and (place := kind.read(parts)):
             return place
-    kinds = sorted(KINDS.values(), key=lambda kind: (kind.compares, len(kind.key_form)))
+    kinds = sorted(KINDS.values(), key=lambda kind: (kind.compares, kind.has_record, len(kind.key_form)))
     forms = " or ".join(dict.fromkeys(kind.key_form for kind in kinds))
     raise ValueError(f"{key!r} is not an item key: expected {forms}")
 

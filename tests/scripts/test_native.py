@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from annotation.corpora import splits
+from annotation.deletion.actions import delete_corpus
 from annotation.formats import ImportProblem
 from annotation.importing.engine import import_path
 from annotation.importing.script_records import uses_of
 from annotation.models import Corpus, Item, Label, QuestionSet, Record, Use
 from annotation.text.item_keys import place_of, record_key
+from tests import factories
 from tests.scripts.examples import script
 
 pytestmark = pytest.mark.django_db
@@ -197,3 +201,34 @@ def test_what_does_not_fit_is_refused_with_its_field_and_nothing_is_kept(
     with pytest.raises(ImportProblem, match=reason):
         bring(tmp_path, script(**changes))
     assert not Corpus.objects.exists()
+
+
+def test_labels_of_records_leave_by_their_keys_and_come_back(tmp_path: Path) -> None:
+    bring(tmp_path, script(labels=[label("fact", "f1"), label("question", "q1")]))
+    out = tmp_path / "labels.csv"
+    call_command("export_labels", corpus="loaf", format="csv", output=str(out), verbosity=0)
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert {(row["item"], row["cluster"], row["system"]) for row in rows} == {
+        ("loaf//fact/f1", "loaf/s1", ""),
+        ("loaf//question/q1", "loaf/s2", ""),
+    }
+    bring(tmp_path, script(), corpus="again")
+    result = import_path(
+        path=out, name="labels.csv", format="ratings-csv", corpus="again", into=True, by=None
+    )
+    assert result.labels == 2
+    assert set(
+        Label.objects.filter(item__corpus__name="again").values_list("item__record__key", flat=True)
+    ) == {
+        "f1",
+        "q1",
+    }
+
+
+def test_deleting_the_corpus_takes_records_sets_and_uses_along(tmp_path: Path) -> None:
+    corpus = bring(tmp_path, script(labels=[label("fact", "f1")]))
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE annotation_questionset SET used_at = now()")
+    boss = factories.user("boss", administrator=True)
+    delete_corpus(corpus=corpus, by=boss, confirmation="loaf")
+    assert not any(model.objects.exists() for model in (Record, Use, QuestionSet))
