@@ -27,7 +27,7 @@ class AnswersQuery:
     """A question put to the answers of a corpus's scripts.
 
     ``by`` says what a row is by: `system`, `condition` (each setting that varies), `script`, or settings by
-    name. ``rule`` is what counts as right; ``judge`` names who decides what no rule does: a judge, or `people`.
+    name. ``rule`` is what counts as right; ``judge`` names who decides what no rule does: one, or `people`.
     ``sets`` are the names of question sets, all where none are named.
     """
 

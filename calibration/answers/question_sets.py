@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db.models import Count, Q
 
@@ -60,7 +61,7 @@ def _lines(made: QuestionSet) -> list[Line]:
     return [_line(scripts[row["question__dialogue"]], made, row) for row in rows]
 
 
-def _line(script: Dialogue, made: QuestionSet, row: dict[str, int]) -> Line:
+def _line(script: Dialogue, made: QuestionSet, row: Mapping[str, Any]) -> Line:
     n = row["sessions"]
     counted = (row["quiz"], row["facts"], row["uses"], row["answerable"], row["uses"] - row["answerable"])
     cells: tuple[Cell, ...] = (

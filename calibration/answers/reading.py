@@ -35,7 +35,7 @@ def rows(
 ) -> list[AnswerRow]:
     """Return the rows of a corpus's answers in some clusters (None: all), in order of script and walk.
 
-    ``judge`` decides what no rule does: a rater, `people`, or nobody. ``sets`` are names of question sets, all
+    ``judge`` decides what no rule does: a rater, `people`, or nobody. ``sets`` name question sets, all
     where there are none.
     """
     return rows_of(answers(corpus, clusters), judge, sets)
@@ -51,7 +51,7 @@ def rows_of(items: QuerySet[Item], judge: Rater | str | None, sets: Collection[s
     said = said_of([pk for pk, *_ in told], judge)
     made = []
     for pk, cluster, continuation, extra, reply in told:
-        record = extra[RECORD]
+        record = (extra or {})[RECORD]
         if sets and record.get("set") not in sets:
             continue
         place = Place(**places[continuation], cluster=cluster or "", item=pk)

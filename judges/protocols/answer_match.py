@@ -89,7 +89,7 @@ class AnswerMatch(Asking):
         """Read the JSON object; raise Contradiction unless exactly one field is true."""
         data = json_object(reply)
         if "".join(reply.split()) in "".join(_turn(case).text.split()):
-            raise Unparseable("the reply repeats the answer that it judges")
+            raise Unparseable("the reply repeats a text of the dialogue: the answer that it judges")
         told = {name: _truth(data, name) for name in (CORRECT, WRONG)}
         if told[CORRECT] == told[WRONG]:
             both = "both" if told[CORRECT] else "neither"

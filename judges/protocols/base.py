@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from annotation.kinds import KINDS
 from annotation.records import Continuation, Dialogue, Passage
@@ -96,6 +96,13 @@ class Reading:
 
 class Unfit(ValueError):
     """A scheme that a protocol cannot ask; the message says why."""
+
+
+def covered(kind: str) -> Covers:
+    """Return what one call about an item of a kind covers; raise Unfit where judges are shown none."""
+    if KINDS[kind].has_record:
+        raise Unfit(f"people review {KINDS[kind].plural}: no judge is shown one")
+    return cast(Covers, kind if KINDS[kind].has_turn else "dialogue")
 
 
 class Unwritable(ValueError):

@@ -92,7 +92,7 @@ def decided(text: str, history: str, **key: Any) -> Case:
 
 
 def answered(text: str, history: str, **changes: Any) -> Case:
-    """An open answer to a question that was asked after the second turn; history is the question's text, too."""
+    """An open answer after the second turn; `history` is the question, and part of what is right."""
     people = (Participant("A", "Ana"), Participant("B", "Ben"))
     turns = (Turn("A", history), Turn("B", "Let us begin."))
     record = {
