@@ -50,8 +50,13 @@ MIXED = SchemeDefinition(
         QuestionDefinition("score_explanation", "A clash of names", "text", required=False),
     ),
 )
+ABOUT_RECORDS = [scheme for scheme in SCHEMES.values() if KINDS[scheme.item_kind].has_record]
 FITTING = [
-    *(scheme for scheme in SCHEMES.values() if not KINDS[scheme.item_kind].compares),
+    *(
+        scheme
+        for scheme in SCHEMES.values()
+        if not KINDS[scheme.item_kind].compares and scheme not in ABOUT_RECORDS
+    ),
     MIXED,
     replace(MIXED, unit="continuation"),
     replace(MIXED, item_kind="dialogue"),
@@ -65,6 +70,12 @@ def over(scheme: SchemeDefinition | str, variant: str = "json") -> Rubric:
 
 def about(protocol: Rubric, variant: str = "json", text: str = "Yes, gladly.") -> Case:
     return case(text, protocol=protocol, variant=variant)
+
+
+@pytest.mark.parametrize("scheme", ABOUT_RECORDS, ids=lambda scheme: scheme.key)
+def test_no_judge_reviews_records(scheme: SchemeDefinition) -> None:
+    with pytest.raises(Unfit, match=r"people review (facts|questions)|no ordinal"):
+        over(scheme)
 
 
 def told(**changes: Any) -> str:
