@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, cast
 
 from annotation.kinds import KINDS
+from annotation.kinds.answer import ANSWER
 from annotation.records import Continuation, Dialogue, Passage
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
@@ -102,6 +103,8 @@ def covered(kind: str) -> Covers:
     """Return what one call about an item of a kind covers; raise Unfit where judges are shown none."""
     if KINDS[kind].has_record:
         raise Unfit(f"people review {KINDS[kind].plural}: no judge is shown one")
+    if kind == ANSWER.key:
+        raise Unfit("answers are judged by the protocol answer_match, which is told what is right")
     return cast(Covers, kind if KINDS[kind].has_turn else "dialogue")
 
 

@@ -50,13 +50,9 @@ MIXED = SchemeDefinition(
         QuestionDefinition("score_explanation", "A clash of names", "text", required=False),
     ),
 )
-ABOUT_RECORDS = [scheme for scheme in SCHEMES.values() if KINDS[scheme.item_kind].has_record]
+APART = [s for s in SCHEMES.values() if KINDS[s.item_kind].has_record or s.item_kind == "answer"]
 FITTING = [
-    *(
-        scheme
-        for scheme in SCHEMES.values()
-        if not KINDS[scheme.item_kind].compares and scheme not in ABOUT_RECORDS
-    ),
+    *(scheme for scheme in SCHEMES.values() if not KINDS[scheme.item_kind].compares and scheme not in APART),
     MIXED,
     replace(MIXED, unit="continuation"),
     replace(MIXED, item_kind="dialogue"),
@@ -72,9 +68,9 @@ def about(protocol: Rubric, variant: str = "json", text: str = "Yes, gladly.") -
     return case(text, protocol=protocol, variant=variant)
 
 
-@pytest.mark.parametrize("scheme", ABOUT_RECORDS, ids=lambda scheme: scheme.key)
-def test_no_judge_reviews_records(scheme: SchemeDefinition) -> None:
-    with pytest.raises(Unfit, match=r"people review (facts|questions)|no ordinal"):
+@pytest.mark.parametrize("scheme", APART, ids=lambda scheme: scheme.key)
+def test_no_rubric_is_for_records_or_answers(scheme: SchemeDefinition) -> None:
+    with pytest.raises(Unfit, match=r"people review (facts|questions)|the protocol answer_match"):
         over(scheme)
 
 
