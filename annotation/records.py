@@ -121,6 +121,7 @@ class LabelRecord:
 
     An answer about a comparison has its `members` in the order in which the answer speaks of them, the first
     of them also as continuation and turn; `shown` are their numbers in the order in which the rater saw them.
+    An answer about a fact or a question has its kind and key as `record`, and the continuation `self`.
     """
 
     rater: str
@@ -140,6 +141,7 @@ class LabelRecord:
     members: tuple[tuple[str, int | None], ...] = ()
     shown: tuple[int, ...] = ()
     evidence: tuple[Passage, ...] = ()
+    record: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

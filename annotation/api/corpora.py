@@ -264,7 +264,7 @@ class Items(generics.ListAPIView[Item]):
             return Item.objects.none()
         asked = {name: _value(self.request, name) for name in ("kind", "dialogue", "system")}
         found = browsing.items(access.corpus_named(self.kwargs["name"]), **asked)
-        found = found.select_related("turn", "continuation__dialogue", "continuation__system")
+        found = found.select_related("turn", "record", "continuation__dialogue", "continuation__system")
         return found.prefetch_related("members__continuation__system", "members__turn")
 
     def paginate_queryset(self, queryset: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.corpora import clusters
 from annotation.formats import FORMATS
 from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.settings import MOST, SETTINGS, Setting
@@ -133,7 +134,7 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
         source="turn.number", default=None, allow_null=True, read_only=True
     )
     system = serializers.SerializerMethodField()
-    cluster = serializers.CharField(source="continuation.dialogue.cluster")
+    cluster = serializers.SerializerMethodField()
     members = MemberSerializer(many=True)
 
     class Meta:
@@ -141,13 +142,18 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
         fields = ("id", "key", "turn_number", "kind", "system", "cluster", "members")
 
     def get_key(self, item: Item) -> str:
-        """`dialogue/continuation/turn`, without the turn for a whole continuation; `/+/` between members."""
+        """`dialogue/continuation/turn`, without the turn for a whole continuation; `/+/` between members, and
+        `dialogue//fact/key` for a record."""
         return item.key
+
+    def get_cluster(self, item: Item) -> str:
+        """What is resampled: its dialogue's cluster, or its own (of a script, the session or season)."""
+        return clusters.of_item(item)
 
     @extend_schema_field({"type": "string", "nullable": True})
     def get_system(self, item: Item) -> str | None:
-        """Its system; null where it compares several, whose systems `members` tell."""
-        return None if item.is_comparison else item.continuation.system.name
+        """Its system; null where it compares several, whose systems `members` tell, or is a record."""
+        return item.system_name or None
 
 
 def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:

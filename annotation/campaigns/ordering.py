@@ -59,7 +59,7 @@ told AS (
     JOIN annotation_rater r ON r.id = l.rater_id AND r.kind IN ('human', 'judge')
    WHERE w.version_id = %(version)s AND w.level <> 'text'
      AND l.superseded_at IS NULL AND l.missing = '' AND l.occasion IN ('imported', 'main')
-     AND d.cluster <> ALL(%(closed)s::text[])
+     AND coalesce(i.cluster, d.cluster) <> ALL(%(closed)s::text[])
    GROUP BY 1, 2, 3, 4, 5),
 met AS (
   SELECT item_id, question, bool_or(person) AND %(judge)s <> '' AS with_people,

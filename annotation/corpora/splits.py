@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.corpora import clusters as item_clusters
 from annotation.corpora import openings
 from annotation.errors import SplitRefused
 from annotation.models import Corpus, Rater, Split, SplitCluster, TestLook
@@ -75,8 +76,7 @@ def draw(
     if not 0 < test_share < 1:
         raise SplitRefused("the share of test lies between 0 and 1")
     Corpus.objects.select_for_update().get(pk=corpus.pk)  # one draw after the other: each sees the lock
-    clusters = corpus.dialogues.values_list("cluster", flat=True).distinct()
-    parts = choose(clusters, seed=seed, test_share=test_share)
+    parts = choose(item_clusters.of_corpus(corpus), seed=seed, test_share=test_share)
     if len(parts) < 2:
         raise SplitRefused(f"the corpus {corpus.name} has fewer than two clusters: there is nothing to split")
     before = Split.objects.select_for_update().filter(corpus=corpus, name=name).first()
@@ -123,11 +123,10 @@ def grow(*, corpus: Corpus) -> int:
     """Give the clusters that a corpus has gained a part in each of its splits; return how many were new."""
     added = 0
     for split in corpus.splits.all():
-        known = split.clusters.values("cluster")
-        new = corpus.dialogues.exclude(cluster__in=known).values_list("cluster", flat=True).distinct()
+        known = set(split.clusters.values_list("cluster", flat=True))
         rows = [
             SplitCluster(split=split, cluster=cluster, part=_part(split, cluster))
-            for cluster in new.order_by()
+            for cluster in sorted(item_clusters.of_corpus(corpus) - known)
         ]
         added += len(SplitCluster.objects.bulk_create(rows))
     return added

@@ -10,10 +10,11 @@ from annotation.formats.decoding import decode, is_number, kind_of
 from annotation.formats.entry import Format, SourceRecord, entries
 from annotation.formats.evidence import evidence
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
+from annotation.formats.native_script import with_script
 from annotation.formats.problems import ImportProblem
 from annotation.formats.scenario import too_many_or_few, with_scenario
 from annotation.formats.source import Source
-from annotation.kinds import Member
+from annotation.kinds import OF_RECORDS, Member
 from annotation.records import (
     EVENTS,
     HUMAN,
@@ -25,8 +26,10 @@ from annotation.records import (
     Participant,
     Turn,
 )
+from annotation.scenarios.stored import KIND as SCENARIO
 from annotation.scenarios.stored import OWN_FIELDS
 from annotation.schemes.base import LEVELS
+from annotation.scripts import stored as scripts
 
 DIALOGUE = frozenset(
     [
@@ -43,6 +46,7 @@ DIALOGUE = frozenset(
         "labels",
         "kind",
         *OWN_FIELDS,
+        *scripts.OWN_FIELDS,
     ]
 )
 PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases", "extra", "agent"])
@@ -80,12 +84,14 @@ LABEL = frozenset(
         "sample",
         "explanation",
         "evidence",
+        "record",
         "scheme",
         "occasion",
         "level",
         "values",
     ]
 )
+RECORD = frozenset(["kind", "key"])
 MEMBERS = (2, 10)
 """The least and the most that one label compares."""
 QUESTION_LIMIT = 120
@@ -140,7 +146,8 @@ def dialogue(raw: Any, *, any_size: bool = False) -> Dialogue:
     check_speakers(record)
     if turns:
         check_static(record, len(turns))
-    return with_scenario(record, fields, any_size=any_size)
+    fields.choice("kind", ("", SCENARIO, scripts.KIND), "")
+    return with_script(with_scenario(record, fields, any_size=any_size), fields)
 
 
 def _once(ids: list[str], path: str) -> None:
@@ -249,6 +256,7 @@ def _label(raw: Any, path: str) -> LabelRecord:
     continuation, turn = (
         compared[0] if compared else (fields.id("continuation", SELF), fields.count("turn", None))
     )
+    about = _record(fields)
     pointed = evidence(fields.items("evidence"), continuation, fields.at("evidence"))
     if pointed and value is None:
         raise fields.problem("evidence", "a missing answer points at nothing")
@@ -272,7 +280,18 @@ def _label(raw: Any, path: str) -> LabelRecord:
         members=compared,
         shown=order(fields, len(compared)),
         evidence=pointed,
+        record=about,
     )
+
+
+def _record(fields: Fields) -> tuple[str, str] | None:
+    """Return the fact or question that a label is about, None of other labels."""
+    if not fields.has("record"):
+        return None
+    if any(fields.has(name) for name in ("continuation", "turn", "continuations")):
+        raise fields.problem("record", "says what the label is about: leave continuation and turn out")
+    about = Fields(fields.raw["record"], fields.at("record"), RECORD)
+    return about.choice("kind", OF_RECORDS, ""), about.id("key")
 
 
 def members(fields: Fields) -> tuple[Member, ...]:

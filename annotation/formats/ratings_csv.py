@@ -78,7 +78,7 @@ def rating(row: Row) -> Rating:
     label = LabelRecord(
         rater=row["rater"],
         kind=kind,  # type: ignore[arg-type]
-        continuation=place.continuation,
+        continuation=place.continuation or SELF,
         turn=place.turn,
         question=row.get("question", "") or QUESTION,
         value=value,
@@ -91,6 +91,7 @@ def rating(row: Row) -> Rating:
         occasion=row.get("occasion", "").strip(),
         members=place.members if place.others else (),
         shown=_order(row, len(place.members)),
+        record=place.record,
     )
     raw = row["value"] if value is not None else None
     return Rating(place.dialogue, label, row.get("level", "").strip(), _values(row), raw)

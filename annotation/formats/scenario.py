@@ -42,7 +42,7 @@ def with_scenario(record: Dialogue, fields: Fields, *, any_size: bool = False) -
 
     Raises ImportProblem for whatever is inconsistent: the first fault, by its field.
     """
-    if fields.choice("kind", ("", KIND), "") != KIND:
+    if fields.raw.get("kind") != KIND:
         for name in OWN_FIELDS:
             if fields.has(name):
                 raise fields.problem(name, f"belongs to a dialogue whose kind is {KIND!r}")

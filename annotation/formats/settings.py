@@ -59,6 +59,15 @@ SETTINGS: dict[str, Setting] = {
             "Takes scenarios of fewer than three or more than five people, with a note.",
             ("yes",),
         ),
+        Setting("main", "name", "Main character", "Whose memory a long dialogue tests; else who says most."),
+        Setting(
+            "keep_directions",
+            "choice",
+            "Directions in brackets",
+            "Of a long dialogue: keeps (laughs) and the like in the text; else they are dropped.",
+            ("yes",),
+        ),
+        Setting("dialogue", "name", "Id of the dialogue", "Of a long one; else it is the file's name."),
         Setting("min_turns", "count", "Least number of turns", "Shorter dialogues of MPDD are left out."),
     )
 }

@@ -7,6 +7,7 @@ and a file that is one JSON document 64 MiB; what is longer is refused after rea
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -30,6 +31,11 @@ SIGNATURES = {
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
+PICKLE = re.compile(
+    rb"\x80[\x00-\x05]|\([dlt]p?\d+\r?\n|[})\]]q[\x00-\x08]"
+    rb"|c(?:__builtin__|builtins|collections|copy_?reg|numpy|pandas)[\w.]*\r?\n"
+)
+"""How a pickle begins: protocols 2 to 5 by their mark, 0 and 1 by the container or class."""
 
 
 class Source:
@@ -150,7 +156,14 @@ def _checked_start(content: bytes) -> bytes:
     for signature, meaning in SIGNATURES.items():
         if content.startswith(signature):
             raise ImportProblem(f"is {meaning}, not plain UTF-8 text: unpack or convert it first")
+    if is_pickle(content):
+        raise ImportProblem("is a pickle, and opening it would run code: convert it to JSON first")
     return content.removeprefix(BOM)
+
+
+def is_pickle(content: bytes) -> bool:
+    """Whether content is a pickle, by its first bytes; it is never opened, because that runs code."""
+    return PICKLE.match(content) is not None
 
 
 def _hash(file: Path) -> str:

@@ -13,6 +13,7 @@ from annotation.models import Corpus, Turn
 from annotation.models import Dialogue as StoredDialogue
 from annotation.records import SELF, Continuation, Dialogue, Participant
 from annotation.scenarios.stored import scenario_json
+from annotation.scripts.stored import script_json
 
 
 @dataclass(slots=True)
@@ -107,6 +108,7 @@ def _refuse_contradiction(stored: StoredDialogue, record: Dialogue) -> None:
         "metadata": dict(record.metadata),
         "agenda": agenda_json(record.agenda),
         "scenario": scenario_json(record.scenario),
+        "script": script_json(record.script),
     }
     for name, value in given.items():
         if value and getattr(stored, name) != value:

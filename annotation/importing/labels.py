@@ -44,7 +44,10 @@ def place_labels(
     _refuse_unplaced(known, faults)
     result.items += compared.place(corpus, faults)
     _refuse_beyond(known, faults)
-    fresh_table("import_decided", "(dialogue text, continuation text, PRIMARY KEY (dialogue, continuation))")
+    fresh_table(
+        "import_decided",
+        "(dialogue text, continuation text, kind text, PRIMARY KEY (dialogue, continuation))",
+    )
     _run(sql.DECIDED, known)
     resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
@@ -114,12 +117,16 @@ def _unplaced(
     dialogue: str,
     continuation: str,
     position: int | None,
+    record_kind: str | None,
+    record_key: str | None,
     has_dialogue: int | None,
     has_continuation: int | None,
     has_turn: int | None,
 ) -> ImportProblem:
     if not has_dialogue:
         reason = f"there is no dialogue {dialogue!r} in the corpus"
+    elif record_kind and has_continuation:
+        reason = f"the dialogue {dialogue!r} has no {record_kind} {record_key!r}"
     elif not has_continuation:
         reason = f"the dialogue {dialogue!r} has no continuation {continuation!r}"
     elif not has_turn:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from annotation.kinds import kind_at
+from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
 
-KIND = f"""CASE WHEN jsonb_array_length(l.members) = 2 THEN 'pair' WHEN l.members IS NOT NULL THEN 'ranking'
+KIND = f"""CASE WHEN l.record_kind IS NOT NULL THEN l.record_kind
+  WHEN jsonb_array_length(l.members) = 2 THEN 'pair' WHEN l.members IS NOT NULL THEN 'ranking'
   WHEN l.position IS NULL THEN '{kind_at(None).key}'
-  WHEN EXISTS (SELECT FROM import_decided s WHERE s.dialogue = l.dialogue AND s.continuation = l.continuation)
-  THEN '{DECISION.key}' ELSE '{kind_at(0).key}' END"""
+  ELSE coalesce((SELECT s.kind FROM import_decided s
+                  WHERE s.dialogue = l.dialogue AND s.continuation = l.continuation),
+                '{kind_at(0).key}') END"""  # noqa: S608  (keys of ours)
 """The kind of item that a staged label `l` is about."""
 
-DECIDED = """
+DECIDED = f"""
 INSERT INTO import_decided
-SELECT d.key, c.key FROM annotation_dialogue d JOIN annotation_continuation c ON c.dialogue_id = d.id
- WHERE d.corpus_id = %(corpus)s AND d.scenario IS NOT NULL AND c.mode = 'static'
-"""
-"""Fills the table of the continuations whose turns are decisions."""
+SELECT d.key, c.key, CASE WHEN d.scenario IS NULL THEN '{ANSWER.key}' ELSE '{DECISION.key}' END
+  FROM annotation_dialogue d JOIN annotation_continuation c ON c.dialogue_id = d.id
+ WHERE d.corpus_id = %(corpus)s AND (d.scenario IS NOT NULL OR d.script IS NOT NULL) AND c.mode = 'static'
+"""  # noqa: S608  (keys of ours)
+"""Fills the table of the continuations whose turns are decisions or answers."""
 
 UNPLACED = """
-SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id
+SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, l.record_kind, l.record_key, d.id, c.id,
+       t.id
   FROM import_label l
   LEFT JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
   LEFT JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
   LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = l.position
- WHERE c.id IS NULL OR (l.position IS NOT NULL AND (t.id IS NULL OR t.given))
+  LEFT JOIN annotation_record r ON r.dialogue_id = d.id AND r.kind = l.record_kind AND r.key = l.record_key
+ WHERE c.id IS NULL OR (l.record_kind IS NOT NULL AND r.id IS NULL)
+    OR (l.position IS NOT NULL AND (t.id IS NULL OR t.given))
  ORDER BY l.n LIMIT 20
 """
 
@@ -45,7 +52,7 @@ OWN_ORDER = """(SELECT array_agg(k.own[place::int + 1]::smallint ORDER BY at)
 
 PLACE = f"""
 INSERT INTO import_placed
-SELECT l.n, l.line, l.field, coalesce(k.item_id, one.id, whole.id), q.id, r.n, l.occasion, l.sample,
+SELECT l.n, l.line, l.field, coalesce(k.item_id, about.id, one.id, whole.id), q.id, r.n, l.occasion, l.sample,
        CASE WHEN NOT q.words THEN l.number END, CASE WHEN q.words THEN {OWN_WORDS} END,
        l.missing, l.explanation, l.evidence, q.values, CASE WHEN k.n IS NOT NULL THEN {OWN_ORDER} END
   FROM import_label l
@@ -53,9 +60,12 @@ SELECT l.n, l.line, l.field, coalesce(k.item_id, one.id, whole.id), q.id, r.n, l
   JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
   LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = l.position
   LEFT JOIN import_compared k ON k.n = l.n
+  LEFT JOIN annotation_record e ON e.dialogue_id = d.id AND e.kind = l.record_kind AND e.key = l.record_key
+  LEFT JOIN annotation_item about ON about.record_id = e.id
   LEFT JOIN annotation_item one ON one.turn_id = t.id AND l.members IS NULL
   LEFT JOIN annotation_item whole ON whole.continuation_id = c.id
-   AND whole.kind = '{kind_at(None).key}' AND l.position IS NULL AND l.members IS NULL
+   AND whole.kind = '{kind_at(None).key}' AND l.position IS NULL
+   AND l.members IS NULL AND l.record_kind IS NULL
   JOIN import_question q ON q.key = l.question AND q.scheme = l.scheme
    AND q.kind = {KIND}
   JOIN import_rater r ON r.kind = l.rater_kind AND r.name = l.rater_name

@@ -20,6 +20,8 @@ COLUMNS = {
     "dialogue": "text",
     "continuation": "text",
     "position": "int4",
+    "record_kind": "text",
+    "record_key": "text",
     "question": "text",
     "scheme": "text",
     "occasion": "text",
@@ -100,6 +102,7 @@ def _columns(rating: Rating) -> tuple[Any, ...]:
     return (
         label.continuation,
         label.turn,
+        *(label.record or (None, None)),
         label.question,
         label.scheme,
         label.occasion,

@@ -14,11 +14,14 @@ from annotation.importing.copying import copy_rows, fresh_table, reserve_ids
 from annotation.importing.existing import Existing, additions
 from annotation.importing.result import ImportResult
 from annotation.importing.rows import agenda_json, participants_json, turn_row
+from annotation.importing.script_records import RecordWriter
 from annotation.kinds import KINDS
+from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
 from annotation.models import Corpus, Import, System
 from annotation.records import Continuation, Dialogue
 from annotation.scenarios.stored import scenario_json
+from annotation.scripts.stored import script_json
 
 DIALOGUE_COLUMNS = [
     "id",
@@ -31,9 +34,10 @@ DIALOGUE_COLUMNS = [
     "metadata",
     "agenda",
     "scenario",
+    "script",
     "imported_id",
 ]
-DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", *["jsonb"] * 4, "int8"]
+DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", *["jsonb"] * 5, "int8"]
 CONTINUATION_COLUMNS = ["id", "dialogue_id", "key", "system_id", "mode", "trial", "condition"]
 CONTINUATION_TYPES = ["int8", "int8", "text", "int8", "text", "int4", "jsonb"]
 TURN_COLUMNS = ["continuation_id", "position", "speaker", "text", "given", "at", "extra"]
@@ -44,19 +48,30 @@ Placed = tuple[int, Continuation]
 
 OF_CONTINUATIONS = """
 INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
-SELECT %(corpus)s, %(kind)s, id, NULL FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS c (id, n) ORDER BY n
+SELECT %(corpus)s, %(kind)s, c.id, NULL FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS o (id, n)
+  JOIN annotation_continuation c ON c.id = o.id JOIN annotation_dialogue d ON d.id = c.dialogue_id
+ WHERE d.script IS NULL ORDER BY n
 """
+"""Items of whole continuations; of a script nobody rates the whole."""
 OF_TURNS = f"""
-INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
+INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id, cluster)
+WITH dated AS MATERIALIZED (
+  SELECT d.id, s->>'id' AS session, d.key || '/' || coalesce(s->>'season', s->>'id') AS cluster
+    FROM annotation_dialogue d, jsonb_array_elements(d.script->'sessions') AS s
+   WHERE d.script IS NOT NULL
+     AND d.id IN (SELECT dialogue_id FROM annotation_continuation WHERE id = ANY(%(ids)s)))
 SELECT %(corpus)s,
-       CASE WHEN c.mode = 'static' AND d.scenario IS NOT NULL THEN '{DECISION.key}' ELSE %(kind)s END,
-       t.continuation_id, t.id
+       CASE WHEN c.mode = 'static' AND d.scenario IS NOT NULL THEN '{DECISION.key}'
+            WHEN c.mode = 'static' AND d.script IS NOT NULL THEN '{ANSWER.key}' ELSE %(kind)s END,
+       t.continuation_id, t.id, dated.cluster
   FROM annotation_turn t
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
+  LEFT JOIN dated ON dated.id = d.id AND dated.session = t.extra->>'session'
  WHERE t.continuation_id = ANY(%(ids)s) AND NOT t.given ORDER BY t.continuation_id, t.position
 """  # noqa: S608  (a key of ours)
-"""Items of turns: decisions where a system answers the points of a scenario."""
+"""Items of turns: decisions where a system answers the points of a scenario, answers where it does so in a
+script. Those of a script have the session, or its season, as their cluster."""
 
 
 MADE = sorted((kind for kind in KINDS.values() if kind.imported), key=lambda kind: kind.has_turn)
@@ -95,6 +110,7 @@ class Writer:
         kept: list[SourceRecord] = []
         new: list[Dialogue] = []
         placed: list[Placed] = []
+        known: list[Dialogue] = []
         for entry in entries:
             record = entry.record
             try:
@@ -102,6 +118,7 @@ class Writer:
                     placed.extend(
                         (found.ids[record.id], part) for part in additions(found, record, exact=self.exact)
                     )
+                    known.append(record)
                 elif isinstance(record, Dialogue):
                     new.append(_whole(record))
             except ImportProblem as problem:
@@ -113,6 +130,9 @@ class Writer:
             (key, part) for key, record in zip(ids, new, strict=True) for part in record.all_continuations()
         )
         self._write_continuations(placed)
+        numbers = dict(zip((record.id for record in new), ids, strict=True)) | found.ids
+        writer = RecordWriter(self.corpus, self.imported, self.result, self.faults)
+        writer.write([(numbers[record.id], record) for record in (*new, *known)])
         return kept
 
     def _first_ones(self, entries: Sequence[SourceRecord]) -> list[SourceRecord]:
@@ -153,6 +173,7 @@ class Writer:
             dict(record.metadata),
             agenda_json(record.agenda),
             scenario_json(record.scenario),
+            script_json(record.script),
             self.imported.pk,
         )
 
@@ -170,7 +191,7 @@ class Writer:
             for kind in MADE:
                 made = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
                 cursor.execute(made, {"corpus": self.corpus.pk, "ids": ids, "kind": kind.key})
-            self.result.items += len(ids) + cursor.rowcount
+                self.result.items += cursor.rowcount
         self.result.continuations += len(ids)
         self.result.turns += sum(len(part.turns) for part in parts)
 

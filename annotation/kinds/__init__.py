@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from annotation.kinds.base import ItemKind, Member, Place
+from annotation.kinds.answer import ANSWER
+from annotation.kinds.base import ItemKind, Member, Place, RecordKey
 from annotation.kinds.decision import DECISION
 from annotation.kinds.dialogue import DIALOGUE
+from annotation.kinds.fact import FACT
 from annotation.kinds.pair import PAIR
+from annotation.kinds.question import QUESTION
 from annotation.kinds.ranking import RANKING
 from annotation.kinds.turn import TURN
 
-KINDS: dict[str, ItemKind] = {kind.key: kind for kind in (TURN, DIALOGUE, DECISION, PAIR, RANKING)}
+KINDS: dict[str, ItemKind] = {
+    kind.key: kind for kind in (TURN, DIALOGUE, DECISION, ANSWER, QUESTION, FACT, PAIR, RANKING)
+}
 COMPARING = tuple(kind.key for kind in KINDS.values() if kind.compares)
 """The kinds whose items have members."""
 
 WITH_TURN = tuple(kind.key for kind in KINDS.values() if kind.has_turn)
 """The kinds whose items have a turn."""
+
+OF_RECORDS = tuple(kind.key for kind in KINDS.values() if kind.has_record)
+"""The kinds whose items are records of a dialogue."""
 
 
 def kind_at(turn: int | None) -> ItemKind:
@@ -28,4 +36,15 @@ def kind_comparing(members: int) -> ItemKind | None:
     return next((kind for kind in kinds if kind.members[0] <= members <= kind.members[1]), None)  # type: ignore[index]
 
 
-__all__ = ["COMPARING", "KINDS", "WITH_TURN", "ItemKind", "Member", "Place", "kind_at", "kind_comparing"]
+__all__ = [
+    "COMPARING",
+    "KINDS",
+    "OF_RECORDS",
+    "WITH_TURN",
+    "ItemKind",
+    "Member",
+    "Place",
+    "RecordKey",
+    "kind_at",
+    "kind_comparing",
+]

@@ -6,24 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-PointsAt = Literal["turn", "continuation", "members"]
+PointsAt = Literal["turn", "continuation", "members", "record"]
 BETWEEN = "+"
 """Stands between the members in the key of what compares them: where a key has a turn, else nothing."""
 Member = tuple[str, int | None]
 """What is compared with others: a continuation's id, and one of its turns (None: all of it)."""
+RecordKey = tuple[str, str]
+"""A record of a dialogue: its kind and its key, unique together in the dialogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an item is: the ids of dialogue and continuation, and the turn (0-based; None: the whole).
 
-    Of a comparison, `others` are its members from the second on, in their order.
+    Of a comparison, `others` are its members from the second on, in their order. Of a record of the dialogue,
+    `record` is its kind and its key; it has no continuation ("").
     """
 
     dialogue: str
     continuation: str
     turn: int | None = None
     others: tuple[Member, ...] = ()
+    record: RecordKey | None = None
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -36,11 +40,11 @@ class ItemKind:
     """A kind of item. A kind is one file here and one line in `KINDS`.
 
     `singular` and `plural` name items in sentences, `heading` stands over a list of them. `points_at` says
-    what an item has: a turn that is not given, the continuation alone, or members that are compared.
-    `imported` says whether an import makes the item of every such turn or continuation. `shows` is what one
-    screen of work has of the continuation: all of it, what comes before the turn, or its members beside each
-    other. `key_form` is how its item keys read. `members` are the least and the most that one compares, None
-    where it has none.
+    what an item has: a turn that is not given, the continuation alone, members that are compared, or a
+    record. `imported` says whether an import makes the item of every such turn or continuation. `shows` is
+    what one screen of work has of the continuation: all of it, what comes before the turn, its members beside
+    each other, or the session that the record is about. `key_form` is how its item keys read. `members` are
+    the least and the most that one compares, None where it has none.
     """
 
     key: str
@@ -49,7 +53,7 @@ class ItemKind:
     heading: str
     points_at: PointsAt
     imported: bool
-    shows: Literal["before", "whole", "members"]
+    shows: Literal["before", "whole", "members", "record"]
     key_form: str
     members: tuple[int, int] | None = None
 
@@ -59,12 +63,19 @@ class ItemKind:
         return self.points_at == "turn"
 
     @property
+    def has_record(self) -> bool:
+        """Whether its items are records of a dialogue."""
+        return self.points_at == "record"
+
+    @property
     def compares(self) -> bool:
         """Whether its items have members that are compared with each other."""
         return self.members is not None
 
     def written(self, place: Place) -> list[str]:
         """Return the parts of an item's key; those that are ids are still unquoted."""
+        if place.record is not None:
+            return [place.dialogue, "", *place.record]
         parts = [place.dialogue]
         for number, (continuation, turn) in enumerate(place.members):
             parts += [BETWEEN] if number else []
@@ -73,8 +84,11 @@ class ItemKind:
 
     def read(self, parts: Sequence[str]) -> Place | None:
         """Return the place that the unquoted parts of a key name; None where this kind has no such key."""
+        if self.has_record:
+            is_ours = len(parts) == 4 and parts[1] == "" and parts[2] == self.key and parts[3]
+            return Place(parts[0], "", record=(self.key, parts[3])) if is_ours else None
         members = members_of(parts[1:])
-        if members is None:
+        if members is None or not all(continuation for continuation, _ in members):
             return None
         (continuation, turn), *others = members
         least, most = self.members or (1, 1)

@@ -29,12 +29,18 @@ from annotation.models.notes import Bookmark, Message, Thread, TurnNote
 from annotation.models.participants import JoinLink, JoinTry, Participant
 from annotation.models.people import ApiToken, OneTimeLink, SignInIdentity, UserName
 from annotation.models.raters import Rater
+from annotation.models.records import QuestionSet, Record, RelationRows, SessionVersion, Use
 from annotation.models.schemes import Question, Scheme, SchemeVersion, asks_about
 from annotation.models.splits import JudgeOpening, Split, SplitCluster, TestLook
 from annotation.models.uploads import Upload
 from annotation.models.work import Assignment, Slot, Task
 
 __all__ = [
+    "Record",
+    "RelationRows",
+    "QuestionSet",
+    "SessionVersion",
+    "Use",
     "Attempt",
     "Standing",
     "KeyTask",

@@ -8,12 +8,13 @@ from operator import or_
 from django.conf import settings
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import Cast, Random
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce, Random
 from django.utils.functional import cached_property
 
-from annotation.kinds import COMPARING, KINDS
+from annotation.kinds import COMPARING, KINDS, OF_RECORDS
 from annotation.models.turn_numbers import numbers_of
-from annotation.text.item_keys import item_key, members_key
+from annotation.text.item_keys import item_key, members_key, record_key
 from jobs.fake_models import is_fake
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
@@ -90,7 +91,8 @@ class Dialogue(models.Model):
     """A shared history: participants, metadata, agenda, summary. Its own turns are continuation `self`.
 
     `participants` is a list of {id, name, role, profile, aliases}; `agenda` is as in the native format, and
-    so is `scenario`, which holds what makes a dialogue a scenario (null: it is none).
+    so is `scenario`, which holds what makes a dialogue a scenario (null: it is none). `script` holds main
+    character, sessions and name maps of a long, dated dialogue (null: it is none).
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="dialogues", db_index=False)
@@ -102,6 +104,7 @@ class Dialogue(models.Model):
     metadata = models.JSONField(default=dict)
     agenda = models.JSONField(null=True)
     scenario = models.JSONField(null=True)
+    script = models.JSONField(null=True)
     imported = models.ForeignKey(Import, null=True, on_delete=models.CASCADE, related_name="dialogues")
 
     class Meta:
@@ -171,6 +174,14 @@ class Turn(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["continuation", "position"], name="turn_position_once"),
         ]
+        indexes = [
+            models.Index(
+                F("continuation"),
+                KeyTextTransform("session", "extra"),
+                name="turns_of_session",
+                condition=Q(extra__has_key="session"),
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.speaker}: {self.text[:40]}"
@@ -189,7 +200,8 @@ class Item(models.Model):
 
     What compares several has them as its `members` and no turn of its own; `continuation` is then the first
     member's, and says nothing of whom it is about. `compared` names the members whatever their order, so that
-    a corpus has one item for them.
+    a corpus has one item for them. What is a record has it as its `record`, and `continuation` is the
+    dialogue's own turns. `cluster` takes the place of the dialogue's: of a script, the session or season.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="items")
@@ -198,6 +210,10 @@ class Item(models.Model):
     )
     continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="items")
     turn = models.OneToOneField(Turn, null=True, on_delete=models.CASCADE, related_name="item")
+    record = models.OneToOneField(
+        "annotation.Record", null=True, on_delete=models.CASCADE, related_name="item"
+    )
+    cluster = models.CharField(max_length=620, null=True)  # noqa: DJ001  (null: the dialogue's)
     compared = models.TextField(null=True)  # noqa: DJ001  (null: it has no members)
     public = models.BigIntegerField(
         db_default=Cast(Random() * PUBLIC_SPAN + PUBLIC_FROM, models.BigIntegerField())
@@ -215,6 +231,11 @@ class Item(models.Model):
                 condition=Q(kind__in=COMPARING, compared__isnull=False)
                 | (~Q(kind__in=COMPARING) & Q(compared__isnull=True)),
                 name="item_kind_fits_members",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=OF_RECORDS, record__isnull=False)
+                | (~Q(kind__in=OF_RECORDS) & Q(record__isnull=True)),
+                name="item_kind_fits_record",
             ),
             models.UniqueConstraint(
                 fields=["compared"], condition=Q(compared__isnull=False), name="item_compares_once"
@@ -237,9 +258,14 @@ class Item(models.Model):
         return self.kind in COMPARING
 
     @property
+    def is_record(self) -> bool:
+        """Whether it is a record of its dialogue."""
+        return self.kind in OF_RECORDS
+
+    @property
     def system_name(self) -> str:
-        """The system that it is about; empty where it compares several."""
-        return "" if self.is_comparison else self.continuation.system.name
+        """The system that it is about; empty where it compares several, or is a record."""
+        return "" if self.is_comparison or self.is_record else self.continuation.system.name
 
     @property
     def key(self) -> str:
@@ -247,6 +273,8 @@ class Item(models.Model):
         if self.is_comparison:
             members = [(one.continuation.key, one.position) for one in self.members.all()]
             return members_key(self.continuation.dialogue.key, members)
+        if self.record is not None:
+            return record_key(self.continuation.dialogue.key, (self.kind, self.record.key))
         position = None if self.turn is None else self.turn.position
         return item_key(self.continuation.dialogue.key, self.continuation.key, position)
 
@@ -282,18 +310,23 @@ class ItemMember(models.Model):
         return None if self.turn is None else self.turn.position
 
 
+ITEM_CLUSTER = Coalesce("cluster", "continuation__dialogue__cluster")
+"""The cluster of an item: its own, else its dialogue's."""
+
 ITEM_PARTS = {
     "dialogue_key": F("continuation__dialogue__key"),
     "continuation_key": F("continuation__key"),
     "position": F("turn__position"),
-    "cluster": F("continuation__dialogue__cluster"),
+    "record_key": F("record__key"),
+    "cluster": ITEM_CLUSTER,
     "system_name": Case(
-        When(kind__in=COMPARING, then=Value("")),
+        When(kind__in=[*COMPARING, *OF_RECORDS], then=Value("")),
         default=F("continuation__system__name"),
         output_field=models.CharField(),
     ),
 }
 """What an item's key, cluster and system are read from, for `Item.objects.values(...)`.
 
-What compares several is of no one system (""), and its key is that of its members (`comparisons.keys_of`).
+What compares several is of no one system (""), and its key is that of its members (`comparisons.keys_of`);
+so is a record, whose key is `record_key`.
 """

@@ -11,7 +11,9 @@ from annotation.schemes import (
     conduct,
     conversation_constraints,
     fed,
+    long_dialogue_answers,
     preference,
+    script_review,
     usr,
 )
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
@@ -38,6 +40,10 @@ SCHEMES: dict[str, SchemeDefinition] = {
         conduct.COMPOSE,
         conduct.GROUND,
         conduct.NATURALNESS,
+        script_review.FACT,
+        script_review.QUIZ,
+        script_review.STYLE,
+        long_dialogue_answers.SCHEME,
     )
 }
 

@@ -12,6 +12,9 @@ KIND = "longform"
 OWN_FIELDS = ("main", "sessions", "collective", "names", "facts", "questions", "question_sets")
 """What a script says beside what every dialogue does."""
 
+ALWAYS = ("hops", "choices", "answer", "evidence")
+"""Fields of a question that are written where they are empty too."""
+
 Json = dict[str, Any]
 
 
@@ -21,7 +24,7 @@ def script_json(script: Script | None) -> Json | None:
         return None
     return {
         "main": script.main,
-        "sessions": [_session_json(one) for one in script.sessions],
+        "sessions": [session_json(one) for one in script.sessions],
         **({"collective": list(script.collective)} if script.collective != ("all",) else {}),
         **({"names": [_names_json(one) for one in script.names]} if script.names else {}),
     }
@@ -86,7 +89,7 @@ def question_json(question: Question) -> Json:
         "styles": dict(question.styles),
         "origin": question.origin,
     }
-    return {name: value for name, value in told.items() if value or name in ("hops", "choices", "evidence")}
+    return {name: value for name, value in told.items() if value or name in ALWAYS}
 
 
 def question_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> Question:
@@ -166,7 +169,8 @@ def set_record(stored: Mapping[str, Any]) -> QuestionSet:
     )
 
 
-def _session_json(session: Session) -> Json:
+def session_json(session: Session) -> Json:
+    """Return a session as a script's JSON holds it."""
     told: Json = {"id": session.id, "date": date_json(session.date)}
     for name in ("place", "episode", "scene", "season"):
         if value := getattr(session, name):

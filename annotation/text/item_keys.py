@@ -2,7 +2,8 @@
 
 What compares several names them all, in its own order, with `/+/` between them: `dialogue/one/+/another` or
 `dialogue/one/2/+/another/0`. A turn's number is all digits and the key of one item never has a `+` where
-its turn would stand, so every key is read in one way, whatever ids look like.
+its turn would stand, so every key is read in one way, whatever ids look like. A record of a dialogue has
+nothing where a continuation's id would stand: `dialogue//fact/key`.
 
 Ids are free text, so `/` and `%` inside an id are written `%2F` and `%25`: a key always splits in one way.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.kinds import KINDS, Member, Place, kind_at, kind_comparing
+from annotation.kinds import KINDS, Member, Place, RecordKey, kind_at, kind_comparing
 
 ESCAPES = (("%", "%25"), ("/", "%2F"))
 """What an id must not show, and how it is written; in this order."""
@@ -21,6 +22,16 @@ def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
     """Return the key of an item. `turn` is 0-based, None for the dialogue item."""
     place = Place(dialogue, continuation, turn)
     return "/".join(map(_quote, kind_at(turn).written(place)))
+
+
+def record_key(dialogue: str, record: RecordKey) -> str:
+    """Return the key of the item that a record of a dialogue is, by the record's kind and key."""
+    return "/".join(map(_quote, KINDS[record[0]].written(Place(dialogue, "", record=record))))
+
+
+def key_of_item(dialogue: str, continuation: str, turn: int | None, kind: str, record: str | None) -> str:
+    """Return the key of an item without members, from the columns that `ITEM_PARTS` reads."""
+    return item_key(dialogue, continuation, turn) if record is None else record_key(dialogue, (kind, record))
 
 
 def members_key(dialogue: str, members: Sequence[Member]) -> str:
@@ -36,7 +47,7 @@ def place_of(key: str) -> Place:
     for kind in KINDS.values():
         if len(parts) > 1 and (place := kind.read(parts)):
             return place
-    kinds = sorted(KINDS.values(), key=lambda kind: (kind.compares, len(kind.key_form)))
+    kinds = sorted(KINDS.values(), key=lambda kind: (kind.compares, kind.has_record, len(kind.key_form)))
     forms = " or ".join(dict.fromkeys(kind.key_form for kind in kinds))
     raise ValueError(f"{key!r} is not an item key: expected {forms}")
 
@@ -46,6 +57,8 @@ def parse_item_key(key: str) -> tuple[str, str, int | None]:
     place = place_of(key)
     if place.others:
         raise ValueError(f"{key!r} compares several: name one continuation, or a turn of it")
+    if place.record:
+        raise ValueError(f"{key!r} is a record of a dialogue: name a continuation, or a turn of it")
     return place.dialogue, place.continuation, place.turn
 
 
@@ -53,6 +66,11 @@ def item_key_sql(dialogue: str, continuation: str, position: str) -> str:
     """Return the SQL of `item_key` from three columns (position null: no turn), `%` doubled as in queries."""
     quoted = f"{_quote_sql(dialogue)} || '/' || {_quote_sql(continuation)}"
     return f"{quoted} || coalesce('/' || {position}::text, '')"
+
+
+def record_key_sql(dialogue: str, kind: str, key: str) -> str:
+    """Return the SQL of `record_key` from three columns, `%` doubled as in queries."""
+    return f"{_quote_sql(dialogue)} || '//' || {kind} || '/' || {_quote_sql(key)}"
 
 
 def members_key_sql(item: str, dialogue: str) -> str:

@@ -16,13 +16,15 @@ def visible(dialogue: Dialogue, continuation: Continuation, turn: int, viewer: s
     `viewer` is a participant's id, or ALL. From the turn's context (`Dialogue.context`) a participant does
     not see turns whose audience leaves them out, what happened before they joined (unless that join
     `sees_history`) or between leaving and joining again, and sessions in which they are not present: nothing
-    is said by them, to them or for them to hear.
+    is said by them, to them or for them to hear, and a script does not list them there.
     """
     context = dialogue.context(continuation, turn)
     if viewer == ALL:
         return context
     whole = continuation.turns if continuation.id == SELF else dialogue.turns + continuation.turns[: turn + 1]
     sessions = {each.session for each in whole if _takes_part(each, viewer)}
+    if dialogue.script is not None:
+        sessions |= {session.id for session in dialogue.script.sessions if viewer in session.present}
     begins = next(
         (each.act != "join" for each in whole if each.speaker == viewer and each.act in EVENTS), True
     )

@@ -138,6 +138,11 @@ def _at(campaign: Campaign, key: str) -> Task | None:
         place = place_of(key)
     except ValueError:
         return None
+    if place.record:
+        kind, name = place.record
+        return campaign.tasks.filter(
+            item__kind=kind, item__record__key=name, continuation__dialogue__key=place.dialogue
+        ).first()
     rows = campaign.tasks.filter(
         continuation__dialogue__key=place.dialogue, continuation__key=place.continuation
     ).select_related("item__turn", "continuation__dialogue")

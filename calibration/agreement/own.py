@@ -31,7 +31,7 @@ HAVING count(*) >= greatest(t.raters, 2) AND bool_or(a.user_id = %(user)s)
  ORDER BY max(a.submitted_at), t.id
 """
 PAIRS = """
-SELECT q.id, q.wording, d.cluster, m.item_id, o.rater_id,
+SELECT q.id, q.wording, coalesce(i.cluster, d.cluster), m.item_id, o.rater_id,
        m.number IS NOT DISTINCT FROM o.number AND m.text IS NOT DISTINCT FROM o.text
   FROM annotation_assignment a
   JOIN annotation_label m ON m.assignment_id = a.id AND m.supersedes_id IS NULL AND m.missing = ''

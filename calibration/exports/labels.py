@@ -16,7 +16,7 @@ from django.http import StreamingHttpResponse
 from annotation.models import Campaign, Corpus
 from annotation.models.turn_numbers import TURN_NUMBER
 from annotation.text.csv_cells import guarded
-from annotation.text.item_keys import item_key_sql, members_key_sql
+from annotation.text.item_keys import item_key_sql, members_key_sql, record_key_sql
 from calibration.exports.parts import OF_PART, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, guarded_sql, write
 from calibration.models import Export, Gold
@@ -26,10 +26,12 @@ from config.models import Event
 from jobs.fake_models import BEGINNING
 
 MEMBERS_KEY = members_key_sql("i.id", "d.key")
-ITEM = f"""CASE WHEN i.compared IS NULL THEN {item_key_sql("d.key", "c.key", "t.position")}
-  ELSE {MEMBERS_KEY} END"""
-ALONE = "CASE WHEN i.compared IS NULL THEN {} END"
-"""What belongs to the item of one system, and not to a comparison, whose members each have their own."""
+RECORD_KEY = record_key_sql("d.key", "i.kind", "rec.key")
+ITEM = f"""CASE WHEN i.record_id IS NOT NULL THEN {RECORD_KEY}
+  WHEN i.compared IS NULL THEN {item_key_sql("d.key", "c.key", "t.position")} ELSE {MEMBERS_KEY} END"""
+ALONE = "CASE WHEN i.compared IS NULL AND i.record_id IS NULL THEN {} END"
+"""What belongs to the item of one system: not to a comparison, whose members each have their own, and not to
+a record of a dialogue."""
 MEMBERS = """CASE WHEN i.compared IS NOT NULL THEN (
   SELECT json_agg(json_build_object('continuation', pc.key, 'turn', pt.position, 'system', py.name)
                   ORDER BY pm.number)
@@ -43,10 +45,12 @@ JOIN annotation_continuation c ON c.id = i.continuation_id
 JOIN annotation_dialogue d ON d.id = c.dialogue_id
 JOIN annotation_system y ON y.id = c.system_id
 LEFT JOIN annotation_turn t ON t.id = i.turn_id
+LEFT JOIN annotation_record rec ON rec.id = i.record_id
 """
 """Where the item of a row l is."""
 IN_ORDER = f"""d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
-  CASE WHEN i.compared IS NOT NULL THEN {MEMBERS_KEY} END COLLATE "C" NULLS FIRST"""
+  CASE WHEN i.compared IS NOT NULL THEN {MEMBERS_KEY} WHEN i.record_id IS NOT NULL THEN {RECORD_KEY} END
+  COLLATE "C" NULLS FIRST"""
 FAKE_MODEL = ALONE.format(f"coalesce(starts_with(lower(c.condition ->> 'model'), '{BEGINNING}'), false)")
 """Whether a fake model wrote the continuation; null of a comparison, whose members each have their own."""
 PLACE_COLUMNS = (
@@ -105,7 +109,8 @@ CELLS = ", ".join(
 )
 PLACED = f"""
 SELECT p.*, {CELLS} FROM (
-SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS item, d.cluster,
+SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS item,
+       coalesce(i.cluster, d.cluster) AS cluster,
        d.key AS dialogue, {ALONE.format("c.key")} AS continuation, {ALONE.format("y.name")} AS system,
        {FAKE_MODEL} AS fake_model, t.position AS turn,
        ({TURN_NUMBER}) AS turn_number, {MEMBERS} AS members, sc.part

@@ -26,7 +26,7 @@ COLUMNS = (
     Column("rater", "named.name", "plain"),
     Column("comment", "l.comment"),
     Column("flagged", "l.flagged", "boolean"),
-    Column("cluster", "d.cluster"),
+    Column("cluster", "coalesce(i.cluster, d.cluster)"),
     Column("dialogue", "d.key"),
     Column("continuation", ALONE.format("c.key")),
     Column("system", ALONE.format("y.name")),
@@ -58,6 +58,7 @@ JOIN annotation_system y ON y.id = c.system_id
 JOIN unnest(%s::bigint[], %s::text[]) AS named(id, name) ON named.id = l.user_id
 LEFT JOIN annotation_turn t ON t.id = l.turn_id
 LEFT JOIN annotation_item i ON i.id = l.item_id
+LEFT JOIN annotation_record rec ON rec.id = i.record_id
 {PART_TABLE}
 WHERE {OF_PART}
 ORDER BY d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,

@@ -15,7 +15,9 @@ from calibration.exports.writing import Column
 from config.permissions import is_researcher
 
 PART_COLUMN = Column("part", "sc.part", "plain")
-PART_TABLE = "LEFT JOIN annotation_splitcluster sc ON sc.split_id = %s AND sc.cluster = d.cluster"
+PART_TABLE = (
+    "LEFT JOIN annotation_splitcluster sc ON sc.split_id = %s AND sc.cluster = coalesce(i.cluster, d.cluster)"
+)
 OF_PART = "(%s IN ('', 'all') OR sc.part = %s)"
 PARTS = ("dev", "test", "all")
 

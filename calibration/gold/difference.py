@@ -67,7 +67,7 @@ COLUMNS = (
     Column("second_raters", "l.second_raters", "integer"),
     Column("second_support", "l.second_support", "number"),
     Column("second_source", "l.second_source", "plain"),
-    Column("cluster", "d.cluster"),
+    Column("cluster", "coalesce(i.cluster, d.cluster)"),
     *PLACE_COLUMNS,
     PART_COLUMN,
 )

@@ -22,7 +22,7 @@ GOLD_COLUMNS = (
     Column("decisions", "l.decisions", "json"),
     Column("rule", "o.rule", "plain"),
     Column("scheme", "(s.key || '@' || v.version)"),
-    Column("cluster", "d.cluster"),
+    Column("cluster", "coalesce(i.cluster, d.cluster)"),
     *PLACE_COLUMNS,
     Column("inputs_hash", "o.inputs_hash", "plain"),
     PART_COLUMN,

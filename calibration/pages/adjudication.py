@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation.corpora import clusters as item_clusters
 from annotation.models import turn_numbers
 from annotation.pages.choosing import choose
 from calibration import access
@@ -181,7 +182,7 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
     found = access.adjudication_round(pk)
     one = access.adjudication_case(found, case)
     reading.numbered([one])
-    locked = one.item.continuation.dialogue.cluster in locked_clusters(found.corpus)
+    locked = item_clusters.of_item(one.item) in locked_clusters(found.corpus)
     context = {
         "round": found,
         "case": one,

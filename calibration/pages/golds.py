@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation.corpora import clusters as item_clusters
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Question, turn_numbers
 from annotation.pages.choosing import choose
@@ -120,7 +121,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     n_all = many
     hidden = splits.unopened(gold.corpus).values("cluster")
     if hidden.exists():
-        labels = labels.exclude(item__continuation__dialogue__cluster__in=hidden)
+        labels = labels.exclude(item_clusters.within(hidden, "item__"))
         many = labels.count()
     rows = GoldLabel.objects.select_related("item__continuation__dialogue", "item__turn", "question")
     page = LongPaginator(labels, 50, many=many, rows=rows).get_page(request.GET.get("page"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
+from annotation.corpora import clusters as item_clusters
 from annotation.kinds import COMPARING
 from annotation.models import ItemMember
 from annotation.schemes.comparisons import RANKING, is_comparison
@@ -33,7 +34,7 @@ def votes(
     """
     labels = scope.labels().filter(question__in=[one.id for one in questions])
     if clusters is not None:
-        labels = labels.filter(item__continuation__dialogue__cluster__in=list(clusters))
+        labels = labels.filter(item_clusters.within(list(clusters), "item__"))
     place = ("item_id", "question_id", "rater_id", "sample")
     rows = list(
         labels.order_by(*place, "pk")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Count, Max, Q
 
+from annotation.corpora import clusters as item_clusters
 from calibration.reading.census import Census
 from calibration.reading.scope import Scope
 
@@ -42,7 +43,7 @@ def answered(
     """
     labels = scope.labels()
     if clusters is not None:
-        labels = labels.filter(item__continuation__dialogue__cluster__in=clusters)
+        labels = labels.filter(item_clusters.within(clusters, "item__"))
     rows = (
         labels.values("rater_id", "question_id")
         .annotate(

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
+from annotation.corpora import clusters as item_clusters
 from annotation.models import Label
 from jobs.fake_models import BEGINNING
 
@@ -17,5 +18,5 @@ def fake_systems(labels: QuerySet[Label], clusters: Collection[str] | None = Non
     """
     found = labels.filter(item__continuation__condition__model__istartswith=BEGINNING)
     if clusters is not None:
-        found = found.filter(item__continuation__dialogue__cluster__in=clusters)
+        found = found.filter(item_clusters.within(clusters, "item__"))
     return sorted(set(found.order_by().values_list("item__continuation__system__name", flat=True).distinct()))

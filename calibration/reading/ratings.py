@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from annotation.corpora import comparisons
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
-from annotation.text.item_keys import item_key
+from annotation.text.item_keys import item_key, key_of_item
 from calibration.reading.census import Census, RaterInfo
 from calibration.reading.scope import Scope
 from calibration.reading.subjects import Link, Subject, rater_names
@@ -79,14 +79,24 @@ def placed(items: QuerySet[Item], clusters: frozenset[str] | None) -> dict[int, 
         items.annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
         .annotate(item_cluster=ITEM_PARTS["cluster"])
         .values_list(
-            "pk", "dialogue_key", "continuation_key", "position", "item_cluster", "system_name", "compared"
+            "pk",
+            "dialogue_key",
+            "continuation_key",
+            "position",
+            "item_cluster",
+            "system_name",
+            "compared",
+            "kind",
+            "record_key",
         )
     )
     found, compared = {}, []
-    for pk, dialogue, continuation, position, cluster, system, comparing in rows.iterator(chunk_size=CHUNK):
+    for pk, dialogue, own, position, cluster, system, comparing, kind, record in rows.iterator(
+        chunk_size=CHUNK
+    ):
         if clusters is None or cluster in clusters:
-            key = item_key(dialogue, continuation, position)
-            found[pk] = Place(key, cluster, system, item_key(dialogue, continuation, None))
+            key = key_of_item(dialogue, own, position, kind, record)
+            found[pk] = Place(key, cluster, system, item_key(dialogue, own, None) if record is None else key)
             compared += [pk] if comparing is not None else []
     for pk, key in (comparisons.keys_of(compared) if compared else {}).items():
         found[pk] = Place(key, found[pk].cluster, "", key)

@@ -11,7 +11,7 @@ from annotation.corpora import comparisons
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
 from annotation.text.csv_cells import guarded
-from annotation.text.item_keys import item_key
+from annotation.text.item_keys import key_of_item
 from calibration.models import Mark
 from calibration.workbench.marks import standing
 from judges.models import Bench
@@ -43,9 +43,14 @@ def listed(bench: Bench) -> list[dict[str, Any]]:
 
 def item_keys(items: list[int]) -> dict[int, str]:
     """Return the keys of items by their ids."""
-    parts = {name: ITEM_PARTS[name] for name in ("dialogue_key", "continuation_key", "position")}
-    rows = Item.objects.filter(pk__in=items).annotate(**parts).values_list("pk", *parts)
-    found = {pk: item_key(dialogue, own, position) for pk, dialogue, own, position in rows}
+    parts = {
+        name: ITEM_PARTS[name] for name in ("dialogue_key", "continuation_key", "position", "record_key")
+    }
+    rows = Item.objects.filter(pk__in=items).annotate(**parts).values_list("pk", "kind", *parts)
+    found = {
+        pk: key_of_item(dialogue, own, position, kind, record)
+        for pk, kind, dialogue, own, position, record in rows
+    }
     return found | comparisons.keys_of(items)
 
 

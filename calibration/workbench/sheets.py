@@ -15,7 +15,7 @@ from annotation.corpora import comparisons
 from annotation.labels.pseudonyms import name_of
 from annotation.models import Item, Label, Question, Rater, asks_about
 from annotation.models.corpora import ITEM_PARTS
-from annotation.text.item_keys import item_key
+from annotation.text.item_keys import item_key, key_of_item
 from calibration.errors import WorkbenchRefused
 from calibration.reading.census import QuestionInfo, question_info
 from calibration.reading.ratings import Place
@@ -198,7 +198,15 @@ Said = tuple[int, int, int, Value]
 
 
 def _places(items: Sequence[int]) -> dict[int, Place]:
-    names = ("dialogue_key", "continuation_key", "position", "item_cluster", "system_name")
+    names = (
+        "dialogue_key",
+        "continuation_key",
+        "position",
+        "kind",
+        "record_key",
+        "item_cluster",
+        "system_name",
+    )
     rows = (
         Item.objects.filter(pk__in=items)
         .annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
@@ -206,8 +214,10 @@ def _places(items: Sequence[int]) -> dict[int, Place]:
         .values_list("pk", *names)
     )
     found = {
-        pk: Place(item_key(dialogue, own, position), cluster, system, item_key(dialogue, own, None))
-        for pk, dialogue, own, position, cluster, system in rows
+        pk: Place(
+            key_of_item(dialogue, own, position, kind, record), cluster, system, item_key(dialogue, own, None)
+        )
+        for pk, dialogue, own, position, kind, record, cluster, system in rows
     }
     for pk, key in comparisons.keys_of(items).items():
         found[pk] = Place(key, found[pk].cluster, "", key)

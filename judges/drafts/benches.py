@@ -12,6 +12,7 @@ from django.db import transaction
 from annotation.corpora import splits
 from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item, Label, Question, Rater
+from annotation.models.corpora import ITEM_CLUSTER
 from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget
@@ -160,7 +161,7 @@ def _pool(bench: Bench) -> dict[Target, str]:
         wanted = continuations(chosen).filter(items__kind__in=kinds).distinct().order_by("pk")
         return {(pk, None): cluster for pk, cluster in wanted.values_list("pk", "dialogue__cluster")}
     rows = items(chosen, protocol.covers).order_by("pk")
-    found = rows.values_list("continuation_id", "pk", "continuation__dialogue__cluster")
+    found = rows.annotate(own=ITEM_CLUSTER).values_list("continuation_id", "pk", "own")
     return {(continuation, item): cluster for continuation, item, cluster in found}
 
 

@@ -15,6 +15,7 @@ from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.models import Continuation, Dialogue, Item, ItemMember, Split, System, Turn
 from annotation.scenarios.stored import scenario_record
+from annotation.scripts.stored import script_record
 from annotation.text.blinding import NOTHING_TOLD, Told, told_by
 from judges.metrics.kit.instrument import Content
 from judges.protocols import Member
@@ -172,6 +173,7 @@ def dialogue_record(
         metadata=row.metadata,
         agenda=agenda_record(row.agenda),
         scenario=scenario_record(row.scenario),
+        script=script_record(row.script),
     )
 
 

@@ -10,6 +10,7 @@ from statistics import fmean
 
 from django.db.models import Q
 
+from annotation.corpora import clusters as item_clusters
 from annotation.models import Corpus, Item, Label, Occasion, Question, Rater
 from annotation.models.labels import live_labels
 from judges.protocols import Protocol
@@ -56,7 +57,7 @@ def agreed(
     questions = questions_of(protocol)
     scope = Q(item__corpus=corpus, question__in=questions)
     if clusters is not None:
-        scope &= Q(item__continuation__dialogue__cluster__in=clusters)
+        scope &= item_clusters.within(clusters, "item__")
     if keep is not None:
         scope &= Q(item__in=list(keep))
     people = live_labels().filter(scope, rater__kind=Rater.Kind.HUMAN, missing="")

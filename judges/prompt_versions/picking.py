@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from annotation.corpora import clusters as item_clusters
 from annotation.corpora import splits
 from annotation.kinds import WITH_TURN
 from annotation.models import Continuation, Corpus, Item, Rater
@@ -179,7 +180,7 @@ def _why_not(protocol: Asking, corpus: Corpus, key: str, clusters: frozenset[str
     found = (rows.filter(turn__isnull=True) if turn is None else rows.filter(turn__position=turn)).first()
     if found is None:
         return f"There is no item {key!r} in {corpus.name}."
-    if clusters is not None and found.continuation.dialogue.cluster not in clusters:
+    if clusters is not None and item_clusters.of_item(found) not in clusters:
         return f"{key!r} is in the test part: examples come from dev alone."
     return f"{key!r} cannot be an example: people gave no answer to what {protocol.key} asks."
 

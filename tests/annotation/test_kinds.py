@@ -10,10 +10,17 @@ import pytest
 from django.db import connection
 
 from annotation.importing.own_scheme import own_key
-from annotation.kinds import KINDS, ItemKind, Place, kind_at
+from annotation.kinds import KINDS, OF_RECORDS, ItemKind, Place, kind_at
 from annotation.models import Item, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.text.item_keys import item_key, item_key_sql, members_key, parse_item_key, place_of
+from annotation.text.item_keys import (
+    item_key,
+    item_key_sql,
+    members_key,
+    parse_item_key,
+    place_of,
+    record_key,
+)
 from calibration.reports.wording import units
 from judges.metrics import METRICS
 from judges.protocols import PROTOCOLS
@@ -22,6 +29,7 @@ from tests import factories
 
 HOSTILE = ("d", "a/b", "100%", "%2F", "//", " ", "ünï/%25")
 ALL = pytest.mark.parametrize("key", KINDS)
+WITHOUT_RECORD = pytest.mark.parametrize("key", [key for key in KINDS if key not in OF_RECORDS])
 
 
 @ALL
@@ -40,7 +48,17 @@ def test_a_kind_says_what_its_items_are_called(key: str) -> None:
     assert kind.name(3 if kind.has_turn else None).startswith(("the ", kind.singular))
 
 
-@ALL
+@pytest.mark.parametrize("key", OF_RECORDS)
+@pytest.mark.parametrize("dialogue", HOSTILE)
+@pytest.mark.parametrize("record", HOSTILE)
+def test_a_records_key_is_read_as_it_was_written(key: str, dialogue: str, record: str) -> None:
+    place = Place(dialogue, "", record=(key, record))
+    assert KINDS[key].read(KINDS[key].written(place)) == place
+    assert place_of(record_key(dialogue, (key, record))) == place
+    assert KINDS[key].key_form.count("/") == len(KINDS[key].written(place)) - 1
+
+
+@WITHOUT_RECORD
 @pytest.mark.parametrize("dialogue", HOSTILE)
 @pytest.mark.parametrize("continuation", HOSTILE)
 def test_a_key_is_read_as_it_was_written(key: str, dialogue: str, continuation: str) -> None:

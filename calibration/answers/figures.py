@@ -1,0 +1,250 @@
+"""The figures of one row of the report: accuracy, abstention, retrieval, gaps, shares, counts and bounds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from annotation.scripts.records import UNKNOWN
+from calibration.answers.factors import FACTORS
+from calibration.answers.groups import ORACLE, Group, beside_oracle, less
+from calibration.answers.rows import (
+    AMBIGUOUS,
+    FAILED,
+    LATE,
+    MEMORY,
+    NONE,
+    RETRIEVED,
+    RULES,
+    SUFFICIENT,
+    AnswerRow,
+    Rule,
+)
+from calibration.answers.sheet import Figure, Mask, Sheet, undefined
+from calibration.statistics.core.types import Floats
+
+CHANCE = 0.2
+"""What guessing among five letters is right by, whatever the key is."""
+NO_ORACLE = "no oracle of the same model, names and format was asked the same questions"
+IS_ORACLE = "this is the oracle"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many answers are what: `waiting` ones wait for a judge, `owed` classes were never paid."""
+
+    asked: int
+    trials: int
+    ambiguous: int
+    none: int
+    late: int
+    undecided: int
+    failed: int
+    waiting: int
+    by_judge: int
+    owed: int
+
+    def as_dict(self) -> dict[str, int]:
+        """Return plain data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+class Answers:
+    """All answers of a report as columns: what every row's figures are made of."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        rows = sheet.rows
+        self.right: dict[Rule, Floats] = {
+            rule: np.array([_number(row.right(rule)) for row in rows]) for rule in RULES
+        }
+        self.abstained: Floats = np.array([_number(row.abstained) for row in rows])
+        self.unknowable: Floats = np.array([float(row.key == UNKNOWN) for row in rows])
+        self.answerable: Mask = np.array([row.answerable for row in rows], dtype=bool)
+        self.quiz: Floats = np.array([float(row.source == "quiz") for row in rows])
+        self.retrieval = np.array([row.retrieval for row in rows], dtype=object)
+        self.failed: Mask = np.array([row.is_failed for row in rows], dtype=bool)
+
+    @cached_property
+    def oracle(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The positions of the oracle's answers."""
+        rows = self.sheet.rows
+        return np.array([at for at, row in enumerate(rows) if is_oracle(row)], dtype=np.int64)
+
+
+def is_oracle(row: AnswerRow) -> bool:
+    """Whether an answer was given with the evidence at hand."""
+    return row.condition(MEMORY) == ORACLE
+
+
+def _number(value: bool | None) -> float:
+    return np.nan if value is None else float(value)
+
+
+def accuracy(answers: Answers, group: Group, rule: Rule) -> Figure:
+    """Return the share of right answers: mean over trials; failed and waiting answers are missing."""
+    return answers.sheet.figure("accuracy", group.rows, answers.right[rule][group.rows])
+
+
+def bounds(answers: Answers, group: Group, rule: Rule) -> tuple[Figure, Figure]:
+    """Return the accuracy if all that is missing were wrong, and if all of it were right."""
+    right = answers.right[rule][group.rows]
+    ends = np.column_stack([np.where(np.isnan(right), end, right) for end in (0.0, 1.0)])
+    low, high = answers.sheet.figures("accuracy", group.rows, ends)
+    return low, high
+
+
+def by_factor(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str, Figure]]:
+    """Return by factor and value the accuracy of the answers that count under it."""
+    rows = [answers.sheet.rows[at] for at in group.rows]
+    masks: list[Mask] = []
+    names: list[tuple[str, str]] = []
+    for factor in FACTORS.values():
+        own = [factor.values(row) for row in rows]
+        for value in factor.sorted([value for values in own for value in values]):
+            names.append((factor.key, value))
+            masks.append(np.array([value in values for values in own], dtype=bool))
+    found: dict[str, dict[str, Figure]] = {key: {} for key in FACTORS}
+    if masks:
+        right = np.repeat(answers.right[rule][group.rows][:, None], len(masks), axis=1)
+        made = answers.sheet.figures("accuracy", group.rows, right, np.column_stack(masks))
+        for (factor_key, value), figure in zip(names, made, strict=True):
+            found[factor_key][value] = figure
+    return found
+
+
+def abstention(answers: Answers, group: Group) -> dict[str, Figure]:
+    """Return the share of (E), the share of keys (E) where (E) was chosen, and of choices (E) where the key
+    is (E)."""
+    own, sheet = group.rows, answers.sheet
+    chose, key = answers.abstained[own], answers.unknowable[own]
+    return {
+        "share": sheet.figure("share of (E)", own, chose),
+        "precision": sheet.figure("precision", own, key, chose == 1, reason="(E) was never chosen"),
+        "recall": sheet.figure("recall", own, chose, key == 1, reason="no key is (E)"),
+    }
+
+
+def retrieval(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str, Figure]]:
+    """Return of the answerable questions, by how much of the evidence was in the prompt, their share, and
+    the accuracy among them."""
+    own, sheet = group.rows, answers.sheet
+    told = answers.retrieval[own]
+    meant = answers.answerable[own] & np.isin(told.astype(str), RETRIEVED)
+    states = np.column_stack([(told == state).astype(np.float64) for state in RETRIEVED])
+    everywhere = np.repeat(meant[:, None], len(RETRIEVED), axis=1)
+    reason = "no answer says what was retrieved"
+    shares = sheet.figures("share", own, states, everywhere, reason=reason)
+    right = np.repeat(answers.right[rule][own][:, None], len(RETRIEVED), axis=1)
+    within = sheet.figures("accuracy", own, right, everywhere & (states == 1))
+    pairs = zip(RETRIEVED, shares, within, strict=True)
+    return {state: {"share": share, "accuracy": accuracy} for state, share, accuracy in pairs}
+
+
+def oracle_gap(answers: Answers, group: Group, rule: Rule) -> Figure:
+    """Return how far the accuracy is below the oracle's, over the questions of the trials that both answered.
+
+    Positive is a loss; undefined for the oracle itself, and without one.
+    """
+    rows = answers.sheet.rows
+    if all(is_oracle(rows[at]) for at in group.rows):
+        return undefined("gap to the oracle", IS_ORACLE)
+    places, differences = less(rows, group.rows, answers.oracle, answers.right[rule], beside_oracle)
+    if not len(places):
+        return undefined("gap to the oracle", NO_ORACLE)
+    return answers.sheet.figure("gap to the oracle", places, -differences)
+
+
+def shares(answers: Answers, group: Group) -> dict[str, Figure]:
+    """Return the achieved shares: of unanswerable questions, wanted and asked, and of quiz questions.
+
+    `always_e` is the accuracy of choosing (E) throughout: the share of keys (E).
+    """
+    own, sheet = group.rows, answers.sheet
+    wanted = [sheet.rows[at].wanted for at in own]
+    asks = np.array([float(one.lower().startswith("u")) if one else np.nan for one in wanted])
+    return {
+        "unanswerable": sheet.figure("share", own, (~answers.answerable[own]).astype(np.float64)),
+        "unanswerable_wanted": sheet.figure("share", own, asks, reason="no answer says what was wanted"),
+        "quiz": sheet.figure("share", own, answers.quiz[own]),
+        "always_e": sheet.figure("accuracy of always (E)", own, answers.unknowable[own]),
+    }
+
+
+def counts(answers: Answers, group: Group) -> Counts:
+    """Return how many answers there are, and what became of them."""
+    rows = [answers.sheet.rows[at] for at in group.rows]
+    outcomes = Counter(row.outcome for row in rows)
+    return Counts(
+        asked=len(rows),
+        trials=len({row.place.trial for row in rows}),
+        ambiguous=outcomes[AMBIGUOUS],
+        none=outcomes[NONE],
+        late=outcomes[LATE],
+        undecided=sum(row.undecided for row in rows),
+        failed=outcomes[FAILED],
+        waiting=sum(row.strict is None and not row.is_failed for row in rows),
+        by_judge=sum(row.by_judge for row in rows),
+        owed=_owed(rows),
+    )
+
+
+def _owed(rows: list[AnswerRow]) -> int:
+    """Return how many classes were still owed after the last question of each walk."""
+    last: dict[tuple[object, ...], AnswerRow] = {}
+    for row in rows:
+        place = row.place
+        walk = (place.script, place.system, tuple(sorted(place.condition.items())), place.trial)
+        if walk not in last or row.session >= last[walk].session:
+            last[walk] = row
+    return sum(len(row.owed) for row in last.values())
+
+
+@dataclass(frozen=True)
+class RowFigures:
+    """All figures of a row of the report, by the rule that was asked for; `strict` and `lenient` beside."""
+
+    group: Group
+    accuracy: Figure
+    strict: Figure
+    lenient: Figure
+    low: Figure
+    high: Figure
+    by: Mapping[str, Mapping[str, Figure]]
+    abstention: Mapping[str, Figure]
+    retrieval: Mapping[str, Mapping[str, Figure]]
+    gap: Figure
+    shares: Mapping[str, Figure]
+    counts: Counts
+
+    @property
+    def label(self) -> str:
+        """How the row is called, with a word where a fake model is behind it."""
+        return f"{self.group.name} (fake model)" if self.group.fake_model else self.group.name
+
+
+def of_group(answers: Answers, group: Group, rule: Rule) -> RowFigures:
+    """Return the figures of a group of answers."""
+    scored = {one: accuracy(answers, group, one) for one in RULES}
+    low, high = bounds(answers, group, rule)
+    return RowFigures(
+        group,
+        scored[rule],
+        scored["strict"],
+        scored["lenient"],
+        low,
+        high,
+        by_factor(answers, group, rule),
+        abstention(answers, group),
+        retrieval(answers, group, rule),
+        oracle_gap(answers, group, rule),
+        shares(answers, group),
+        counts(answers, group),
+    )
+
+
+__all__ = ["CHANCE", "SUFFICIENT", "Answers", "Counts", "RowFigures", "of_group"]

@@ -1,0 +1,135 @@
+"""Which answers make a row of the report, and which answers of two rows belong together."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.scripts.records import NAMES as NAME_KINDS
+from calibration.answers.rows import MEMORY, MODEL, NAMES, RETRIEVER, AnswerRow
+from calibration.statistics.core.types import Floats, Ints
+
+SYSTEM, CONDITION, SCRIPT = "system", "condition", "script"
+BY = (SYSTEM, CONDITION)
+"""What rows are by where nobody says: a row for every condition of every system."""
+ORACLE, K, FORMAT = "oracle", "k", "format"
+_KIND = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A row of the report: the answers of one system under one condition, or of all that share what rows are
+    by. ``system`` is '' where several systems are in it.
+    """
+
+    system: str
+    condition: Mapping[str, str]
+    rows: Ints
+    script: str = ""
+    fake_model: bool = False
+
+    @property
+    def name(self) -> str:
+        """How the row is called."""
+        told = [f"{key} {value}" for key, value in self.condition.items() if key != MODEL]
+        parts = [self.system or self.condition.get(MODEL, ""), *told, self.script]
+        return ", ".join(part for part in parts if part) or "all"
+
+
+def groups(rows: Sequence[AnswerRow], by: Sequence[str], among: Ints | None = None) -> list[Group]:
+    """Return the groups of rows by what they are by, in the order of their names.
+
+    `condition` stands for every setting that is not the same in all rows; any other key that is not `system`
+    or `script` is a setting. With ``among``, positions of rows, the others are left out.
+    """
+    keys = settings(rows, by)
+    made: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for at in range(len(rows)) if among is None else among.tolist():
+        row = rows[at]
+        place = row.place
+        fixed = (place.system if SYSTEM in by else "", place.script if SCRIPT in by else "")
+        made[(*fixed, *(row.condition(key) for key in keys))].append(at)
+    return [_group(rows, keys, values, made[values]) for values in sorted(made)]
+
+
+def settings(rows: Sequence[AnswerRow], by: Sequence[str]) -> list[str]:
+    """Return the settings that rows are by, each once; of `condition` those that vary."""
+    found: list[str] = []
+    for key in by:
+        if key == CONDITION:
+            found += varying(rows)
+        elif key not in (SYSTEM, SCRIPT):
+            found.append(key)
+    return list(dict.fromkeys(found))
+
+
+def varying(rows: Sequence[AnswerRow]) -> list[str]:
+    """Return the settings with more than one value among rows, the first of all memory and retriever."""
+    values: dict[str, set[str]] = {key: set() for key in known(rows)}
+    for row in rows:
+        for key, seen in values.items():
+            seen.add(row.place.condition.get(key, ""))
+    return [key for key, seen in values.items() if len(seen) > 1]
+
+
+def known(rows: Sequence[AnswerRow]) -> list[str]:
+    """Return all settings of the rows' conditions: what the paper varies first, then by name."""
+    named = {key for row in rows for key in row.place.condition}
+    first = (MODEL, MEMORY, RETRIEVER, K, NAMES, FORMAT)
+    return [*(key for key in first if key in named), *sorted(named.difference(first))]
+
+
+def _group(rows: Sequence[AnswerRow], keys: Sequence[str], values: tuple[str, ...], own: list[int]) -> Group:
+    systems = {rows[at].place.system for at in own}
+    return Group(
+        systems.pop() if len(systems) == 1 else "",
+        {key: value for key, value in zip(keys, values[2:], strict=True) if value},
+        np.array(own, dtype=np.int64),
+        values[1],
+        any(rows[at].place.fake_model for at in own),
+    )
+
+
+def name_kind(names: str) -> str:
+    """Return the kind of a name map's version (`anonymised` of `anonymised-2`), '' for an unknown one."""
+    kind = _KIND.match(names)
+    return kind[0] if kind and kind[0] in NAME_KINDS else ""
+
+
+Pairing = Callable[[AnswerRow], Hashable]
+
+
+def asked_at(row: AnswerRow) -> tuple[Hashable, ...]:
+    """Return what two answers to one question of one trial share."""
+    return (row.place.script, row.place.trial, row.session, row.question)
+
+
+def beside_oracle(row: AnswerRow) -> Hashable:
+    """Return what an answer shares with the oracle's: question, trial, model, names and format."""
+    return (*asked_at(row), row.condition(MODEL), row.condition(NAMES), row.format)
+
+
+def beside_names(row: AnswerRow) -> Hashable:
+    """Return what answers share that differ in the names alone."""
+    held = tuple(row.condition(key) for key in (MODEL, MEMORY, RETRIEVER, K))
+    return (*asked_at(row), *held, row.format)
+
+
+def less(
+    rows: Sequence[AnswerRow], own: Ints, others: Ints, values: Floats, pairing: Pairing
+) -> tuple[Ints, Floats]:
+    """Return the answers of ``own`` that have a partner among ``others``, and own value less the partner's.
+
+    ``values`` are those of all rows; of several partners their mean counts, NaN where one is missing.
+    """
+    partners: dict[Hashable, list[int]] = defaultdict(list)
+    for at in others:
+        partners[pairing(rows[at])].append(int(at))
+    paired = [(int(at), partners[key]) for at in own if (key := pairing(rows[at])) in partners]
+    places = np.array([at for at, _ in paired], dtype=np.int64)
+    theirs = np.array([values[with_].mean() for _, with_ in paired])
+    return places, values[places] - theirs if len(paired) else np.empty(0)

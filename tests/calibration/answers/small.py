@@ -1,0 +1,43 @@
+"""Made-up answers, written briefly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calibration.answers.rows import NOBODY, AnswerRow, Place, Said, row_of
+
+
+def answer(question: str = "q1", session: int = 1, **fields: Any) -> dict[str, Any]:
+    """The record of an answer: (A) where the key is A, to a quiz question."""
+    made = {
+        "question": question,
+        "session": session,
+        "use": "ans_wo_time",
+        "answerable": fields.get("key", "A") != "E",
+        "key": "A",
+        "answer": "red boots",
+        "choices": ["red boots", "a hat", "a coat", "gloves"],
+        "source": "quiz",
+        "hops": 0,
+        "outcome": "A",
+        "lenient": False,
+        "asker": "ben",
+        "format": "template",
+        "names": "original",
+    }
+    return made | fields
+
+
+def place(system: str = "m", trial: int = 0, cluster: str = "s1", **fields: Any) -> Place:
+    """Where it stands: in the script `long` of 8 sessions."""
+    condition = fields.pop("condition", {"model": system, "memory": "base"})
+    return Place(system, fields.pop("script", "long"), cluster, condition, trial, fields.pop("sessions", 8))
+
+
+def row(system: str = "m", trial: int = 0, session: int = 1, said: Said = NOBODY, **fields: Any) -> AnswerRow:
+    """A row: where it stands, and what was answered."""
+    own = {key: fields.pop(key) for key in ("condition", "script", "cluster", "sessions") if key in fields}
+    own.setdefault("cluster", f"s{session}")
+    question = fields.pop("question", f"q{session}")
+    reply = fields.pop("reply", "")
+    return row_of(answer(question, session, **fields), reply, place(system, trial, **own), said)
