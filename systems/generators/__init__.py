@@ -3,7 +3,17 @@
 from systems.benchmarks.cleaning import CocoevalCleaning
 from systems.benchmarks.metadata import CocoevalMetadata
 from systems.benchmarks.summary import CocoevalSummary
-from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State, WrongSettings
+from systems.generators.base import (
+    Done,
+    Failed,
+    Generator,
+    MadeRecord,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    WrongSettings,
+)
 from systems.generators.cocoeval_continuation import CocoevalContinuation
 from systems.generators.comperdial_response import Response
 from systems.generators.mpc_conversation import Conversation
@@ -41,6 +51,7 @@ __all__ = [
     "Done",
     "Failed",
     "Generator",
+    "MadeRecord",
     "Reply",
     "Setting",
     "Settings",
