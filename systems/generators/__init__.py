@@ -26,6 +26,7 @@ from systems.long_dialogue.agent import DialsimAgent
 from systems.long_dialogue.facts import DialsimFacts
 from systems.long_dialogue.quiz import DialsimQuiz
 from systems.long_dialogue.session_summary import DialsimSessionSummary
+from systems.long_dialogue.styles import DialsimStyle
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -41,6 +42,7 @@ _LISTED: tuple[Generator, ...] = (
     LiveGroupChat(),
     DialsimFacts(),
     DialsimQuiz(),
+    DialsimStyle(),
     DialsimSessionSummary(),
     DialsimAgent(),
 )
