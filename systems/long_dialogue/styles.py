@@ -162,8 +162,7 @@ class DialsimStyle(OfScript):
         ]
 
     def _recurring(self, least: int) -> list[str]:
-        """Return who speaks in so many sessions, in the order of their first turns, without the main character.
-        """
+        """Return those but the main character who speak in so many sessions, by their first turns."""
         sessions, turns = self.reading.sessions, self.reading.dialogue.turns
         counted = Counter(
             speaker
