@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from annotation import records
 from annotation.answer_keys import actions as answer_keys
+from annotation.answers import actions as answers
 from annotation.importing.rows import turn_row
 from annotation.importing.writer import MADE, OF_CONTINUATIONS, OF_TURNS
 from annotation.models import Continuation, Dialogue, System, Turn
@@ -18,8 +19,9 @@ def add(
 ) -> Continuation:
     """Add what a system produced for a dialogue, with its turns and items; return it.
 
-    `made.system` is not read. Decisions get the answer key's labels, unless `keyed` says that the caller
-    writes them for many at once. Raises IntegrityError where the dialogue has a continuation of that id.
+    `made.system` is not read. Decisions get the answer key's labels and answers those of key and scores,
+    unless `keyed` says that the caller writes them for many at once. Raises IntegrityError where the dialogue
+    has a continuation of that id.
     """
     continuation = Continuation.objects.create(
         dialogue=dialogue,
@@ -52,4 +54,6 @@ def add(
             )
     if keyed and dialogue.scenario and made.mode == "static":
         answer_keys.write(dialogue.corpus, [continuation.pk])
+    if keyed and dialogue.script and made.mode == "static":
+        answers.write(dialogue.corpus, [continuation.pk])
     return continuation

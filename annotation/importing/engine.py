@@ -217,9 +217,13 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             faults=faults,
         )
     faults.refuse()
-    from annotation.answer_keys.actions import write  # reads what this package writes: not before it is whole
+    # These read what this package writes: not before it is whole.
+    from annotation.answer_keys.actions import write
+    from annotation.answers.actions import write as write_answers
 
     write(imported.corpus)
+    if imported.corpus.dialogues.filter(script__isnull=False).exists():
+        write_answers(imported.corpus)
 
 
 def _batches(order: _Order, faults: Faults) -> Iterator[list[SourceRecord]]:

@@ -3,7 +3,17 @@
 from systems.benchmarks.cleaning import CocoevalCleaning
 from systems.benchmarks.metadata import CocoevalMetadata
 from systems.benchmarks.summary import CocoevalSummary
-from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State, WrongSettings
+from systems.generators.base import (
+    Done,
+    Failed,
+    Generator,
+    MadeRecord,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    WrongSettings,
+)
 from systems.generators.cocoeval_continuation import CocoevalContinuation
 from systems.generators.comperdial_response import Response
 from systems.generators.mpc_conversation import Conversation
@@ -12,6 +22,11 @@ from systems.generators.mpceval_next_message import NextMessage
 from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 from systems.group_chat.agent import GroupChatAgent
 from systems.group_chat.live import LiveGroupChat
+from systems.long_dialogue.agent import DialsimAgent
+from systems.long_dialogue.facts import DialsimFacts
+from systems.long_dialogue.quiz import DialsimQuiz
+from systems.long_dialogue.session_summary import DialsimSessionSummary
+from systems.long_dialogue.styles import DialsimStyle
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -25,6 +40,11 @@ _LISTED: tuple[Generator, ...] = (
     Response(),
     GroupChatAgent(),
     LiveGroupChat(),
+    DialsimFacts(),
+    DialsimQuiz(),
+    DialsimStyle(),
+    DialsimSessionSummary(),
+    DialsimAgent(),
 )
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 
@@ -33,6 +53,7 @@ __all__ = [
     "Done",
     "Failed",
     "Generator",
+    "MadeRecord",
     "Reply",
     "Setting",
     "Settings",

@@ -1,4 +1,4 @@
-"""What a generator is: pure functions that write continuations, or texts, by asking a model step by step.
+"""What a generator is: pure functions that write continuations, texts or records by asking a model.
 
     begin(dialogue, settings) -> State             what is kept between steps, plain JSON
     request(State)            -> prompts, or Done  one step is one request, of one or several prompts
@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 from annotation.records import Dialogue, Turn
 from jobs.prompt import Prompt
 
-Produces = Literal["rollout", "static", "text"]
+Produces = Literal["rollout", "static", "text", "record"]
 Value = bool | int | str
 Settings = Mapping[str, Value]
 """A value for each of a generator's settings."""
@@ -96,13 +96,28 @@ def _kind(default: Value) -> str:
 class Reply:
     """A reply to one prompt. Tokens are None where the server does not say; `asked` counts the completions
     that were paid for until one could be read, `seconds` how long the last of them took (None where
-    nobody measured)."""
+    nobody measured). `error` says why there is none, to a generator that takes failures."""
 
     text: str
     tokens_in: int | None = None
     tokens_out: int | None = None
     asked: int = 1
     seconds: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRecord:
+    """A record of the dialogue that a generator drafts: its kind, a key, and its content as it is stored.
+
+    `supersedes` is the key of the record that it takes the place of, '' for a new one. A key that is taken by
+    another content gets a number when it is written.
+    """
+
+    kind: str
+    key: str
+    content: Mapping[str, Any]
+    supersedes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +126,15 @@ class Done:
 
     `turns` are those of a rollout or a static continuation (then with their `at`). `people` are the
     dialogue's own turns at the same points, kept as a static continuation of system `human` where that is not
-    there yet. `text` is the result of a generator that produces text: plain JSON. `flags` say what deserves a
-    look.
+    there yet. `text` is the result of a generator that produces text: plain JSON. `records` are the drafts of
+    one that produces records. `flags` say what deserves a look.
     """
 
     turns: tuple[Turn, ...] = ()
     people: tuple[Turn, ...] = ()
     text: Any = None
     flags: tuple[str, ...] = ()
+    records: tuple[MadeRecord, ...] = ()
 
 
 class Generator(ABC):
@@ -134,6 +150,31 @@ class Generator(ABC):
     """What stands for it in who a system is: its key, unless several generators are tasks of one system."""
     condition: ClassVar[Mapping[str, Value]] = {}
     """What its condition always says, such as that the speaker is given."""
+    needs: ClassVar[str] = ""
+    """Which material it reads beside its state, '' for none: then it works only once it is `bound` to it."""
+    takes_failures: ClassVar[bool] = False
+    """Whether a call that failed is a reply like others, with its `error`: the production goes on."""
+
+    @property
+    def continues(self) -> bool:
+        """Whether continuations of a system come of it."""
+        return self.produces in ("rollout", "static")
+
+    def bound(self, material: Any) -> Generator:
+        """Return the generator at work on the material of one dialogue, which no state holds."""
+        return self
+
+    def rough(self) -> Generator:
+        """Return what an estimate goes through: prompts of the same number and length, made in less time."""
+        return self
+
+    def calls_left(self, state: State) -> int | None:
+        """Return how many calls a production takes from a state on, None where that has to be tried."""
+        return None
+
+    def begin_trial(self, dialogue: Dialogue, settings: Settings, trial: int) -> State:
+        """Return the first state of a trial, from 0; most begin each trial alike."""
+        return self.begin(dialogue, settings)
 
     @abstractmethod
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:

@@ -19,6 +19,10 @@ draw-split: api-splits
 change-families: api-systems
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
+script: api-scripts api-script api-script-turns
+script-session: api-script-session api-script-turns
+edit-session: api-script-session
+name-maps: api-script-names
 scenarios: api-scenarios
 new-scenario: api-scenarios api-check-scenario
 scenario: api-scenario api-check-scenario api-answer-keys

@@ -15,9 +15,9 @@ from annotation.formats import FORMATS, Faults, ImportProblem, Source
 from annotation.formats.guessing import beginning, guess
 from annotation.formats.longdialqa_checks import dates_in
 from annotation.formats.longdialqa_lines import read_date
-from annotation.records import Dialogue
 from annotation.importing.script_records import uses_of
 from annotation.models import Corpus, QuestionSet, Record
+from annotation.records import Dialogue
 from annotation.scripts.records import Date
 from tests.importing.helpers import imported
 

@@ -33,6 +33,8 @@ MEMBERS = _names(
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
     "copy-without-turns api-without-turns api-answer-keys",
+    "script script-session edit-session name-maps api-scripts api-script api-script-turns",
+    "api-script-session api-script-names",
     "scenarios new-scenario scenario api-scenarios api-scenario api-check-scenario",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
