@@ -36,6 +36,7 @@ KINDS: dict[str, str] = {
     "invitations": "annotation.people.invitations",
     "nearest": "judges.prompt_versions.nearest_job",
     "benchmark": "systems.making.job",
+    "questions": "annotation.question_sets.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
