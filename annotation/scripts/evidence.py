@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from annotation.records import EVENTS
 from annotation.scripts.records import Question
 from annotation.scripts.sessions import Sessions
 
@@ -71,10 +72,17 @@ def _extent(
     if number > asked.session:
         return "none"
     running = number == asked.session
-    heard = frozenset(sessions.heard_turns(number, asked.point if running else None))
+    heard = _heard(sessions, number, asked.point if running else None)
     known = frozenset(place for place in evidence_turns if sessions.of_turn[place] == number)
     there = heard if number in shown.sessions else heard & shown.turns
     needed = known or heard
     if not needed & there:
         return "none"
     return "sufficient" if needed <= there and (known or not running) else "partly"
+
+
+def _heard(sessions: Sessions, number: int, until: int | None) -> frozenset[int]:
+    """Return the positions of what was said in a session, as far as it was heard."""
+    turns = sessions.dialogue.turns
+    heard = sessions.heard_turns(number, until)
+    return frozenset(place for place in heard if turns[place].act not in (*EVENTS, "silence"))

@@ -12,6 +12,7 @@ from systems.generators.mpceval_next_message import NextMessage
 from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 from systems.group_chat.agent import GroupChatAgent
 from systems.group_chat.live import LiveGroupChat
+from systems.long_dialogue.agent import DialsimAgent
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -25,6 +26,7 @@ _LISTED: tuple[Generator, ...] = (
     Response(),
     GroupChatAgent(),
     LiveGroupChat(),
+    DialsimAgent(),
 )
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 

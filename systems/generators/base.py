@@ -96,13 +96,14 @@ def _kind(default: Value) -> str:
 class Reply:
     """A reply to one prompt. Tokens are None where the server does not say; `asked` counts the completions
     that were paid for until one could be read, `seconds` how long the last of them took (None where
-    nobody measured)."""
+    nobody measured). `error` says why there is none, to a generator that takes failures."""
 
     text: str
     tokens_in: int | None = None
     tokens_out: int | None = None
     asked: int = 1
     seconds: float | None = None
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,18 @@ class Generator(ABC):
     """What stands for it in who a system is: its key, unless several generators are tasks of one system."""
     condition: ClassVar[Mapping[str, Value]] = {}
     """What its condition always says, such as that the speaker is given."""
+    needs: ClassVar[str] = ""
+    """Which material it reads beside its state, '' for none: then it works only once it is `bound` to it."""
+    takes_failures: ClassVar[bool] = False
+    """Whether a call that failed is a reply like others, with its `error`: the production goes on."""
+
+    def bound(self, material: Any) -> Generator:
+        """Return the generator at work on the material of one dialogue, which no state holds."""
+        return self
+
+    def begin_trial(self, dialogue: Dialogue, settings: Settings, trial: int) -> State:
+        """Return the first state of a trial, from 0; most begin each trial alike."""
+        return self.begin(dialogue, settings)
 
     @abstractmethod
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:

@@ -73,4 +73,3 @@ class Heard:
             met[date] += 1
             made[number] = f"== {spoken(date)}, session {met[date]} =="
         return made
-

@@ -7,13 +7,12 @@ heard, and what comes after the moment, is in no entry (`dialsim.md`, section 7)
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from annotation.scripts.evidence import Moment
 from systems.long_dialogue.heard import Heard, Lines
-from systems.long_dialogue.material import text_digest
 
 UTTERANCE, SESSION, SUMMARY, BASE, ORACLE = "utterance", "session", "summary", "base", "oracle"
 NO_MEMORY, FULL = "no_memory", "full"
@@ -77,8 +76,8 @@ class Utterances:
 class WholeSessions:
     """Each session is an entry: its whole text, or its summary once it has ended."""
 
-    def __init__(self, heard: Heard, summaries: Mapping[str, str] | None = None) -> None:
-        self._heard, self._summaries = heard, summaries
+    def __init__(self, heard: Heard, summary_of: Callable[[int], str | None] | None = None) -> None:
+        self._heard, self._summary_of = heard, summary_of
         self._numbers = tuple(number for number in heard.numbers if heard.of(number))
         self.entries: Sequence[Entry] = [self._ended(number) for number in self._numbers]
 
@@ -90,12 +89,12 @@ class WholeSessions:
 
     def _ended(self, number: int) -> Entry:
         places = self._heard.of(number)
-        if self._summaries is None:
+        if self._summary_of is None:
             return session_entry(self._heard, number, places)
-        summary = self._summaries.get(text_digest(self._heard.text(number)))
+        summary = self._summary_of(number)
         if summary is None:
             session = self._heard.sessions[number]
-            raise NoSummary(f"there is no summary of session {number} ({session.id}): make the summaries first")
+            raise NoSummary(f"session {number} ({session.id}) has no summary: make the summaries first")
         lines = summary_lines(summary)
         return Entry(number, self._heard.headings[number], lines, places[-1], whole=True)
 

@@ -1,4 +1,4 @@
-"""What an agent recalls when it is asked: the part of its history that stands in the prompt, by its memory."""
+"""What an agent recalls when it is asked: the part of its history that stands in the prompt."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ class TooLong(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of a memory at a moment. `evidence` are numbers of sessions; `budget` is how many tokens the
-    history may take, None for any number; `said` are earlier questions and answers that are remembered."""
+    """What is asked of a memory at a moment.
+
+    `evidence` are numbers of sessions; `budget` is how many tokens the history may take, None for any number;
+    `said` are earlier questions and answers that are remembered.
+    """
 
     moment: Moment
     query: str

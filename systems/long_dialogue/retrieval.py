@@ -55,7 +55,8 @@ class ByVectors:
         rows = self._unit([query, *(entry.text for entry in beside)])
         asked, more = rows[0], rows[1:]
         known = self._rows[:there] @ asked if there else np.zeros(0)
-        return np.round(np.concatenate([known, more @ asked]).astype(np.float64), 6)
+        cosines: Floats = np.concatenate([known, more @ asked]).astype(np.float64)
+        return np.round(cosines, 6)
 
     def _unit(self, texts: Sequence[str]) -> Vectors:
         if not texts:
@@ -81,8 +82,7 @@ class Search:
         times = np.concatenate([self._times[:there], [entry.time for entry in beside]])
         entries = self.memory.entries
         return [
-            entries[place] if place < there else beside[place - there]
-            for place in ranking(scores, times)[:k]
+            entries[place] if place < there else beside[place - there] for place in ranking(scores, times)[:k]
         ]
 
 

@@ -16,6 +16,7 @@ from demo.fake_model.roles.next_speaker import NextSpeaker
 from demo.fake_model.roles.overall_judge import OverallJudge
 from demo.fake_model.roles.persona import Persona
 from demo.fake_model.roles.probe import Probe
+from demo.fake_model.roles.reader import Reader
 from demo.fake_model.roles.response_writer import ResponseWriter
 from demo.fake_model.roles.rubric_judge import RubricJudge
 from demo.fake_model.roles.summariser import Summariser
@@ -41,6 +42,7 @@ ROLES: dict[str, Role] = {
         ResponseWriter(),
         Agent(),
         Persona(),
+        Reader(),
         Cleaner(),
         MetadataWriter(),
         Summariser(),

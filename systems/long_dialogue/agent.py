@@ -1,0 +1,112 @@
+"""An agent that plays the main character of a long dialogue, and is asked about what it heard.
+
+One step is one question. The state holds the answers so far; which question is next, and what the agent
+remembers when it is asked, follow from the script it is bound to. A reply is never asked for again: one that
+cannot be read is an outcome, and so is a call that failed (`dialsim.md`, sections 6 to 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.records import Dialogue
+from annotation.scripts.replies import FAILED
+from jobs.prompt import Prompt
+from systems.generators.base import Done, Generator, Reply, Settings, State, Value
+from systems.long_dialogue.answering import turns_of
+from systems.long_dialogue.material import Material
+from systems.long_dialogue.memory import FULL, NoSummary
+from systems.long_dialogue.recalling import TooLong
+from systems.long_dialogue.settings import SET, SETTINGS, settled
+from systems.long_dialogue.trial import Trials
+from systems.long_dialogue.world import NoMaterial
+
+KEY = "dialsim_agent"
+SCRIPT = "script"
+
+
+class DialsimAgent(Generator):
+    """Answers the questions of a trial of the simulator, one after the other."""
+
+    key = KEY
+    title = "Answers in a long dialogue"
+    produces = "static"
+    settings = SETTINGS
+    needs = SCRIPT
+    takes_failures = True
+
+    def __init__(self, trials: Trials | None = None) -> None:
+        self._trials = trials
+
+    def bound(self, material: Material) -> Generator:
+        """Return the agent of one script."""
+        return DialsimAgent(Trials(material))
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """Return why nothing is asked: it is no script, nothing is asked in it, or something is missing."""
+        if dialogue.script is None:
+            return "it is no script"
+        if self._trials is None:
+            return ""
+        try:
+            asks = self._trials.walk(settings, 0).asks
+            if not asks:
+                return f"the question set {settings[SET]!r} asks nothing in it"
+            if settings["memory"] == FULL:
+                self._trials.question({"settings": settings, "trial": 0, "answers": []}, len(asks) - 1)
+            self._trials.recall(settings)
+        except (NoMaterial, NoSummary, TooLong) as error:
+            return str(error)
+        return ""
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Return the state of the first trial, in which nothing is answered."""
+        return self.begin_trial(dialogue, settings, 0)
+
+    def begin_trial(self, dialogue: Dialogue, settings: Settings, trial: int) -> State:
+        """Return the state of a trial, in which nothing is answered."""
+        return {"settings": dict(settings), "trial": trial, "answers": []}
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the prompt of the next question, or the questions with their answers."""
+        number = len(state["answers"])
+        if number < len(self._bound.asks(state)):
+            return [self._bound.question(state, number).prompt]
+        return Done(turns_of(self._bound, state), flags=_flags(state))
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Return the state with one answer more: the reply, how long it took, and why there is none."""
+        reply = replies[0]
+        answer = {"text": "" if reply.error else reply.text, "seconds": reply.seconds}
+        return {
+            **state,
+            "answers": [*state["answers"], answer | ({"error": reply.error} if reply.error else {})],
+        }
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return one letter, or a few words."""
+        return ["(E)"] if state["settings"]["format"] == "template" else ["I do not know."]
+
+    def reasks(self, settings: Settings) -> int:
+        """No reply is asked for again: what cannot be read is wrong."""
+        return 0
+
+    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Return a value for every setting, the same ones for equal conditions. Raises WrongSettings."""
+        return settled(super().resolved(given))
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model: memory and the rest are its condition."""
+        return model
+
+    @property
+    def _bound(self) -> Trials:
+        if self._trials is None:
+            raise RuntimeError(f"{self.key} works only once it is bound to a script")
+        return self._trials
+
+
+def _flags(state: State) -> tuple[str, ...]:
+    failed = sum("error" in answer for answer in state["answers"])
+    return (f"{FAILED}: {failed} of {len(state['answers'])} questions",) if failed else ()
