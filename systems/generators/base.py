@@ -144,6 +144,14 @@ class Generator(ABC):
         """Return the generator at work on the material of one dialogue, which no state holds."""
         return self
 
+    def rough(self) -> Generator:
+        """Return what an estimate goes through: prompts of the same number and length, made in less time."""
+        return self
+
+    def calls_left(self, state: State) -> int | None:
+        """Return how many calls a production takes from a state on, None where that has to be tried."""
+        return None
+
     def begin_trial(self, dialogue: Dialogue, settings: Settings, trial: int) -> State:
         """Return the first state of a trial, from 0; most begin each trial alike."""
         return self.begin(dialogue, settings)

@@ -13,12 +13,12 @@ from typing import Any
 from annotation.records import Dialogue
 from annotation.scripts.replies import FAILED
 from jobs.prompt import Prompt
-from systems.generators.base import Done, Generator, Reply, Settings, State, Value
+from systems.generators.base import Done, Failed, Generator, Reply, Settings, State, Value
 from systems.long_dialogue.answering import turns_of
 from systems.long_dialogue.material import Material
 from systems.long_dialogue.memory import FULL, NoSummary
 from systems.long_dialogue.recalling import TooLong
-from systems.long_dialogue.settings import SET, SETTINGS, settled
+from systems.long_dialogue.settings import MEMORY, REMEMBER, RETRIEVER, SET, SETTINGS, settled
 from systems.long_dialogue.trial import Trials
 from systems.long_dialogue.world import NoMaterial
 
@@ -43,6 +43,14 @@ class DialsimAgent(Generator):
         """Return the agent of one script."""
         return DialsimAgent(Trials(material))
 
+    def rough(self) -> Generator:
+        """Return an agent that goes by words alone: prompts are as long, and nothing is embedded."""
+        return DialsimAgent(self._bound.rough())
+
+    def calls_left(self, state: State) -> int:
+        """Return how many questions are still to be asked."""
+        return len(self._bound.asks(state)) - len(state["answers"])
+
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
         """Return why nothing is asked: it is no script, nothing is asked in it, or something is missing."""
         if dialogue.script is None:
@@ -53,9 +61,9 @@ class DialsimAgent(Generator):
             asks = self._trials.walk(settings, 0).asks
             if not asks:
                 return f"the question set {settings[SET]!r} asks nothing in it"
-            if settings["memory"] == FULL:
-                self._trials.question({"settings": settings, "trial": 0, "answers": []}, len(asks) - 1)
-            self._trials.recall(settings)
+            if settings[MEMORY] == FULL:
+                self._trials.question(self.begin(dialogue, {**settings, REMEMBER: False}), len(asks) - 1)
+            self._trials.world(settings).check(str(settings[MEMORY]), str(settings[RETRIEVER]))
         except (NoMaterial, NoSummary, TooLong) as error:
             return str(error)
         return ""
@@ -69,11 +77,17 @@ class DialsimAgent(Generator):
         return {"settings": dict(settings), "trial": trial, "answers": []}
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the prompt of the next question, or the questions with their answers."""
-        number = len(state["answers"])
-        if number < len(self._bound.asks(state)):
-            return [self._bound.question(state, number).prompt]
-        return Done(turns_of(self._bound, state), flags=_flags(state))
+        """Return the prompt of the next question, or the questions with their answers.
+
+        Raises Failed where what the agent remembers is not there, or is too long.
+        """
+        try:
+            number = len(state["answers"])
+            if number < len(self._bound.asks(state)):
+                return [self._bound.question(state, number).prompt]
+            return Done(turns_of(self._bound, state), flags=_flags(state))
+        except (NoMaterial, NoSummary, TooLong) as error:
+            raise Failed(str(error)) from error
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Return the state with one answer more: the reply, how long it took, and why there is none."""

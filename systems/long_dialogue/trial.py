@@ -21,7 +21,7 @@ from systems.long_dialogue.kept import Kept
 from systems.long_dialogue.material import Material
 from systems.long_dialogue.memory import RETRIEVED, UTTERANCE, Entry
 from systems.long_dialogue.recalling import Recall, Wanted, lines_of, shown_by
-from systems.long_dialogue.retrieval import Chosen
+from systems.long_dialogue.retrieval import BM25, Chosen
 from systems.long_dialogue.walking import Ask, Offers, Walk, walk_offers
 from systems.long_dialogue.world import Put, World, names_of
 
@@ -48,13 +48,17 @@ class Asked:
 class Trials:
     """The trials at one script, under any settings: what takes long is worked out once."""
 
-    def __init__(self, material: Material) -> None:
-        self.material = material
+    def __init__(self, material: Material, by_words: bool = False) -> None:
+        self.material, self._by_words = material, by_words
         self.questions = {question.id: question for question in material.questions}
         self._walks: Kept[Walk] = Kept(50)
         self._worlds: Kept[World] = Kept(3)
         self._recalls: Kept[Recall] = Kept(4)
         self._asked: Kept[Asked] = Kept(1000)
+
+    def rough(self) -> Trials:
+        """Return the trials as an estimate goes through them: without anything embedded."""
+        return self if self.material.vectors is None else Trials(self.material, by_words=True)
 
     @cached_property
     def _offers(self) -> Offers:
@@ -79,7 +83,8 @@ class Trials:
 
     def recall(self, settings: Settings) -> Recall:
         """Return the agent's memory. Raises NoMaterial, and NoSummary, where it lacks something."""
-        memory, retriever = str(settings[named.MEMORY]), str(settings[named.RETRIEVER])
+        memory = str(settings[named.MEMORY])
+        retriever = BM25 if self._by_words else str(settings[named.RETRIEVER])
         world = self.world(settings)
 
         def made() -> Recall:

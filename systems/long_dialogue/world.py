@@ -73,14 +73,22 @@ class World:
 
         Raises NoMaterial where there is nothing to rank it by, NoSummary for a session without one.
         """
-        held: Memory = Utterances(self.heard) if memory == UTTERANCE else self._sessions(memory)
-        if retriever != EMBEDDING:
+        self.check(memory, retriever)
+        held = self._memory(memory)
+        if retriever != EMBEDDING or self.material.vectors is None:
             return Search(held, ByWords(held.entries))
-        if self.material.vectors is None:
-            raise NoMaterial("nothing embeds texts here: choose the retriever bm25")
         return Search(held, ByVectors(held.entries, self.material.vectors))
 
-    def _sessions(self, memory: str) -> WholeSessions:
+    def check(self, memory: str, retriever: str) -> None:
+        """Raise NoMaterial where nothing embeds, NoSummary for a session without one."""
+        if retriever == EMBEDDING and self.material.vectors is None:
+            raise NoMaterial("nothing embeds texts here: choose the retriever bm25")
+        if memory == SUMMARY:
+            self._memory(memory)
+
+    def _memory(self, memory: str) -> Memory:
+        if memory == UTTERANCE:
+            return Utterances(self.heard)
         return WholeSessions(self.heard, self._summary if memory == SUMMARY else None)
 
     def _summary(self, number: int) -> str | None:

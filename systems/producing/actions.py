@@ -151,7 +151,8 @@ class Beginning:
     def look_at(self, dialogue: int, record: Any) -> None:
         """Begin what is not there for a dialogue, or count why nothing can be written for it."""
         self.seen += 1
-        if why := self.plan.generator.why_not(record, self.plan.settings):
+        generator, why = self.plan.at(dialogue, record)
+        if why:
             self.left_out[why] = self.left_out.get(why, 0) + 1
             return
         state = None
@@ -159,9 +160,9 @@ class Beginning:
             if pk := self._there.get((dialogue, trial)):
                 self.found.add(pk)
                 continue
-            if state is None:
-                state = self.plan.generator.begin(record, self.plan.settings)
-                calls = self._each if self._each is not None else calls_of(self.plan.generator, state)
+            if state is None or generator.needs:  # what is bound to material may begin each trial otherwise
+                state = generator.begin_trial(record, self.plan.settings, trial)
+                calls = self._each if self._each is not None else calls_of(generator, state)
             self.expected += calls
             self._new.append(self._production(dialogue, trial, state))
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from django.db.models import Count
 
-from jobs import error_kinds
+from jobs import error_kinds, runs
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.endpoints.parameters import of_sample
 from jobs.models import Call, Run
 from jobs.prompt import Prompt, Tokens, about_tokens
+from jobs.queue.waking import wake
 from systems.generators import Generator
 from systems.models import Production, ProductionCall
 from systems.producing import steps
@@ -35,7 +36,7 @@ class GenerateRun:
     def make(self, calls: Sequence[Call]) -> list[Asked]:
         """Return the calls made ready, in order."""
         links: dict[int, list[ProductionCall]] = defaultdict(list)
-        rows = ProductionCall.objects.select_related("production__writer")
+        rows = ProductionCall.objects.select_related("production__writer", "production__run__endpoint")
         for link in rows.filter(call__in=[call.pk for call in calls]).order_by("production_id"):
             links[link.call_id].append(link)
         return [_asked(call, links[call.pk]) for call in calls]
@@ -56,6 +57,12 @@ class GenerateRun:
     def settled(self, run: Run) -> None:
         """Count what was written and what failed; a run in which a production failed has failed, too."""
         steps.reconcile(run)
+        if run.calls.filter(
+            state__in=runs.UNFINISHED
+        ).exists():  # a failure was taken, and the next step waits
+            run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
+            wake(run.queue)
+            return
         states = Production.objects.filter(run=run).values("status")
         counts = {row["status"]: row["n"] for row in states.annotate(n=Count("pk"))}
         run.values, run.missing = counts.get("done", 0), counts.get("failed", 0)
@@ -66,6 +73,8 @@ class GenerateRun:
             run.state = Run.State.FAILED
             whole = run.values + run.missing
             run.error = f"{run.missing} of {whole} productions failed: {run.missing_reason[:300]}"
+        elif run.state == Run.State.FAILED and steps.takes_failures(run):
+            run.state, run.error = Run.State.DONE, ""
 
 
 def _asked(call: Call, links: Sequence[ProductionCall]) -> Asked:

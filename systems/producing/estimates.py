@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
+from annotation import records
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
 from jobs.endpoints.counting import BY_CHARACTERS, Count, counter
@@ -99,15 +100,16 @@ class Taken:
 def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
     """Return what generation would take. Nothing is written. Raises SystemsError for what cannot be."""
     left_out: dict[str, int] = {}
-    begun: list[tuple[int, State]] = []
+    begun: list[Begun] = []
     eligible = 0
     for row, record in dialogues.read():
-        if why := plan.generator.why_not(record, plan.settings):
+        generator, why = plan.at(row.pk, record)
+        if why:
             left_out[why] = left_out.get(why, 0) + 1
             continue
         eligible += 1
         if len(begun) < COUNTED:
-            begun.append((row.pk, plan.generator.begin(record, plan.settings)))
+            begun.append((row.pk, generator.rough(), _first_states(plan, generator, record, trials)))
     there = _there(plan, dialogues, trials)
     done = sum(status == Production.Status.DONE for status, _ in there.values())
     count, counted_by = counter(plan.endpoint)
@@ -133,8 +135,18 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
     )
 
 
+Begun = tuple[int, Generator, tuple[State, ...]]
+"""A dialogue's id, the generator at work on it, and the first state of each trial."""
 Place = tuple[int, int]
 """The id of a dialogue, and a trial."""
+
+
+def _first_states(
+    plan: Plan, generator: Generator, record: records.Dialogue, trials: int
+) -> tuple[State, ...]:
+    if not generator.needs:
+        return (generator.begin(record, plan.settings),) * trials
+    return tuple(generator.begin_trial(record, plan.settings, trial) for trial in range(trials))
 
 
 def _there(plan: Plan, dialogues: Dialogues, trials: int) -> dict[Place, tuple[str, State]]:
@@ -152,25 +164,26 @@ def _there(plan: Plan, dialogues: Dialogues, trials: int) -> dict[Place, tuple[s
 
 def _still(
     plan: Plan,
-    begun: Sequence[tuple[int, State]],
+    begun: Sequence[Begun],
     there: dict[Place, tuple[str, State]],
     eligible: int,
     trials: int,
     count: Count,
 ) -> tuple[int, int, int, int]:
     """Return the calls, and tokens read, written and written anew, that are still to come."""
-    generator, width = plan.generator, plan.generator.together(plan.settings)
+    width = plan.generator.together(plan.settings)
     states = [
-        there.get((pk, trial), ("", state))[1]
+        (generator, there.get((pk, trial), ("", first[trial]))[1])
         for trial in range(trials)
-        for pk, state in begun
-        if there.get((pk, trial), ("", state))[0] != Production.Status.DONE
+        for pk, generator, first in begun
+        if there.get((pk, trial), ("", {}))[0] != Production.Status.DONE
     ]
     if not states:
         return 0, 0, 0, 0
     if width > 1:
-        groups = [states[at : at + width] for at in range(0, len(states), width)]
-        taken = [_taken_together(generator, group, count) for group in groups]
+        alone = [state for _, state in states]
+        groups = [alone[at : at + width] for at in range(0, len(alone), width)]
+        taken = [_taken_together(plan.generator, group, count) for group in groups]
         scale = eligible / len(begun)
         sums = (
             sum(one.calls for one in taken),
@@ -181,10 +194,12 @@ def _still(
         read, written, new = (round(one * scale) for one in sums[1:])
         return math.ceil(sums[0] * scale), read, written, new
     step = max(1, len(states) // SAMPLED)
-    some = [taken_by(generator, state, count) for state in states[::step][:SAMPLED]]
+    some = [taken_by(generator, state, count) for generator, state in states[::step][:SAMPLED]]
     scale = eligible / len(begun)
-    each_takes = None if there else generator.calls(plan.settings)
-    counted = (each_takes if each_takes is not None else calls_of(generator, state) for state in states)
+    each_takes = None if there else plan.generator.calls(plan.settings)
+    counted = (
+        each_takes if each_takes is not None else calls_of(generator, state) for generator, state in states
+    )
     calls = round(sum(counted) * scale)
     each = sum(one.calls for one in some) or 1
     read = round(calls * sum(one.tokens_in for one in some) / each)
@@ -205,7 +220,8 @@ def taken_by(generator: Generator, state: State, count: Count = about_tokens) ->
 
 def calls_of(generator: Generator, state: State) -> int:
     """Return how many calls a production takes from a state on, with made-up replies."""
-    return sum(len(prompts) for prompts, _ in _steps(generator, state))
+    left = generator.calls_left(state)
+    return left if left is not None else sum(len(prompts) for prompts, _ in _steps(generator, state))
 
 
 def _steps(generator: Generator, state: State) -> Iterator[tuple[Sequence[Prompt], Sequence[str]]]:

@@ -11,14 +11,16 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation import records
 from annotation.models import Corpus, System
 from annotation.records import HUMAN, SELF
 from config.models import Event
 from jobs.endpoints import parameters
 from jobs.models import Endpoint
 from systems.errors import SystemsError
-from systems.generators import GENERATORS, Generator, Settings, WrongSettings
+from systems.generators import GENERATORS, Failed, Generator, Settings, WrongSettings
 from systems.models import Writer
+from systems.producing.bound import bound
 
 MODEL = "model"
 LONGEST_NAME = 120
@@ -80,6 +82,18 @@ class Plan:
     def digest(self) -> str:
         """The SHA-256 of the condition."""
         return digest(self.condition)
+
+    def at(self, dialogue: int, record: records.Dialogue) -> tuple[Generator, str]:
+        """Return the generator at work on a dialogue, by its id, and why nothing can be written."""
+        if why := self.generator.why_not(record, self.settings):
+            return self.generator, why
+        if not self.generator.needs:
+            return self.generator, ""
+        try:
+            there = bound(self.generator, dialogue=dialogue, settings=self.settings, endpoint=self.endpoint)
+        except Failed as error:
+            return self.generator, str(error)
+        return there, there.why_not(record, self.settings)
 
     def writer(self, corpus: Corpus, by: User | None) -> Writer:
         """Return the corpus's writer of this name, made where there is none, locked in the current

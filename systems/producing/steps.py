@@ -20,6 +20,7 @@ from jobs.models import Call, Run
 from jobs.prompt import Unparseable
 from systems.generators import GENERATORS, Done, Failed, Generator, Reply
 from systems.models import Production, ProductionCall
+from systems.producing.bound import bound
 from systems.producing.plans import settings_of
 from systems.producing.writing import finish
 
@@ -30,19 +31,29 @@ UPDATE systems_production SET memory = %s::jsonb, step = %s, status = %s, error 
        continuation_id = %s, result = %s::jsonb, finished_at = %s WHERE id = %s
 """
 NOTHING = "the model wrote nothing"
+FAILED_CALL = "The call failed."
+WENT_ON = "It failed, what was being written went on without it, and it is not asked again."
 Links = dict[int, list[ProductionCall]]
 Shares = dict[tuple[int, int], str]
 """Per call and production: its own reply."""
 
 
 def generator_of(production: Production) -> Generator:
-    """Return the generator that a production is by."""
-    return GENERATORS[production.generator]
+    """Return the generator that a production is by, bound to what it needs.
+
+    Raises Failed where that is gone.
+    """
+    generator = GENERATORS[production.generator]
+    if not generator.needs:
+        return generator
+    settings = settings_of(generator, production.writer, production.condition)
+    endpoint = production.run.endpoint
+    return bound(generator, dialogue=production.dialogue_id, settings=settings, endpoint=endpoint)
 
 
 def width_of(production: Production) -> int:
     """Return how many productions of its writer and condition share a request."""
-    generator = generator_of(production)
+    generator = GENERATORS[production.generator]
     return generator.together(settings_of(generator, production.writer, production.condition))
 
 
@@ -54,7 +65,11 @@ def open_steps(productions: Sequence[Production]) -> None:
     planned: list[tuple[Call, list[tuple[Production, int]]]] = []
     sharing: dict[tuple[int, int], list[Production]] = defaultdict(list)
     for production in productions:
-        asked = generator_of(production).request(production.memory)
+        try:
+            asked = generator_of(production).request(production.memory)
+        except Failed as error:
+            _fail(production, str(error))
+            continue
         if isinstance(asked, Done):
             _end(production, asked)
         elif width_of(production) > 1:
@@ -97,20 +112,23 @@ def answered(calls: Sequence[Call]) -> int:
 
 
 def reconcile(run: Run) -> None:
-    """Mark productions as failed whose call failed without a result, as when its worker was lost."""
+    """Take in calls that failed without a result, as when their worker was lost: most productions fail with
+    them, one that takes failures goes on."""
     failed = ProductionCall.objects.filter(
         production=OuterRef("pk"), step=OuterRef("step"), call__state=Call.State.FAILED
     )
     waiting = Production.objects.filter(run=run, status=Production.Status.WRITING)
     for production in waiting.filter(Exists(failed)):
-        link = production.links.filter(step=production.step, call__state=Call.State.FAILED).first()
-        assert link is not None
-        _fail(production, link.call.error)
-        _save([production])
+        on = _take(production, _links([production])[production.pk], {})
+        if on:
+            open_steps([production])
+        else:
+            _save([production])
 
 
 def take_up(run: Run) -> None:
     """Note of productions that failed that they are being written again: a call of their step waits."""
+    _leave_taken(run)
     waiting = ProductionCall.objects.filter(
         production=OuterRef("pk"), step=OuterRef("step"), call__state__in=runs.UNFINISHED
     )
@@ -118,17 +136,34 @@ def take_up(run: Run) -> None:
     failed.filter(Exists(waiting)).update(status=Production.Status.WRITING, error="", finished_at=None)
 
 
+def takes_failures(run: Run) -> bool:
+    """Whether what a run writes goes on where a call failed, so that the run does not fail with it."""
+    key = Production.objects.filter(run=run).values_list("generator", flat=True).first()
+    return key is not None and GENERATORS[key].takes_failures
+
+
+def _leave_taken(run: Run) -> None:
+    """Leave calls that failed as they are where their production took that and went on: nobody asks again."""
+    links = ProductionCall.objects.filter(call=OuterRef("pk"))
+    passed = links.filter(step__lt=F("production__step"))
+    here = links.filter(step=F("production__step"))
+    waiting = Call.objects.filter(Exists(passed), ~Exists(here), run=run, state=Call.State.PENDING)
+    waiting.update(state=Call.State.FAILED, error=WENT_ON, finished_at=timezone.now())
+
+
 def _take(production: Production, links: Sequence[ProductionCall], shares: Shares) -> bool:
     """Take in what a step was answered, as far as it was; return whether the next step can be opened."""
     shares_requests = width_of(production) > 1
     links = links[-1:] if shares_requests else links  # the shared request, or the one of its own after it
-    if failed := next((link.call for link in links if link.call.state == Call.State.FAILED), None):
+    takes_failures = GENERATORS[production.generator].takes_failures
+    failed = next((link.call for link in links if link.call.state == Call.State.FAILED), None)
+    if failed and not takes_failures:
         _fail(production, failed.error)
         return False
-    if any(link.call.state != Call.State.DONE for link in links):
+    if any(link.call.state not in (Call.State.DONE, Call.State.FAILED) for link in links):
         return False
-    generator = generator_of(production)
     try:
+        generator = generator_of(production)
         if shares_requests:
             return _take_own(production, links[0], shares)
         replies = [_reply(link.call) for link in links]
@@ -182,13 +217,14 @@ def _end(production: Production, done: Done) -> None:
 
 def _fail(production: Production, error: str) -> None:
     production.status = Production.Status.FAILED
-    production.error = error[:2000] or "The call failed."
+    production.error = error[:2000] or FAILED_CALL
     production.finished_at = timezone.now()
 
 
 def _reply(call: Call) -> Reply:
     seconds = None if call.latency_ms is None else call.latency_ms / 1000
-    return Reply(call.reply, call.tokens_in, call.tokens_out, call.asked, seconds)
+    error = (call.error or FAILED_CALL) if call.state == Call.State.FAILED else ""
+    return Reply(call.reply, call.tokens_in, call.tokens_out, call.asked, seconds, error)
 
 
 def _links(productions: Sequence[Production]) -> Links:

@@ -1,0 +1,102 @@
+"""The material of an agent of a long dialogue, from the database: script, questions, uses, summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+
+from django.db.models import Count, F, Func, Max, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from annotation import records
+from annotation.importing.script_records import uses_of
+from annotation.models import Dialogue, QuestionSet, Record
+from annotation.scripts.records import FACT, QUESTION, Fact, Question
+from annotation.scripts.stored import fact_record, question_record
+from jobs.endpoints.counting import counter
+from jobs.models import Endpoint
+from jobs.prompt import about_tokens
+from judges.material.metric_tools import tools
+from systems.generators import Failed, Settings
+from systems.long_dialogue.material import Material
+from systems.models import Production
+from systems.producing.dialogues import of_rows
+
+SUMMARIES = "dialsim_session_summary"
+"""The generator whose texts are summaries of sessions; its condition has the `text_digest` as `text`."""
+
+
+class Scripts:
+    """Reads scripts for agents. Both raise Failed for a question set that the corpus does not have."""
+
+    def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
+        """Return the script, its question set, who counts tokens, and which summaries there are."""
+        chosen = question_set(dialogue, str(settings["set"]))
+        text = Func(Cast("script", TextField()), function="md5")
+        script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
+        made = _summaries(dialogue, endpoint).aggregate(n=Count("pk"), last=Max("pk"))
+        tokenizer = endpoint.tokenizer if endpoint else ""
+        return dialogue, script, chosen.pk, tokenizer, made["n"], made["last"]
+
+    def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
+        """Return a script with the questions of a set and where they are asked."""
+        chosen = question_set(dialogue, str(settings["set"]))
+        row = Dialogue.objects.get(pk=dialogue)
+        uses = tuple(uses_of(chosen, dialogue))
+        asked = {use.question for use in uses}
+        return Material(
+            dialogue=replace(_script(row), facts=_facts(dialogue)),
+            questions=tuple(one for one in _questions(dialogue) if one.id in asked),
+            uses=uses,
+            summaries=_told(dialogue, endpoint),
+            vectors=tools().embed,
+            count_tokens=counter(endpoint)[0] if endpoint else about_tokens,
+        )
+
+
+def question_set(dialogue: int, setting: str) -> QuestionSet:
+    """Return the question set that a setting names, NAME@VERSION or the last of its name; '' is the only one.
+
+    Raises Failed where the corpus of the dialogue has none, or more than one to choose from.
+    """
+    name, _, version = setting.partition("@")
+    rows = QuestionSet.objects.filter(corpus__dialogues=dialogue).order_by("-version")
+    rows = rows.filter(name=name) if name else rows
+    rows = rows.filter(version=int(version)) if version.isdecimal() else rows
+    held = list(rows)
+    if not held:
+        raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''"))
+    if len({one.name for one in held}) > 1:
+        raise Failed(f"name a question set: {', '.join(sorted({one.name for one in held}))}")
+    return held[0]
+
+
+def _script(row: Dialogue) -> records.Dialogue:
+    return of_rows([row])[row.pk]
+
+
+def _questions(dialogue: int) -> list[Question]:
+    rows = Record.objects.filter(dialogue=dialogue, kind=QUESTION).order_by("pk")
+    return [question_record(*row) for row in rows.values_list("key", "content", "status")]
+
+
+def _facts(dialogue: int) -> tuple[Fact, ...]:
+    rows = Record.objects.filter(dialogue=dialogue, kind=FACT, status="accepted").order_by("pk")
+    return tuple(fact_record(*row) for row in rows.values_list("key", "content", "status"))
+
+
+def _summaries(dialogue: int, endpoint: Endpoint | None) -> QuerySet[Production]:
+    """Return the summaries of a script's sessions that the endpoint's model made."""
+    rows = Production.objects.filter(
+        dialogue=dialogue, generator=SUMMARIES, status=Production.Status.DONE, result__isnull=False
+    )
+    return rows.filter(condition__model=endpoint.model) if endpoint else rows
+
+
+def _told(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:
+    """Return summaries by the digest of what they sum up, the last that was made where there are several."""
+    rows = _summaries(dialogue, endpoint).order_by("pk").values_list(F("condition__text"), "result")
+    return {digest: text for digest, text in rows if isinstance(text, str)}
+
+
+LOADER = Scripts()
