@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from annotation.scripts.names import mapped, mapped_question
-
 from annotation.records import Dialogue, Turn
+from annotation.scripts.names import mapped, mapped_question
 from annotation.scripts.records import DEFAULT_STYLE, ORIGINAL, NameMap, Question, Script
 from annotation.scripts.sessions import script_of
 from systems.long_dialogue.heard import Heard
