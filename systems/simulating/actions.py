@@ -17,7 +17,7 @@ from judges.rating.settings import RunSettings
 from systems.errors import SystemsError
 from systems.models import Simulation
 from systems.producing.plans import digest
-from systems.simulating.going_on import go_on_with
+from systems.simulating.going_on import Next, go_on_with, prepare
 from systems.simulating.orders import Order
 
 KIND = "simulation"
@@ -80,21 +80,31 @@ def advance(simulation: int) -> Simulation:
     """Do what can be done for a simulation now: start runs, prepare vectors, or see that it is done.
 
     It may be called at any time, by several at once."""
+    held, to_embed = _step(simulation, embedded=False)
+    if to_embed:
+        prepare(held)
+        held, _ = _step(simulation, embedded=True)
+    return held
+
+
+def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
+    """Do what one transaction can; return the simulation, and whether something has to be embedded next."""
+    comes_next: Next = "wait"
     with transaction.atomic():
         held = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation)
         if held.state != Simulation.State.MAKING:
-            return held
+            return held, False
         try:
             with transaction.atomic():
-                is_done = go_on_with(held)
+                comes_next = go_on_with(held, embedded=embedded)
         except SystemsError as error:
             held.state, held.error = Simulation.State.STUCK, str(error)
         else:
-            if is_done:
+            if comes_next == "done":
                 held.state, held.step, held.finished_at = Simulation.State.DONE, "", timezone.now()
                 _log(held.created_by, "simulation done", held, {})
         held.save()
-        return held
+    return held, comes_next == "embed"
 
 
 @transaction.atomic

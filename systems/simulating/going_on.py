@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from typing import Literal
 
 from annotation.models import Dialogue
 from jobs.models import Run
@@ -24,21 +25,34 @@ from systems.simulating import playing, summaries, vectors
 from systems.simulating.orders import AGENT, Order
 
 SUMMARIES, VECTORS, ANSWERS = "summaries", "vectors", "answers"
+Next = Literal["done", "wait", "embed"]
 
 
-def go_on_with(simulation: Simulation) -> bool:
-    """Do what can be done now, in the current transaction; return whether all is there.
+def go_on_with(simulation: Simulation, *, embedded: bool) -> Next:
+    """Do what can be done now, in the current transaction; return what comes next.
 
-    Raises SystemsError for what a person has to look at.
+    `embed`: what is searched has to be embedded first (`prepare`), which takes too long for a transaction;
+    `embedded` says that this was done. Raises SystemsError for what a person has to look at.
     """
     order = Order.of(simulation.order)
     if order.baseline:
         simulation.step = ANSWERS
         playing.play(simulation, order)
-        return True
+        return "done"
     if order.settings["memory"] == "summary" and not _summarised(simulation, order):
-        return False
-    return _answered(simulation, order)
+        return "wait"
+    run = _run(simulation)
+    if run is None and order.settings["retriever"] == "embedding" and not embedded:
+        simulation.step = VECTORS
+        return "embed"
+    return _answered(simulation, run or _ask(simulation, order))
+
+
+def prepare(simulation: Simulation) -> int:
+    """Embed all that the agent will look up; return how many texts those are. Again it costs little."""
+    order = Order.of(simulation.order)
+    assert simulation.endpoint is not None
+    return vectors.prepare(scripts(simulation), order.settings, order.trials, simulation.endpoint)
 
 
 def scripts(simulation: Simulation) -> list[Dialogue]:
@@ -55,10 +69,9 @@ def _summarised(simulation: Simulation, order: Order) -> bool:
     assert simulation.endpoint is not None
     rows = scripts(simulation)
     told = of_rows(rows)
+    names = str(order.settings["names"])
     for row in rows:
-        for need, read in summaries.needs(
-            row, told[row.pk], str(order.settings["names"]), simulation.endpoint
-        ):
+        for need, read in summaries.needs(row, told[row.pk], names, simulation.endpoint):
             needed.append(need)
             given[need.place] = read
     state = came(needed)
@@ -90,30 +103,29 @@ def _begin(simulation: Simulation, missing: Sequence[Need], given: dict[Place, R
     _link(simulation, {run.pk})
 
 
-def _answered(simulation: Simulation, order: Order) -> bool:
-    """Start asking, or see how far it is; return whether all questions are answered."""
-    run = Run.objects.filter(simulations__simulation=simulation, simulations__step=ANSWERS).last()
-    if run is None:
-        run = _ask(simulation, order)
+def _run(simulation: Simulation) -> Run | None:
+    """Return the run that asks the questions, None where it was not started."""
+    asks = Run.objects.filter(simulations__simulation=simulation, simulations__step=ANSWERS)
+    return asks.order_by("pk").last()
+
+
+def _answered(simulation: Simulation, run: Run) -> Next:
+    """Say whether all questions are answered."""
     simulation.step = ANSWERS
     if run.state in OPEN:
-        return False
+        return "wait"
     failed = Production.objects.filter(run=run, status=Production.Status.FAILED).first()
     if failed is not None or run.state != Run.State.DONE:
         why = failed.error if failed else run.error or f"it is {run.state}"
         raise Stuck(f"Run {run.pk} did not come to its end: {why[:300]} Try again what failed.")
-    return True
+    return "done"
 
 
 def _ask(simulation: Simulation, order: Order) -> Run:
     assert simulation.endpoint is not None
-    plan = generation(simulation, order)
-    if order.settings["retriever"] == "embedding":
-        simulation.step = VECTORS
-        vectors.prepare(scripts(simulation), order.settings, order.trials, simulation.endpoint)
     run = producing.start(
         by=simulation.created_by,
-        generation=plan,
+        generation=generation(simulation, order),
         dialogues=Dialogues(simulation.corpus),
         trials=order.trials,
         settings=_asking(simulation),

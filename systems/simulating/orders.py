@@ -1,4 +1,4 @@
-"""What somebody asks for when a system is to answer the questions of a set, checked without reading scripts."""
+"""What somebody asks for when a system is to answer the questions of a set, checked without any script."""
 
 from __future__ import annotations
 
