@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from annotation.scripts.records import Date
 
+Order = Literal["before", "same", "after", "overlap"]
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -32,3 +34,20 @@ def ordinal(number: int) -> str:
 def most_recent(dates: Iterable[Date]) -> Date:
     """Return the date whose last day is latest, the most exact of several. Raise ValueError without any."""
     return max(dates, key=lambda date: (date.last, date.first))
+
+
+class Calendar:
+    """The dates of sessions numbered from 1, compared by number."""
+
+    def __init__(self, dates: Sequence[Date]) -> None:
+        self.dates = (None, *dates)
+        self._first = (0, *(date.first.toordinal() for date in dates))
+        self._last = (0, *(date.last.toordinal() for date in dates))
+
+    def order(self, number: int, other: int) -> Order:
+        """Say how a session's date lies to another's: `same` has the same precision too."""
+        if self._last[number] < self._first[other]:
+            return "before"
+        if self._last[other] < self._first[number]:
+            return "after"
+        return "same" if self.dates[number] == self.dates[other] else "overlap"

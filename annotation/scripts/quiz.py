@@ -36,12 +36,13 @@ def quiz_use(
 ) -> Verdict:
     """Say whether a question can be answered in session `t`.
 
-    Sessions are numbers from 1, and `heard` are those with the main character. `evidence` are the sessions that give the answer, of which one suffices, or all are needed. A session of
-    evidence is never asked in where it would decide: the evidence may lie on either side of the point.
+    Sessions are numbers from 1, and `heard` are those with the main character. `evidence` are the sessions
+    that give the answer, of which one suffices, or all are needed. Where the asking session itself would
+    decide, the use is excluded: the evidence may lie on either side of the asking point.
     """
     if policy not in POLICIES:
         raise ValueError(f"{policy!r} is no policy; those are {', '.join(POLICIES)}")
-    there = sorted(set(evidence) & set(heard))
+    there = sorted(number for number in set(evidence) if number in heard)
     if not there:
         return Verdict("unanswerable", ABSENT, tuple(sorted(evidence)), "not there")
     if not evidence_all:

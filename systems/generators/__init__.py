@@ -13,6 +13,9 @@ from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 from systems.group_chat.agent import GroupChatAgent
 from systems.group_chat.live import LiveGroupChat
 from systems.long_dialogue.agent import DialsimAgent
+from systems.long_dialogue.facts import DialsimFacts
+from systems.long_dialogue.quiz import DialsimQuiz
+from systems.long_dialogue.session_summary import DialsimSessionSummary
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -26,6 +29,9 @@ _LISTED: tuple[Generator, ...] = (
     Response(),
     GroupChatAgent(),
     LiveGroupChat(),
+    DialsimFacts(),
+    DialsimQuiz(),
+    DialsimSessionSummary(),
     DialsimAgent(),
 )
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}

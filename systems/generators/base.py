@@ -1,4 +1,4 @@
-"""What a generator is: pure functions that write continuations, or texts, by asking a model step by step.
+"""What a generator is: pure functions that write continuations, texts or records by asking a model.
 
     begin(dialogue, settings) -> State             what is kept between steps, plain JSON
     request(State)            -> prompts, or Done  one step is one request, of one or several prompts
@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 from annotation.records import Dialogue, Turn
 from jobs.prompt import Prompt
 
-Produces = Literal["rollout", "static", "text"]
+Produces = Literal["rollout", "static", "text", "record"]
 Value = bool | int | str
 Settings = Mapping[str, Value]
 """A value for each of a generator's settings."""
@@ -107,19 +107,34 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeRecord:
+    """A record of the dialogue that a generator drafts: its kind, a key, and its content as it is stored.
+
+    `supersedes` is the key of the record that it takes the place of, '' for a new one. A key that is taken by
+    another content gets a number when it is written.
+    """
+
+    kind: str
+    key: str
+    content: Mapping[str, Any]
+    supersedes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """What came of a production.
 
     `turns` are those of a rollout or a static continuation (then with their `at`). `people` are the
     dialogue's own turns at the same points, kept as a static continuation of system `human` where that is not
-    there yet. `text` is the result of a generator that produces text: plain JSON. `flags` say what deserves a
-    look.
+    there yet. `text` is the result of a generator that produces text: plain JSON. `records` are the drafts of
+    one that produces records. `flags` say what deserves a look.
     """
 
     turns: tuple[Turn, ...] = ()
     people: tuple[Turn, ...] = ()
     text: Any = None
     flags: tuple[str, ...] = ()
+    records: tuple[MadeRecord, ...] = ()
 
 
 class Generator(ABC):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from annotation.records import Dialogue
 from annotation.scripts.records import Question, Use
+from annotation.scripts.relations import DEFAULT, RelationTable
 from jobs.prompt import about_tokens
 
 Vectors = NDArray[np.float32]
@@ -29,6 +30,7 @@ class Material:
     `summaries` are those of sessions, by the `text_digest` of what the main character heard in them
     (`heard.Heard.text`). `vectors` embeds texts, None where nothing does. `context` is how many tokens the
     model's context has, 0 where that is not known; `count_tokens` counts as the model does.
+    `relations` is the corpus's table, or the one that comes with Concord.
     """
 
     dialogue: Dialogue
@@ -38,6 +40,7 @@ class Material:
     vectors: Embeds | None = None
     context: int = 0
     count_tokens: Counts = about_tokens
+    relations: RelationTable = field(default_factory=lambda: DEFAULT)
 
 
 def text_digest(text: str) -> str:

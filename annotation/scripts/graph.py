@@ -1,0 +1,177 @@
+"""The accepted facts of a script as a graph over time: what each says, of whom, and who hears it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from annotation.scripts.dates import Calendar
+from annotation.scripts.records import Fact
+from annotation.scripts.relations import DEFAULT, Relation, RelationTable
+from annotation.scripts.sessions import Sessions
+from annotation.text.folding import fold
+
+Hearing = Literal["all", "part", "none"]
+Topic = tuple[str, str]
+"""What a question is about: a folded head, and the key of a relation."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stated:
+    """An accepted fact, with its relation, the number of its session, and how much of it is heard.
+
+    `head` and `tail` are folded. `since` is the last of its turns, None where they are not known.
+    """
+
+    fact: Fact
+    relation: Relation
+    number: int
+    heard: Hearing
+    head: str
+    tail: str
+    since: int | None
+
+    @property
+    def topic(self) -> Topic:
+        """The head and the relation."""
+        return self.head, self.relation.key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A tail that a fact gives to a head and a relation: its own, or what it says from tail to head.
+
+    It is certain unless the relation has several inverses: Ana's boyfriend may have a girlfriend in her or a
+    boyfriend.
+    """
+
+    tail: str
+    text: str
+    stated: Stated
+    certain: bool = True
+    direct: bool = True
+
+
+class Graph:
+    """Accepted facts of known relations, in the order of their sessions and ids, whatever order they come in.
+
+    Without `presence`, everything that is said counts as heard. `left_out` counts facts that no question can
+    be about, by reason. Raises ValueError for a fact in a session that the script does not have.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        facts: Iterable[Fact],
+        table: RelationTable = DEFAULT,
+        *,
+        presence: bool = True,
+    ) -> None:
+        self.sessions, self.table, self.presence = sessions, table, presence
+        self.calendar = Calendar([session.date for session in sessions.script.sessions])
+        self.left_out: Counter[str] = Counter()
+        accepted = [fact for fact in facts if fact.status == "accepted"]
+        unknown = sum(fact.relation not in table for fact in accepted)
+        if unknown:
+            self.left_out["unknown relation"] = unknown
+        stated = (self._stated(fact) for fact in accepted if fact.relation in table)
+        self.stated = tuple(sorted(stated, key=lambda each: (each.number, each.fact.id)))
+
+    def _stated(self, fact: Fact) -> Stated:
+        number = self.sessions.numbers.get(fact.session)
+        if number is None:
+            raise ValueError(f"fact {fact.id!r}: there is no session {fact.session!r}")
+        return Stated(
+            fact=fact,
+            relation=self.table[fact.relation],
+            number=number,
+            heard=self._hearing(fact, number),
+            head=fold(fact.head),
+            tail=fold(fact.tail),
+            since=max(fact.turns, default=None),
+        )
+
+    def _hearing(self, fact: Fact, number: int) -> Hearing:
+        if not self.presence:
+            return "all"
+        if number not in self.sessions.heard:
+            return "none"
+        heard = [self.sessions.hears(place) for place in fact.turns]
+        if all(heard):
+            return "all"
+        return "part" if any(heard) else "none"
+
+    @cached_property
+    def asked(self) -> tuple[int, ...]:
+        """The numbers of the sessions in which questions can be asked: those with the main character."""
+        return tuple(sorted(self.sessions.heard))
+
+    @cached_property
+    def readings(self) -> dict[Topic, list[Reading]]:
+        """What all facts say of each head and relation, read in both directions."""
+        by_topic: dict[Topic, list[Reading]] = defaultdict(list)
+        for each in self.stated:
+            by_topic[each.topic].append(Reading(each.tail, each.fact.tail, each))
+            backwards = each.relation.reversed
+            for key in backwards:
+                back = Reading(each.head, each.fact.head, each, certain=len(backwards) == 1, direct=False)
+                by_topic[each.tail, key].append(back)
+        return dict(by_topic)
+
+    @cached_property
+    def _first_heard(self) -> dict[Topic, int]:
+        return {
+            topic: min(numbers)
+            for topic, readings in self.readings.items()
+            if (numbers := [each.stated.number for each in readings if each.stated.heard != "none"])
+        }
+
+    def may_know(self, topic: Topic, t: int) -> bool:
+        """Whether by session `t`, with that session, anything is heard that may answer."""
+        first = self._first_heard.get(topic)
+        return first is not None and first <= t
+
+    @cached_property
+    def by_head(self) -> dict[str, list[Stated]]:
+        """The facts of each folded head."""
+        by_head: dict[str, list[Stated]] = defaultdict(list)
+        for each in self.stated:
+            by_head[each.head].append(each)
+        return dict(by_head)
+
+    def right(self, topic: Topic, number: int) -> dict[str, str]:
+        """Return the tails that are right of a head and relation at a session's date, folded and as written.
+
+        Of an undated relation they are those of all dates.
+        """
+        return {
+            each.tail: each.text
+            for each in reversed(self.readings.get(topic, []))
+            if each.certain and self._orders(topic, each, number) in ("any", "same")
+        }
+
+    def barred(self, topic: Topic, number: int) -> set[str]:
+        """Return the folded tails that may be right at a session's date: never offered as wrong ones.
+
+        Where several may hold at a time, they are all tails of the head.
+        """
+        several = self.table[topic[1]].multi_valued
+        return {
+            each.tail
+            for each in self.readings.get(topic, [])
+            if several or self._orders(topic, each, number) in ("any", "same", "overlap")
+        }
+
+    def ambiguous(self, stated: Stated) -> bool:
+        """Whether another tail holds at the same time although only one can."""
+        if stated.relation.multi_valued:
+            return False
+        return len(self.right(stated.topic, stated.number)) > 1
+
+    def _orders(self, topic: Topic, reading: Reading, number: int) -> str:
+        if not self.table[topic[1]].dated:
+            return "any"
+        return self.calendar.order(reading.stated.number, number)
