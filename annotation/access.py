@@ -55,6 +55,12 @@ def scenario(corpus: int, pk: int) -> Dialogue:
     return get_object_or_404(rows, pk=pk, corpus_id=corpus)
 
 
+def script(corpus: int, pk: int) -> Dialogue:
+    """Return a long dialogue of dated sessions of a corpus, with the corpus. Researchers see every one."""
+    rows = Dialogue.objects.select_related("corpus").filter(script__isnull=False)
+    return get_object_or_404(rows, pk=pk, corpus_id=corpus)
+
+
 def continuation(pk: int) -> Continuation:
     """Return a continuation with its dialogue, corpus and system. Researchers see every continuation."""
     return get_object_or_404(Continuation.objects.select_related("dialogue__corpus", "system"), pk=pk)

@@ -8,6 +8,7 @@ CalibrationError
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be made like this
 ├── CascadeRefused   decisions of group-chat agents cannot be reported like this
+├── AnswersRefused   answers of agents of long dialogues cannot be reported like this
 ├── PreferencesRefused  there is no report of preferences
 ├── LevelsRefused    turns and whole continuations cannot be put side by side
 ├── CompareRefused   continuations cannot be put side by side
@@ -58,6 +59,10 @@ class CountsRefused(CalibrationError):
 
 class CascadeRefused(CalibrationError):
     """Why there is no Cascade report."""
+
+
+class AnswersRefused(CalibrationError):
+    """Why there is no Answers report."""
 
 
 class PreferencesRefused(CalibrationError):

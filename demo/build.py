@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.text.item_keys import item_key
-from demo import desk, marked, scenarios, toy_systems
+from demo import desk, marked, scenarios, series, toy_systems
 from demo.script import Line, parse
 
 HERE = Path(__file__).parent
@@ -42,6 +42,7 @@ def build(folder: Path = CORPORA) -> list[Path]:
     paths.append(_written(folder / f"{desk.FILE}.jsonl", desk.lines()))
     for name in (scenarios.SET, scenarios.SHORT):
         paths.append(_written(folder / f"{name}.jsonl", scenarios.lines(name)))
+    paths.append(_written(folder / f"{series.SET}.jsonl", series.lines()))
     return [*paths, _written(folder / "truth.json", json.dumps(truth, ensure_ascii=False, indent=1) + "\n")]
 
 

@@ -29,15 +29,16 @@ class LineSerializer(serializers.Serializer[Any]):
     private = serializers.CharField()
     heading = serializers.CharField()
     text = serializers.CharField()
-    place = serializers.ChoiceField(choices=["history", "given", "item", "rated"])
+    place = serializers.ChoiceField(choices=["history", "given", "item", "rated", "marked"])
     item = serializers.IntegerField(allow_null=True)
 
 
 class PartSerializer(serializers.Serializer[Any]):
-    """A stretch of the transcript."""
+    """A stretch of the transcript; `folded` ones are long, and pages show them when asked."""
 
     heading = serializers.CharField()
     lines = LineSerializer(many=True)
+    folded = serializers.BooleanField()
 
 
 class SideSerializer(serializers.Serializer[Any]):
@@ -57,6 +58,24 @@ class PersonSerializer(serializers.Serializer[Any]):
     extra = serializers.ListField()
 
 
+class ChoiceSerializer(serializers.Serializer[Any]):
+    """A choice of a question, and whether it is the answer."""
+
+    letter = serializers.CharField()
+    text = serializers.CharField()
+    is_answer = serializers.BooleanField()
+
+
+class CardSerializer(serializers.Serializer[Any]):
+    """What a fact or a question says, or what an answer should have been: `rows` are [name, text], `wordings`
+    [who asks, text]."""
+
+    title = serializers.CharField()
+    rows = serializers.ListField()
+    choices = ChoiceSerializer(many=True)
+    wordings = serializers.ListField()
+
+
 class ScreenSerializer(serializers.Serializer[Any]):
     """What an annotator may see of a task.
 
@@ -73,8 +92,10 @@ class ScreenSerializer(serializers.Serializer[Any]):
     people = PersonSerializer(many=True)
     named = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
-        help_text="of a decision: [id, name] of those whom an answer may name",
+        help_text="[id, name] of those whom an answer may name: people of a decision, sessions of a question",
     )
+    card = CardSerializer(allow_null=True)
+    offered = serializers.ListField(help_text="[list, values] that answers in words may be chosen from")
     metadata = serializers.ListField()
     summary = serializers.CharField()
     agenda = serializers.ListField(child=serializers.CharField())

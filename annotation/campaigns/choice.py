@@ -7,19 +7,22 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.answer_keys import points
-from annotation.kinds import COMPARING
+from annotation.kinds import COMPARING, OF_RECORDS
 from annotation.models import Campaign, Continuation, SchemeVersion
+from annotation.records import SELF
 from annotation.scenarios.records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import NO_CONVERSATION, STATIC
 
-CHOSEN = """((d.scenario IS NULL OR (c.key = 'points') = %(as_agent)s) AND (c.key = 'self' AND %(own)s
+CHOSEN = """(%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
+        (d.scenario IS NULL OR (c.key = 'points') = %(as_agent)s) AND (c.key = 'self' AND %(own)s
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
            AND (c.key <> 'self' OR NOT EXISTS (
              SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self'))))"""
 """Of a continuation `c` of a dialogue `d`: whether the campaign's systems and own turns include it.
 
-The points of a scenario are for people who decide in the agent's place, and for nobody else.
+The points of a scenario are for people who decide in the agent's place, and for nobody else. Facts and
+questions are items of the dialogue's own turns, whatever systems were chosen.
 """
 
 ASKED = "c.mode <> ALL(%(refused)s)"
@@ -38,6 +41,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "kind": campaign.scheme_version.item_kind,
         "compares": campaign.scheme_version.item_kind in COMPARING,
         "beside": campaign.side_by_side,
+        "of_records": campaign.scheme_version.item_kind in OF_RECORDS,
         "refused": list(refused(campaign.scheme_version)),
         "as_agent": points.asks_people(campaign.scheme_version.scheme.key),
     }
@@ -50,6 +54,8 @@ def chosen(campaign: Campaign) -> QuerySet[Continuation]:
     by_system = Q(system__in=systems) if systems else Q()
     own = Q(key="self") if campaign.include_self else Q(pk__in=[])
     found = Continuation.objects.filter(dialogue__corpus=campaign.corpus_id)
+    if campaign.scheme_version.item_kind in OF_RECORDS:
+        return found.filter(key=SELF)
     if points.asks_people(campaign.scheme_version.scheme.key):
         found = found.filter(key=POINTS)
     else:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import connection
 
-from annotation.campaigns import choice, differing
+from annotation.campaigns import choice, differing, reviewed
 from annotation.corpora import splits
 from annotation.corpora.reading import showable
 from annotation.errors import CampaignRefused
@@ -30,7 +30,7 @@ SELECT d.id, {stratum}
  WHERE d.corpus_id = %(corpus)s AND EXISTS (
    SELECT 1 FROM annotation_continuation c WHERE c.dialogue_id = d.id AND {chosen} AND {asked}
       AND EXISTS (SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s
-                   AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]))))
+                   AND {record} AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]))))
  ORDER BY md5(%(seed)s || ':sample:' || d.key), d.key
 """
 
@@ -115,6 +115,7 @@ def drawn(campaign: Campaign) -> Drawn | None:
 def keep(campaign: Campaign, who: User) -> None:
     """Draw the sample and keep it; what was kept stays. A split that it is drawn by is fixed."""
     differing.keep(campaign)
+    reviewed.keep(campaign)
     found = drawn(campaign)
     if found is None or found.kept:
         return
@@ -127,6 +128,11 @@ def keep(campaign: Campaign, who: User) -> None:
     )
     if campaign.sample_by == PART and (split := splits.lock_of(campaign.corpus)):
         splits.fix(split=split, by=who)
+
+
+def items(campaign: Campaign) -> list[int] | None:
+    """Return the ids of the items that are asked about, kept or as they would be now; None for all."""
+    return differing.items(campaign) if campaign.sample_records is None else reviewed.items(campaign)
 
 
 def dialogues(campaign: Campaign) -> list[int] | None:
@@ -147,7 +153,7 @@ def told(campaign: Campaign) -> dict[str, Any] | None:
     """
     apart = differing.items(campaign)
     if campaign.sample_dialogues is None and apart is None:
-        return None
+        return _records_told(campaign)
     by = NAMED.get(campaign.sample_by, campaign.sample_by.removeprefix(METADATA))
     facts = {"dialogues": 0, "by": by, "strata": [], "kept": False, "refusal": ""}
     facts |= {"items": None if apart is None else len(apart), "apart": campaign.sample_apart}
@@ -163,6 +169,18 @@ def told(campaign: Campaign) -> dict[str, Any] | None:
     assert found is not None
     strata = [{"stratum": name, "dialogues": n} for name, n in found.by_stratum()]
     return facts | {"dialogues": len(found.strata), "strata": strata if by else [], "kept": found.kept}
+
+
+def _records_told(campaign: Campaign) -> dict[str, Any] | None:
+    """Return what is said of a sample of facts or questions, None where there is none."""
+    drawn = reviewed.items(campaign)
+    if drawn is None:
+        return None
+    kept = campaign.state != Campaign.State.DRAFT
+    lacks = not kept and len(drawn) < (campaign.sample_records or 0)
+    refused = f"there are {len(drawn):,} of {campaign.sample_records:,}" if lacks else ""
+    facts = {"dialogues": 0, "by": "", "strata": [], "kept": kept, "refusal": refused}
+    return facts | {"items": len(drawn), "apart": None, "records": len(drawn)}
 
 
 def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:
@@ -182,11 +200,13 @@ def _eligible(campaign: Campaign) -> list[tuple[int, str | None]]:
     by = campaign.sample_by
     stratum = {"": "''", SYSTEM: OF_SYSTEMS, PART: OF_PART}.get(by, OF_METADATA)
     pieces = {"chosen": choice.CHOSEN, "asked": choice.ASKED}
+    record = reviewed.CHOSEN
     if by == SYSTEM:
         stratum = stratum.format(**pieces)
     split = splits.lock_of(campaign.corpus) if by == PART else None
     more: dict[str, Any] = {"split": split.pk if split else None, "field": by.removeprefix(METADATA)}
-    more["items"] = differing.items(campaign)
+    more["items"] = items(campaign)
+    told = choice.values(campaign) | reviewed.values(campaign) | more
     with connection.cursor() as cursor:
-        cursor.execute(ELIGIBLE.format(stratum=stratum, **pieces), choice.values(campaign) | more)
+        cursor.execute(ELIGIBLE.format(stratum=stratum, record=record, **pieces), told)
         return list(cursor.fetchall())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NoReturn, TypedDict
 
-from annotation.campaigns import balancing, ordering, sampling
+from annotation.campaigns import balancing, ordering, reviewed, sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus, System
@@ -35,6 +35,7 @@ BOUNDS = {
     "overlap_raters": (2, MOST_RATERS, "The raters of the part that has more must be"),
     "overlap_tasks": (1, MOST, "The number of tasks that have more raters must be"),
     "sample_dialogues": (1, MOST, "The number of dialogues drawn must be"),
+    "sample_records": (1, MOST, "The number of facts or questions drawn must be"),
     "batch_size": (1, MOST, "The tasks of a batch must be"),
     "ranked": (3, 10, "How many a ranking puts into an order must be"),
     "most_comparisons": (1, MOST, "The number of comparisons drawn must be"),
@@ -55,6 +56,8 @@ class Settings(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    record_status: str
+    sample_records: int | None
     sample_apart: float | None
     task_order: str
     order_by: str
@@ -90,7 +93,7 @@ def check(campaign: Campaign) -> None:
         if value is not None and not least <= value <= most:
             refuse(field, f"{what} between {least:,} and {most:,}.")
     _check_overlap(campaign)
-    for refusal in (ordering.refusal, balancing.refusal):
+    for refusal in (ordering.refusal, balancing.refusal, reviewed.refusal):
         if (wrong := refusal(campaign)) is not None:
             refuse(*wrong)
     _check_comparing(campaign)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Max
 
-from annotation.campaigns import balancing, differing, gates, ordering, overlap, sampling
+from annotation.campaigns import balancing, gates, ordering, overlap, reviewed, sampling
 from annotation.campaigns.choice import ASKED, CHOSEN, LEFT_OUT, refused, values
 from annotation.models import Campaign
 from config.planner import WORTH_TELLING, tell_planner
@@ -18,9 +18,9 @@ WANTED = """
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN LATERAL (
-    SELECT i.id, CASE WHEN %(beside)s THEN u.at ELSE u.position END AS position
+    SELECT i.id, CASE WHEN %(of_records)s THEN i.id WHEN %(beside)s THEN u.at ELSE u.position END AS position
       FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
-     WHERE %(one_item)s AND NOT %(compares)s AND i.continuation_id = c.id AND i.kind = %(kind)s
+     WHERE %(one_item)s AND <record> AND NOT %(compares)s AND i.continuation_id = c.id AND i.kind = %(kind)s
        AND NOT (%(beside)s AND EXISTS (
          SELECT 1 FROM annotation_itemmember m JOIN annotation_compareditem x ON x.item_id = m.item_id
           WHERE m.turn_id = i.turn_id AND x.campaign_id = %(campaign)s))
@@ -142,6 +142,7 @@ def _count(campaign: Campaign, mode: str) -> int:
 def _wanted(mode: str, ranked: Campaign | None = None) -> str:
     """Return the query of what is wanted, of a campaign whose order matters with each task's `rank`."""
     pieces = {"<chosen>": CHOSEN, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
+    pieces["<record>"] = reviewed.CHOSEN
     if ranked is not None:
         pieces["<rank>"] = f", row_number() OVER (ORDER BY {ordering.sorted_by(ranked)}) AS rank"
         if ordering.reads_answers(ranked):
@@ -159,10 +160,11 @@ def _untold(_done: int, _total: int) -> None:
 def _values(campaign: Campaign) -> dict[str, Any]:
     return (
         values(campaign)
+        | reviewed.values(campaign)
         | ordering.values(campaign)
         | {
             "raters": campaign.raters_per_item,
             "dialogues": sampling.dialogues(campaign),
-            "items": differing.items(campaign),
+            "items": sampling.items(campaign),
         }
     )

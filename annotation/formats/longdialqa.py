@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from annotation.formats.longdialqa_checks import differences
 from annotation.formats.longdialqa_lines import Script as Lines
 from annotation.formats.longdialqa_lines import read_date
 from annotation.formats.longdialqa_questions import Questions
-from annotation.formats.longform import EVERYBODY, KEY, MAIN, TOLD, named_main
+from annotation.formats.longform import EVERYBODY, KEY, MAIN, named_main, run_backwards
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source, is_pickle
 from annotation.records import Dialogue, Participant, Turn
@@ -165,14 +164,7 @@ def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
     assert script is not None
     if reader.loose:
         yield f"lines that name who wrote an episode, left out: {reader.loose}"
-    late = [(one, other) for one, other in pairwise(script.sessions) if other.date.before(one.date)]
-    for one, other in late[:TOLD]:
-        yield (
-            f"dates run backwards: {reader.paths[other.id]} is of {other.date}, "
-            f"but {reader.paths[one.id]} before it of {one.date}"
-        )
-    if len(late) > TOLD:
-        yield f"dates run backwards in {len(late) - TOLD} further places"
+    yield from run_backwards(script.sessions, reader.paths)
     yield from reader.questions.notes()
     yield from differences(record, reader.paths)
 

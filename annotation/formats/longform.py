@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 
 from annotation.formats.entry import Format, SourceRecord
@@ -32,6 +31,7 @@ from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scripts.records import Script, Session
+from annotation.scripts.sessions import backwards
 
 MAIN, KEEP, KEY = "main", "keep_directions", "dialogue"
 EVERYBODY = frozenset(("all", "everyone", "everybody", "both", "others", "大家", "所有人", "众人", "全体"))
@@ -199,7 +199,8 @@ def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
         yield f"directions in brackets that are dropped: {reader.dropped}"
     if reader.wordless:
         yield f"lines without words, left out; who they name is present: {reader.wordless}"
-    yield from backwards(record.script.sessions, reader.lines)
+    places = {key: f"{key} on line {line}" for key, line in reader.lines.items()}
+    yield from run_backwards(record.script.sessions, places)
     spoken = {turn.session for turn in reader.turns}
     empty = [one.id for one in record.script.sessions if one.id not in spoken]
     if empty:
@@ -213,13 +214,13 @@ def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
             yield f"speakers that differ in capitals alone are kept apart: {', '.join(several)}"
 
 
-def backwards(sessions: tuple[Session, ...], lines: dict[str, int]) -> Iterator[str]:
-    """Yield what is to be told of dates that run backwards, with the lines of both sessions."""
-    late = [(one, other) for one, other in pairwise(sessions) if other.date.before(one.date)]
+def run_backwards(sessions: Sequence[Session], places: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is to be told of dates that run backwards, with the places of both sessions in the file."""
+    late = list(backwards(sessions))
     for one, other in late[:TOLD]:
         yield (
-            f"dates run backwards: {other.id} on line {lines[other.id]} is of {other.date}, "
-            f"but {one.id} before it on line {lines[one.id]} of {one.date}"
+            f"dates run backwards: {places[other.id]} is of {other.date}, "
+            f"but {places[one.id]} before it of {one.date}"
         )
     if len(late) > TOLD:
         yield f"dates run backwards in {len(late) - TOLD} further places"

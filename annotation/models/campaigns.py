@@ -66,6 +66,9 @@ class Campaign(models.Model):
     the continuations (`auto`). A ranking puts `ranked` of them into an order; of all that there are, the seed
     draws `most_comparisons` where that is set.
 
+    Where the scheme asks about facts or questions of scripts, those of `record_status` are asked
+    about, and of them the seed draws `sample_records` where that is set.
+
     With `side_by_side`, one task shows all responses of the chosen systems to one point of a dialogue, and
     asks the same of each.
 
@@ -112,6 +115,12 @@ class Campaign(models.Model):
         SHOWN = "shown", "All turns that are shown"
         OFF = "off", "None: nothing is asked"
 
+    class RecordStatus(models.TextChoices):
+        DRAFT = "draft", "Drafts: nobody has decided about them yet"
+        ACCEPTED = "accepted", "Accepted ones"
+        REJECTED = "rejected", "Rejected ones"
+        ALL = "all", "All of them"
+
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="campaigns")
     scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
@@ -151,6 +160,10 @@ class Campaign(models.Model):
     ranked = models.PositiveSmallIntegerField(default=3, db_default=3)
     most_comparisons = models.PositiveIntegerField(null=True)
     side_by_side = models.BooleanField(default=False, db_default=False)
+    record_status = models.CharField(
+        max_length=10, choices=RecordStatus, default=RecordStatus.DRAFT, db_default="draft"
+    )
+    sample_records = models.PositiveIntegerField(null=True)
     by_language = models.BooleanField(default=False, db_default=False)
     not_own = models.CharField(max_length=120, blank=True, default="", db_default="")
     groups_by = models.CharField(max_length=120, blank=True, default="", db_default="")
@@ -213,6 +226,11 @@ class Campaign(models.Model):
                 name="campaign_comparisons_known",
             ),
             models.CheckConstraint(
+                condition=Q(record_status__in=["draft", "accepted", "rejected", "all"])
+                & (Q(sample_records__isnull=True) | Q(sample_records__gte=1)),
+                name="campaign_records_known",
+            ),
+            models.CheckConstraint(
                 condition=Q(unseen_check__in=["rated", "shown", "off"]), name="campaign_seeing_known"
             ),
         ]
@@ -259,7 +277,7 @@ class SampledDialogue(models.Model):
 
 
 class SampledItem(models.Model):
-    """An item on which a judge and people differed when the campaign that asks about such first opened."""
+    """An item that was drawn for a campaign when it first opened: of a sample, or judge and people differ."""
 
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="sampled_items", db_index=False

@@ -8,6 +8,7 @@ from operator import or_
 from django.conf import settings
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
+from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Random
 from django.utils.functional import cached_property
 
@@ -172,6 +173,14 @@ class Turn(models.Model):
         ordering = ["continuation", "position"]
         constraints = [
             models.UniqueConstraint(fields=["continuation", "position"], name="turn_position_once"),
+        ]
+        indexes = [
+            models.Index(
+                F("continuation"),
+                KeyTextTransform("session", "extra"),
+                name="turns_of_session",
+                condition=Q(extra__has_key="session"),
+            )
         ]
 
     def __str__(self) -> str:

@@ -70,6 +70,20 @@ class CampaignForm(forms.Form):
         label="Ask about a sample: how many dialogues",
         help_text="Drawn by the seed when the campaign opens, and not again. Empty: about all dialogues.",
     )
+    record_status = forms.ChoiceField(
+        required=False,
+        choices=Campaign.RecordStatus.choices,
+        initial=Campaign.RecordStatus.DRAFT,
+        label="Which facts or questions",
+        help_text="Of scripts, one a task. Those that a correction replaced are never asked about.",
+    )
+    sample_records = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Ask about a sample of them: how many",
+        help_text="Drawn by the seed when the campaign opens, and not again. Empty: about all of them.",
+    )
     compares = forms.ChoiceField(
         required=False,
         choices=Campaign.Compares.choices,
@@ -254,6 +268,10 @@ class CampaignForm(forms.Form):
     def clean_task_order(self) -> str:
         """Take the usual order where none is chosen."""
         return self.cleaned_data["task_order"] or Campaign.Order.DRAWN
+
+    def clean_record_status(self) -> str:
+        """Ask about drafts where nothing is chosen."""
+        return self.cleaned_data["record_status"] or Campaign.RecordStatus.DRAFT
 
     def clean_compares(self) -> str:
         """Take the usual choice where none is made."""

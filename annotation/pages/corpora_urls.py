@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from annotation.pages import corpora, dialogues, scenario_editor, scenarios, uploads, without_turns
+from annotation.pages import (
+    corpora,
+    dialogues,
+    scenario_editor,
+    scenarios,
+    script_sessions,
+    scripts,
+    uploads,
+    without_turns,
+)
 
 urlpatterns = [
     path("corpora/", corpora.corpora, name="corpora"),
@@ -14,6 +23,17 @@ urlpatterns = [
     path("corpora/<int:pk>/scenarios/", scenarios.scenarios, name="scenarios"),
     path("corpora/<int:pk>/scenarios/new/", scenario_editor.new_scenario, name="new-scenario"),
     path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenario_editor.scenario, name="scenario"),
+    path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.script, name="script"),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/sessions/<int:number>/",
+        scripts.session,
+        name="script-session",
+    ),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/sessions/<int:number>/edit/",
+        script_sessions.edit_session,
+        name="edit-session",
+    ),
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
     path("corpora/<str:name>/families/", corpora.change_families, name="change-families"),

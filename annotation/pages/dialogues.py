@@ -9,7 +9,8 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation import access
@@ -33,16 +34,20 @@ TURNS_SHOWN = 400
 def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: one dialogue, with one of its continuations (its own turns where none is asked for)."""
     found = access.dialogue(pk)
+    if found.script is not None and request.GET.get("continuation", SELF) == SELF:
+        return _to_script(request, found)
     parts = list(found.continuations.select_related("system").annotate(length=Count("turns")).order_by("id"))
     own = next((part for part in parts if part.key == SELF), None)
     shown = _chosen(parts, request.GET.get("continuation"), own)
     own_turns = Turn.objects.filter(continuation=own).order_by("position")
+    if found.script is not None:
+        own_turns = own_turns.none()  # they stand on the script's page, by sessions
     asked, index = _counted(request, "turn", least=1), _counted(request, "index", least=0)
     number = request.GET.get("page")
     if asked and number is None:
         number = str((asked - 1) // TURNS_SHOWN + 1)
     pages = Paginator(own_turns, TURNS_SHOWN)
-    pages.count = own.length if own else 0  # counted already
+    pages.count = own.length if own and found.script is None else 0  # counted already
     page = pages.get_page(number)
     turns = [] if shown is None or shown is own else list(shown.turns.order_by("position"))
     turn_numbers.number([*page, *turns])
@@ -64,6 +69,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "shown": shown,
         "page": page,
         "own_shown": shown is own,
+        "n_own": own.length if own else 0,
         "rated": rated,
         "rated_own": in_history if rated is None or shown is own else None,
         "history_anchored": shown is None or shown is own or shown.mode == Continuation.Mode.ROLLOUT,
@@ -87,6 +93,13 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "active_room": "corpora",
     }
     return render(request, "corpora/dialogue.html", context)
+
+
+def _to_script(request: HttpRequest, found: Dialogue) -> HttpResponse:
+    """Lead to a script's own page, and to the turn that the link names."""
+    address = reverse("script", args=[found.corpus_id, found.pk])
+    asked = _counted(request, "turn", least=1)
+    return redirect(f"{address}?turn={asked}#turn-{asked}" if asked else address)
 
 
 def _counted(request: HttpRequest, name: str, *, least: int) -> int | None:

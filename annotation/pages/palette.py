@@ -8,12 +8,20 @@ from typing import Any
 
 from annotation.scheme_versions.asked import Asked, Questionnaire
 from annotation.schemes.base import UNSCALED, bounds_told
-from annotation.schemes.comparisons import BOTH_BAD, FIRST, RANKING, SECOND, TIE, WORDED, is_comparison
+from annotation.schemes.comparisons import BOTH_BAD, FIRST, SECOND, TIE, WORDED, is_comparison
 
 ROWS_AT_MOST = 7
 SIDE_KEYS = {FIRST: "a", TIE: "t", SECOND: "b", BOTH_BAD: "n"}
 """The letters of the answers to a comparison; n is for neither."""
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
+SESSIONS = "sessions"
+OFFERED = {
+    ("fact", "head"): "people",
+    ("fact", "tail"): "people",
+    ("fact", "relation"): "relations",
+    ("question", "evidence_sessions"): SESSIONS,
+}
+"""Which list a screen offers for an answer in words, by item kind and the question's key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,8 @@ class Choice:
 class Control:
     """One question as shown.
 
-    `kind` is scale, numbers (a long scale), tag, text, people, ranking or number (`hint`: which).
+    `kind` is scale, numbers (a long scale), tag, text, people, sessions, ranking or number (`hint`: which).
+    `offers` names the list of the screen that a text may be chosen from.
     """
 
     question: Asked
@@ -38,6 +47,7 @@ class Control:
     bands: tuple[tuple[str, str], ...] = ()
     help: tuple[tuple[str, str], ...] = ()
     hint: str = ""
+    offers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +107,11 @@ def _section(questions: list[Asked]) -> Section:
 
 
 def _control(question: Asked) -> Control:
+    offers = OFFERED.get((question.item_kind, question.key), "") if question.level == "text" else ""
     if question.is_tag:
         kind = "tag"
+    elif offers == SESSIONS:
+        kind = SESSIONS
     elif question.level in UNSCALED:
         kind = question.level
     elif question.names_people:
@@ -108,10 +121,10 @@ def _control(question: Asked) -> Control:
     else:
         is_short = len(question.values) <= ROWS_AT_MOST or question.level == "nominal"
         kind = "scale" if is_short else "numbers"
-    choices = () if kind in ("tag", "text", "number", "people", RANKING) else _choices(question, kind)
+    choices = _choices(question, kind) if kind in ("scale", "numbers") else ()
     bands = _bands(choices) if kind == "numbers" else ()
     hint = bounds_told(question) if kind == "number" else ""
-    return Control(question, kind, choices, bands, _help(question), hint)
+    return Control(question, kind, choices, bands, _help(question), hint, offers)
 
 
 def _choices(question: Asked, kind: str) -> tuple[Choice, ...]:

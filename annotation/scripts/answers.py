@@ -59,6 +59,7 @@ __all__ = [
     "read_free",
     "read_natural",
     "read_template",
+    "right_texts",
     "says_unknown",
     "score",
     "sufficiency",
@@ -116,7 +117,7 @@ def verdict_of(answer: Mapping[str, Any], reply: str, rule: Rule = "strict") -> 
     if outcome.value == LATE:
         return "wrong"
     if answer["format"] != TEMPLATE:
-        return read_free(reply, _right_texts(answer), answer["key"])
+        return read_free(reply, right_texts(answer), answer["key"])
     return "right" if score(outcome, answer["key"], rule) else "wrong"
 
 
@@ -145,7 +146,7 @@ def _abstained(outcome: Outcome, rule: Rule, form: str, reply: str) -> bool:
     return says_unknown(reply)
 
 
-def _right_texts(answer: Mapping[str, Any]) -> tuple[str, ...]:
+def right_texts(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """Return all right texts: the answer, others that are right, and the key's own as it was shown."""
     shown = dict(zip(LETTERS, answer.get("choices") or (), strict=False)).get(answer["key"])
     return tuple(text for text in (answer.get("answer"), *(answer.get("answers") or ()), shown) if text)

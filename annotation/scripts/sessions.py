@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 from annotation.records import EVENTS, Dialogue, Turn
 from annotation.scripts.records import Script, Session
@@ -84,6 +85,11 @@ class Sessions:
         """Return what is resampled for a session: its season, or itself, within its dialogue."""
         session = self[number]
         return f"{self.dialogue.id}/{session.season or session.id}"
+
+
+def backwards(sessions: Sequence[Session]) -> Iterator[tuple[Session, Session]]:
+    """Yield each two sessions that follow each other of which the later one is of an earlier date."""
+    return ((one, other) for one, other in pairwise(sessions) if other.date.before(one.date))
 
 
 def _audible(turn: Turn, listener: str) -> bool:

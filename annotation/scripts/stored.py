@@ -24,7 +24,7 @@ def script_json(script: Script | None) -> Json | None:
         return None
     return {
         "main": script.main,
-        "sessions": [_session_json(one) for one in script.sessions],
+        "sessions": [session_json(one) for one in script.sessions],
         **({"collective": list(script.collective)} if script.collective != ("all",) else {}),
         **({"names": [_names_json(one) for one in script.names]} if script.names else {}),
     }
@@ -169,7 +169,8 @@ def set_record(stored: Mapping[str, Any]) -> QuestionSet:
     )
 
 
-def _session_json(session: Session) -> Json:
+def session_json(session: Session) -> Json:
+    """Return a session as a script's JSON holds it."""
     told: Json = {"id": session.id, "date": date_json(session.date)}
     for name in ("place", "episode", "scene", "season"):
         if value := getattr(session, name):

@@ -7,9 +7,12 @@ from dataclasses import replace
 
 from annotation.kinds import KINDS
 from annotation.kinds.decision import DECISION
+from annotation.kinds.fact import FACT
+from annotation.kinds.question import QUESTION
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import DEFAULT
-from annotation.work.screens import Head, Screen, compare, compose
+from annotation.work.heads import Head
+from annotation.work.screens import Screen, compare, compose
 from annotation.work.sides import Member
 from annotation.work.transcripts import Row
 
@@ -36,6 +39,30 @@ OTHERWISE = (
 """What the system might say next, for schemes that compare."""
 
 
+SESSIONS = [{"id": "s1", "date": {"year": 2024, "month": 5, "day": 3}}]
+RECORDS = {
+    FACT.key: {"head": "Ana", "relation": "hometown", "tail": "Hamburg", "session": "s1", "turns": [2]},
+    QUESTION.key: {
+        "text": "Where does Ana have to be on Friday?",
+        "choices": ["Hamburg", "Vienna", "Berlin", "Prague"],
+        "answer": "Vienna",
+        "evidence": ["s1"],
+        "evidence_turns": [0],
+    },
+}
+"""What schemes about facts and questions are tried on: the first turns as a session of a script."""
+
+
+def script_row(number: int) -> Row:
+    """Return one of the first turns, as one of the session's."""
+    return Row(True, number, *BEFORE[number], False, None, None, {"session": "s1"})
+
+
+def _recorded(head: Head, kind: str) -> Head:
+    script = json.dumps({"main": "ana", "sessions": SESSIONS})
+    return head._replace(item=1, kind=kind, script=script, record=json.dumps(RECORDS[kind]))
+
+
 def _said(text: str) -> Member:
     return Member("rollout", True, (Row(False, 0, "ben", text, False, None, None),))
 
@@ -60,6 +87,8 @@ def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
         conditions="[]",
         whole=kind.shows == "whole",
     )
+    if kind.has_record:
+        return compose(0, _recorded(head, kind.key), [script_row(number) for number in range(len(BEFORE))])
     own = [Row(True, number, *turn, False, None, None) for number, turn in enumerate(BEFORE)]
     if kind.members:
         return compare(0, head, own, [_said(text) for text in OTHERWISE[: kind.members[0]]])

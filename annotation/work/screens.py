@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
-from annotation.kinds import KINDS
-from annotation.kinds.decision import DECISION
 from annotation.scenarios.records import POINTS
 from annotation.text import transcription_marks as marks
 from annotation.text.blinding import Blind, told_by
@@ -21,7 +19,18 @@ from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 from annotation.text.views import View
-from annotation.work import deciding
+from annotation.work import deciding, scripted
+from annotation.work.heads import (
+    COMPARED,
+    HEAD,
+    HEAD_OF_PLACE,
+    NO_LAST,
+    OF_ANSWER,
+    OF_SESSIONS,
+    TURN,
+    TURNS,
+    Head,
+)
 from annotation.work.sides import Member, Side, lay_out
 from annotation.work.transcripts import Line, Part, Place, Row, Writer, one_turn, whole
 from config import prepared
@@ -33,7 +42,9 @@ class Screen:
 
     `sides` are what is compared, in the order drawn for the rater; () where nothing is. `whole` is the
     last of `items` where all of the continuation is rated after its turns. `turns` are the ids of the turns,
-    line by line: they never leave the server. `named` are the people whom an answer may name, by id.
+    line by line: they never leave the server. `named` are the people, or sessions, that an answer may name,
+    by id; `offered` are the lists that answers in words may be chosen from. `card` says what a fact, a
+    question or an answer is.
     """
 
     task: int
@@ -45,6 +56,8 @@ class Screen:
     turns: tuple[int, ...] = ()
     whole: int | None = None
     named: tuple[deciding.Named, ...] = ()
+    card: scripted.Card | None = None
+    offered: tuple[scripted.Offered, ...] = ()
 
     def with_whole(self, public: int) -> Screen:
         """Return the screen that asks about the whole, too, after its turns."""
@@ -80,88 +93,6 @@ class Screen:
     def has_marks(self) -> bool:
         """Whether any text carries transcription marks, so that a toggle makes sense."""
         return any(is_mark for line in self.lines for _, is_mark in line.pieces)
-
-
-class Head(NamedTuple):
-    """A task's continuation and dialogue; participants, metadata, agenda and what is shown as JSON texts.
-
-    `systems` are all of the corpus, `conditions` (JSON) those of the dialogue's continuations, `compared` is
-    the item's id where it compares several. Of a decision, `scenario` (JSON) is what it is about, and `key`
-    its continuation's.
-    """
-
-    item: int | None
-    turn: int | None
-    continuation: int
-    mode: str
-    dialogue: int
-    participants: str
-    metadata: str
-    summary: str
-    agenda: str | None
-    language: str
-    shows: str
-    systems: list[str]
-    conditions: str
-    whole: bool
-    compared: int | None = None
-    scenario: str | None = None
-    key: str = ""
-
-
-WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
-
-HEAD_OF = f"""
-SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.summary, d.agenda, d.language,
-       k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
-       (SELECT coalesce(jsonb_agg(DISTINCT o.condition), '[]')
-          FROM annotation_continuation o WHERE o.dialogue_id = d.id),
-       coalesce(i.kind IN ({WHOLE}), false), CASE WHEN i.compared IS NOT NULL THEN i.id END,
-       CASE WHEN i.kind = '{DECISION.key}' THEN d.scenario END, c.key
-  FROM <source>
-  JOIN annotation_continuation c ON c.id = t.continuation_id
-  JOIN annotation_dialogue d ON d.id = c.dialogue_id
-  LEFT JOIN annotation_item i ON i.id = t.item_id
-  LEFT JOIN annotation_turn u ON u.id = i.turn_id
-"""  # noqa: S608  (keys of ours)
-
-TASK = "annotation_task t JOIN annotation_campaign k ON k.id = t.campaign_id"
-HEAD = HEAD_OF.replace("<source>", TASK) + " WHERE t.id = %s"
-
-PLACE = """(SELECT %s::bigint AS continuation_id, %s::bigint AS item_id) t
- CROSS JOIN (SELECT %s::jsonb AS shows) k"""
-HEAD_OF_PLACE = HEAD_OF.replace("<source>", PLACE)
-
-TURNS = """
-SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra,
-       u.id
-  FROM annotation_turn u LEFT JOIN annotation_item i ON i.turn_id = u.id
- WHERE (u.continuation_id = %(continuation)s AND u.position <= %(last)s)
-    OR u.continuation_id = (SELECT o.id FROM annotation_continuation o WHERE o.dialogue_id = %(dialogue)s
-                             AND o.key = 'self' AND o.id <> %(continuation)s)
- ORDER BY u.position
-"""
-
-NO_LAST = 2**31 - 1
-TURN = "turn"
-
-# The dialogue's own turns (no member), then those of the members in the order that was drawn, else their own.
-COMPARED = """
-SELECT NULL AS place, NULL, NULL, NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
-  FROM annotation_turn u JOIN annotation_continuation o ON o.id = u.continuation_id
- WHERE o.dialogue_id = %(dialogue)s AND o.key = 'self'
-UNION ALL
-SELECT coalesce(array_position((SELECT a.shown FROM annotation_assignment a WHERE a.id = %(assignment)s),
-                               m.number), m.number + 1),
-       c.mode, m.turn_id IS NOT NULL, i.public, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
-  FROM annotation_itemmember m
-  JOIN annotation_continuation c ON c.id = m.continuation_id
-  LEFT JOIN annotation_turn last ON last.id = m.turn_id
-  LEFT JOIN annotation_item i ON i.turn_id = m.turn_id AND %(each)s
-  JOIN annotation_turn u ON u.continuation_id = c.id AND u.position <= coalesce(last.position, %(last)s)
- WHERE m.item_id = %(item)s
- ORDER BY place NULLS FIRST, position
-"""
 
 
 OF_THE_WHOLE = "SELECT i.public FROM annotation_item i WHERE i.continuation_id = %s AND i.kind = 'dialogue'"
@@ -220,9 +151,22 @@ def _seen(
             known = {"dialogue": head.dialogue, "item": head.compared, "assignment": assignment}
             cursor.execute(COMPARED, known | {"last": NO_LAST, "each": each})
             return head, *_members(cursor.fetchall())
+        if head.script is not None:
+            return head, _of_script(cursor, head), []
         last = NO_LAST if head.turn is None else head.turn
         cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
         return head, [_row(*row) for row in cursor.fetchall()], []
+
+
+def _of_script(cursor: Any, head: Head) -> list[Row]:
+    """Return the turns that a screen about a script shows: of thousands, those of a few sessions."""
+    asked: list[Row] = []
+    if head.record is None:
+        cursor.execute(OF_ANSWER, {"continuation": head.continuation, "last": head.turn})
+        asked = [_row(*row) for row in cursor.fetchall()]
+    wanted = scripted.sessions(head, asked)
+    cursor.execute(OF_SESSIONS, {"dialogue": head.dialogue, "sessions": wanted})
+    return [*(_row(*row) for row in cursor.fetchall()), *asked]
 
 
 def turns_of(task: int) -> tuple[list[Row], Blind, int]:
@@ -289,6 +233,8 @@ def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> 
     scene = _Scene(head, rows)
     if head.scenario is not None:
         return _decision(task, head, rows, scene)
+    if head.script is not None:
+        return _script(task, head, rows, scene)
     parts = _laid(head, rows, scene.write, tagged)
     items = (head.item,) if head.item else tuple(row.item for row in rows if row.item and not row.own)
     return scene.screen(task, items, [part for part in parts if part.lines])
@@ -310,6 +256,14 @@ def _decision(task: int, head: Head, rows: Sequence[Row], scene: _Scene) -> Scre
     screen = scene.screen(task, (head.item,), [part for part in parts if part.lines])
     about = screen.about._replace(metadata=(*told, *screen.about.metadata))
     return replace(screen, about=about, named=deciding.who_may_be_named(dialogue, at, scene.names))
+
+
+def _script(task: int, head: Head, rows: Sequence[Row], scene: _Scene) -> Screen:
+    """Return what is shown of a fact, a question or an answer: what it says, and the sessions it is about."""
+    assert head.item is not None
+    about = scripted.About(head, rows, scene.names, scene.view)
+    screen = scene.screen(task, (head.item,), about.parts(scene.write))
+    return replace(screen, card=about.card, named=about.named, offered=about.offered)
 
 
 def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]) -> Screen:
@@ -353,6 +307,9 @@ def _view(head: Head) -> View:
 
 def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -> list[Part]:
     """Return the turns of a task as they follow each other on its screen."""
+    if head.script is not None:
+        names = Names((), _view(head).hide)
+        return scripted.About(head, rows, names, _view(head)).parts(write)
     own = [row for row in rows if row.own]
     turns = [row for row in rows if not row.own]
     if head.turn is not None:

@@ -206,9 +206,9 @@ def _folded(text: str) -> str:
 def _excerpt(screen: Screen) -> str:
     """Return how what was rated begins, as it was shown."""
     rated = next((line for line in screen.lines if line.place in ("item", "rated")), None)
-    if rated is None:
-        return ""
-    text = f"{rated.who}: {' '.join(rated.text.split())}"
+    text = screen.card.line if screen.card else ""
+    if rated is not None:
+        text = f"{rated.who}: {' '.join(rated.text.split())}"
     return text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1]}…"
 
 

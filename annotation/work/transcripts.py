@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-Place = Literal["history", "given", "item", "rated"]
+Place = Literal["history", "given", "item", "rated", "marked"]
 GOES_ON = "the dialogue itself went on"
 
 
@@ -50,10 +50,14 @@ class Line(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A stretch of the transcript under one heading; an empty heading continues what is above."""
+    """A stretch of the transcript under one heading; an empty heading continues what is above.
+
+    One that is `folded` is shown when it is asked for.
+    """
 
     heading: str
     lines: tuple[Line, ...]
+    folded: bool = False
 
 
 Writer = Callable[[int, Row, Place], Line]

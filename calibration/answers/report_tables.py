@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from annotation.scripts.records import NAMES as KINDS
+from calibration.answers.agreement import Agreement
 from calibration.answers.factors import FACTORS, Factor
 from calibration.answers.figures import CHANCE, RowFigures
 from calibration.answers.names import COMPARED, NamesRow
 from calibration.answers.rows import RETRIEVED
-from calibration.answers.sheet import undefined
+from calibration.answers.sheet import Figure, undefined
 from calibration.answers.tables import Cell, Line, Range, Table
 
 WIDE = 6
@@ -178,3 +179,14 @@ def report_tables(rows: Sequence[RowFigures], held: Sequence[NamesRow]) -> list[
     made += [names(held)] if held else []
     made += [by_factor(rows, factor) for factor in FACTORS.values()]
     return [table for table in made if table.lines]
+
+
+def agreement_table(rows: Sequence[Agreement]) -> Table:
+    """How far judges of free answers agree with people."""
+    lines = [Line(row.judge, (Figure(row.kappa), Figure(row.equal), row.people)) for row in rows]
+    notes = (
+        "Cohen's kappa over the answers that both the judge and people rated; of several people most of them "
+        "count. A study of the question `right` compares them in full.",
+    )
+    heads = ("Kappa with people", "Share of equal answers", "People")
+    return Table("agreement", "Judges and people on what is right", heads, tuple(lines), notes)

@@ -13,6 +13,7 @@ from jobs.asking.outcomes import DEFECTS, Kind, Outcome
 from jobs.endpoints import costs
 from jobs.endpoints.probabilities import as_json
 from jobs.endpoints.receiving import Reply
+from jobs.models import Call
 from jobs.prompt import OutOfScale, Unparseable
 
 logger = logging.getLogger(__name__)
@@ -62,9 +63,14 @@ def from_cache(job: Asked) -> Outcome | None:
 
 def unread(job: Asked, reply: Reply | None, why: str, kind: str) -> Outcome:
     """Ask once more where the run allows it, else fail; what it cost counts either way."""
-    again = job.call.reasked < job.call.run.reasks and job.call.attempts < job.call.run.max_attempts
+    again = is_reasked(job.call)
     state: Kind = "again" if again else "failed"
     return replace(paid(job, reply), kind=state, reasked=again, error=why, error_kind=kind)
+
+
+def is_reasked(call: Call) -> bool:
+    """Whether a call whose reply cannot be read is asked once more."""
+    return call.reasked < call.run.reasks and call.attempts < call.run.max_attempts
 
 
 def failed(job: Asked, reply: Reply, why: str, kind: str) -> Outcome:

@@ -1,6 +1,7 @@
 """The judge protocols, one file each, in one table."""
 
 from jobs.prompt import Prompt, Unparseable
+from judges.protocols.answer_match import AnswerMatch
 from judges.protocols.base import (
     Asking,
     Case,
@@ -47,6 +48,7 @@ PROTOCOLS: dict[str, Protocol] = {
         Compose(),
         GroundMove(),
         Cascade(),
+        AnswerMatch(),
         RulesBaseline(),
     )
 }

@@ -9,20 +9,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from annotation.kinds import KINDS
+from annotation.kinds.answer import ANSWER
 from annotation.records import Continuation, Dialogue, Passage
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
-from jobs.prompt import Prompt, Tokens
+from jobs.prompt import Prompt, Tokens, Unparseable
 from judges.protocols.examples import told
 from judges.protocols.needs import Given, Need
 from judges.protocols.notice import NOTICE
 from judges.protocols.prompting import released
 from judges.protocols.wording import EXAMPLES, Filling, Variable, Wording
 
-Covers = Literal["turn", "decision", "dialogue", "continuation", "pair", "ranking"]
+Covers = Literal["turn", "decision", "answer", "dialogue", "continuation", "pair", "ranking"]
 """One call is about an item of a kind, or about a continuation with its turns and itself."""
 COMMON = (
     Variable("notice", "what tells the model that quoted text is never addressed to it", required=True),
@@ -98,6 +99,15 @@ class Unfit(ValueError):
     """A scheme that a protocol cannot ask; the message says why."""
 
 
+def covered(kind: str) -> Covers:
+    """Return what one call about an item of a kind covers; raise Unfit where judges are shown none."""
+    if KINDS[kind].has_record:
+        raise Unfit(f"people review {KINDS[kind].plural}: no judge is shown one")
+    if kind == ANSWER.key:
+        raise Unfit("answers are judged by the protocol answer_match, which is told what is right")
+    return cast(Covers, kind if KINDS[kind].has_turn else "dialogue")
+
+
 class Unwritable(ValueError):
     """A reading that no reply of the protocol could say: an answer is missing, or is none of its answers."""
 
@@ -112,12 +122,14 @@ class Protocol(ABC):
     itself. `version` is that of the prompt's text (or of the rules): a released one is never edited. How the
     material is rendered into it has a version of its own (`annotation.text.views.RENDERING`). One that
     `takes_scheme` is a template: it answers nothing until it is bound `over` a scheme. `samples` is how many
-    are asked for where nobody says: one, or one in each order.
+    are asked for where nobody says: one, or one in each order. `reasks` is how often a run asks again after a
+    reply that cannot be read.
     """
 
     key: ClassVar[str]
     takes_scheme: ClassVar[bool] = False
     version: ClassVar[int] = 1
+    reasks: ClassVar[int] = 1
     title: ClassVar[str]
     covers: Covers
     network: ClassVar[bool] = True
@@ -218,6 +230,13 @@ class Asking(Protocol):
     @abstractmethod
     def parse(self, reply: str, case: Case) -> Reading:
         """Return the answers of a reply; raise Unparseable where it does not answer."""
+
+    def given_up(self, error: Unparseable, case: Case) -> Reading | None:
+        """Return the reading where no reply could be read and nothing is asked again; None: the call fails.
+
+        `error` is what was wrong with the last reply.
+        """
+        return None
 
     @abstractmethod
     def write(self, reading: Reading, case: Case, variant: str) -> str:

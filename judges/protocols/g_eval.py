@@ -14,7 +14,7 @@ from typing import Any
 from annotation.kinds import KINDS
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.prompt import Tokens
-from judges.protocols.base import Case, Reading, Unfit, Verdict
+from judges.protocols.base import Case, Reading, Unfit, Verdict, covered
 from judges.protocols.expected_score import Expected, Unclear, expected
 from judges.protocols.rubric import G_EVAL_SCHEME, LINE, LONGEST_PART, Rubric, expected_scheme
 from judges.protocols.rubric_replies import ExpectedReply
@@ -54,7 +54,7 @@ class GEval(Rubric):
         about = expected_scheme(definition, self.questions, G_EVAL_SCHEME, "G-Eval")
         self.answers = {question.key: (about, question.key) for question in self.questions}
         if definition.item_kind != "turn":
-            self.covers = "decision" if definition.item_kind == "decision" else "dialogue"
+            self.covers = covered(definition.item_kind)
         self.reply_tokens = 8
 
     def forms_of(self, variant: str) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.text.cleaning import clean
 from jobs.prompt import Prompt, Tokens
 from judges.protocols import questionnaire
-from judges.protocols.base import Asking, Case, Covers, Reading, Unfit
+from judges.protocols.base import Asking, Case, Covers, Reading, Unfit, covered
 from judges.protocols.evidence import asking
 from judges.protocols.material import (
     AROUND,
@@ -90,7 +90,7 @@ class Rubric(Asking):
             about = expected_scheme(definition, self.questions)
         self.answers = {question.key: (about, question.key) for question in self.questions}
         if definition.item_kind != "turn":
-            self.covers = "decision" if definition.item_kind == "decision" else "dialogue"
+            self.covers = covered(definition.item_kind)
         elif variant == JSON and definition.unit == "continuation":
             self.covers = "continuation"
         self.reply_tokens = 60 * len(self.questions) if variant == JSON else 3

@@ -60,6 +60,7 @@ def start(
             "scope": selection.as_json(),
             "questions": dict(plan.questions),
             "samples": selection.samples,
+            "reasks": plan.reasks,
             "created_by": by,
         },
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from jobs.prompt import Tokens
+from jobs.prompt import Tokens, Unparseable
 from judges.prompt_versions import texts
 from judges.prompt_versions.nearest import ranked
 from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Reading, Wording
@@ -42,6 +42,11 @@ class Asker:
         """Return the answers of a reply; raise Unparseable where it does not answer."""
         assert isinstance(self.protocol, Asking)
         return self.protocol.read(reply, tokens, case, self.variant, self.wording)
+
+    def given_up(self, error: Unparseable, case: Case) -> Reading | None:
+        """Return the reading where no reply could be read, None where there is none."""
+        assert isinstance(self.protocol, Asking)
+        return self.protocol.given_up(error, case)
 
     def whole_prompt(self, case: Case) -> Prompt:
         """Return the prompt about a case without the budget's cuts."""

@@ -15,9 +15,10 @@ from annotation.models import Question
 from jobs import error_kinds
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
+from jobs.asking.reading import is_reasked
 from jobs.endpoints.parameters import of_sample
 from jobs.models import Call, Run
-from jobs.prompt import OutOfScale, Tokens
+from jobs.prompt import OutOfScale, Tokens, Unparseable
 from judges.errors import JudgeError
 from judges.material.loading import Material, load, with_compared
 from judges.protocols import Asking, Case, Prompt, Reading
@@ -158,7 +159,13 @@ def _read(
     reply: str,
     tokens: Tokens,
 ) -> Read:
-    reading = asker.read(reply, tokens, case)
+    try:
+        reading = asker.read(reply, tokens, case)
+    except Unparseable as error:
+        given_up = None if is_reasked(call) else asker.given_up(error, case)
+        if given_up is None:
+            raise
+        reading = given_up
     return Read(answers_of(call, material, questions, reading, case.shown), (*flags, *reading.flags))
 
 

@@ -30,6 +30,7 @@ WHOLE = "continuation"
 class RaterPlan:
     """What a run needs to know of its rater: `covers` says what one call is about (an item of a kind, or a
     whole continuation), in which `parts`; `item_kinds` what its questions are about, `kind` names its run.
+    `reasks` is how often it asks again after a reply that cannot be read.
     """
 
     rater: Rater
@@ -41,6 +42,7 @@ class RaterPlan:
     endpoint: Endpoint | None = None
     kind: str = "judge"
     parts: tuple[str, ...] = ("",)
+    reasks: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class Judge:
             endpoint=endpoint,
             parts=protocol.parts(variant),
             kind="judge" if self.draft is None else "draft",
+            reasks=protocol.reasks,
         )
 
     def asks(self, campaign: Campaign | None = None) -> Protocol:

@@ -9,7 +9,6 @@ from annotation.records import Act, Turn
 from annotation.scripts.answers import NATURAL, TEMPLATE, late
 from annotation.scripts.records import Question
 from annotation.scripts.replies import FAILED, LATE, NONE, TEXT, Outcome, read_natural, read_template
-from annotation.scripts.sessions import script_of
 from systems.generators.base import Settings, State
 from systems.long_dialogue import settings as named
 from systems.long_dialogue.recalling import Recall
@@ -40,7 +39,7 @@ def outcome_of(answer: Mapping[str, Any], asked: Asked, settings: Settings) -> O
 def _pair(trials: Trials, state: State, number: int) -> Iterator[Turn]:
     asked, answer = trials.question(state, number), state["answers"][number]
     ask = asked.ask
-    main = script_of(trials.material.dialogue).main
+    main = trials.main
     at, session = ask.point + 1, ask.use.session
     yield Turn(ask.asker, asked.put.text, given=True, at=at, session=session, addressees=(main,))
     extra = {"answer": _told(trials, state, asked, answer)}

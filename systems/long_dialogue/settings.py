@@ -15,13 +15,13 @@ SET, MEMORY, RETRIEVER, K, NAMES, FORMAT = "set", "memory", "retriever", "k", "n
 ORDER, POINT, PER_SESSION, SEED, REMEMBER = "order", "point", "per_session", "seed", "remember"
 LIMIT, CONTEXT = "limit", "context"
 SETTINGS = (
-    Setting(SET, "", "The question set that is asked; NAME@2 is its second version.", varies=True),
+    Setting(SET, "", "The question set that is asked; NAME:2 is its second version.", varies=True),
     Setting(MEMORY, SESSION, "What is remembered of what was heard.", choices=MEMORIES, varies=True),
     Setting(RETRIEVER, BM25, "What chooses of the memory.", choices=(*RETRIEVERS, NO_RETRIEVER),
             varies=True),
     Setting(K, 0, "How many entries are chosen; 0: as many as is usual for the memory.",
             low=0, high=1000, varies=True),
-    Setting(NAMES, ORIGINAL, "Under which names people go: original, or a name map as KIND@VERSION.",
+    Setting(NAMES, ORIGINAL, "Under which names people go: original, or a name map as KIND or KIND:VERSION.",
             varies=True),
     Setting(FORMAT, TEMPLATE, "Whether options are listed, stand in the question, or are not shown.",
             choices=FORMATS, varies=True),

@@ -10,6 +10,7 @@ from typing import Any
 from annotation.records import Turn
 from annotation.scripts.dates import spoken
 from annotation.scripts.evidence import Extent, Moment, question_sufficiency
+from annotation.scripts.names import names_of
 from annotation.scripts.records import Question
 from annotation.scripts.sessions import script_of
 from jobs.prompt import Prompt
@@ -23,7 +24,7 @@ from systems.long_dialogue.memory import RETRIEVED, UTTERANCE, Entry
 from systems.long_dialogue.recalling import Recall, Wanted, lines_of, shown_by
 from systems.long_dialogue.retrieval import BM25, Chosen
 from systems.long_dialogue.walking import Ask, Offers, Walk, walk_offers
-from systems.long_dialogue.world import Put, World, names_of
+from systems.long_dialogue.world import NoMaterial, Put, World
 
 VERSION = 1
 """The version of the prompts."""
@@ -51,6 +52,7 @@ class Trials:
     def __init__(self, material: Material, by_words: bool = False) -> None:
         self.material, self._by_words = material, by_words
         self.questions = {question.id: question for question in material.questions}
+        self.main = script_of(material.dialogue).main
         self._walks: Kept[Walk] = Kept(50)
         self._worlds: Kept[World] = Kept(3)
         self._recalls: Kept[Recall] = Kept(4)
@@ -78,7 +80,10 @@ class Trials:
     def world(self, settings: Settings) -> World:
         """Return the script under its names. Raises NoMaterial for a name map that it does not have."""
         chosen = str(settings[named.NAMES])
-        names = names_of(script_of(self.material.dialogue), chosen)
+        try:
+            names = names_of(script_of(self.material.dialogue), chosen)
+        except ValueError as error:
+            raise NoMaterial(str(error).removesuffix(".")) from error
         return self._worlds.get(names, lambda: World(self.material, names))
 
     def recall(self, settings: Settings) -> Recall:

@@ -55,14 +55,17 @@ class Scripts:
 
 
 def question_set(dialogue: int, setting: str) -> QuestionSet:
-    """Return the question set that a setting names, NAME@VERSION or the last of its name; '' is the only one.
+    """Return the question set that a setting names, NAME:VERSION or the last of its name; '' is the only one.
 
     Raises Failed where the corpus of the dialogue has none, or more than one to choose from.
     """
-    name, _, version = setting.partition("@")
+    name, _, number = setting.rpartition(":")
+    versioned = bool(name) and number.isdecimal()
     rows = QuestionSet.objects.filter(corpus__dialogues=dialogue).order_by("-version")
-    rows = rows.filter(name=name) if name else rows
-    rows = rows.filter(version=int(version)) if version.isdecimal() else rows
+    if versioned:
+        rows = rows.filter(name=name, version=int(number))
+    elif setting:
+        rows = rows.filter(name=setting)
     held = list(rows)
     if not held:
         raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''"))

@@ -190,7 +190,7 @@ def test_dates_that_run_backwards_are_a_note_that_names_both_lines(tmp_path: Pat
     text = "== a | 1994-09-22 ==\nAna: x\n== b | 1994-09-21 ==\nAna: y\n== c | 1994 ==\nAna: z\n"
     record, notes = read(written(tmp_path, text), main="Ana")
     assert notes == [
-        "dates run backwards: b on line 3 is of 1994-09-21, but a before it on line 1 of 1994-09-22"
+        "dates run backwards: b on line 3 is of 1994-09-21, but a on line 1 before it of 1994-09-22"
     ]
     assert record.script is not None
     assert [one.date for one in record.script.sessions] == [Date(1994, 9, 22), Date(1994, 9, 21), Date(1994)]

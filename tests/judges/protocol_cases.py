@@ -39,6 +39,8 @@ def case(
         return compared(text, turns, people, history)
     if protocol is not None and protocol.covers == "decision":
         return decided(text, history)
+    if protocol is not None and protocol.covers == "answer":
+        return answered(text, history)
     if protocol is not None and protocol.covers == "turn":
         static = Continuation("c", "model-x", (Turn("bot", text, at=1),), mode="static")
         return Case(Dialogue("d", turns, people, (static,), summary=history), static, 0, part=part)
@@ -87,6 +89,23 @@ def decided(text: str, history: str, **key: Any) -> Case:
     made = turn_of(Decision(2, "message", text, "implicit"), "bot", turns[2])
     static = Continuation("c", "model-x", (made,), mode="static")
     return Case(Dialogue("d", turns, people, (static,), summary=history, scenario=scenario), static, 0)
+
+
+def answered(text: str, history: str, **changes: Any) -> Case:
+    """An open answer after the second turn; `history` is the question, and part of what is right."""
+    people = (Participant("A", "Ana"), Participant("B", "Ben"))
+    turns = (Turn("A", history), Turn("B", "Let us begin."))
+    record = {
+        "question": "q1",
+        "key": "A",
+        "answer": f"red boots {history}",
+        "answers": [],
+        "outcome": "text",
+    }
+    told = {"answer": record | {"format": "open", "choices": []} | changes}
+    asked = Turn("B", history, at=2, given=True)
+    static = Continuation("c", "model-x", (asked, Turn("A", text, at=2, extra=told)), mode="static")
+    return Case(Dialogue("d", turns, people, (static,)), static, 1)
 
 
 def scored(protocol: Any, continuation: Continuation) -> dict[str, dict[int | None, Known]]:
@@ -242,6 +261,11 @@ def of_move(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     )
 
 
+def of_match(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of right or wrong."""
+    return st.sampled_from([0.0, 1.0]).map(lambda value: Reading((Verdict("right", asked.turn, value),)))
+
+
 NO_PROBABILITIES = (
     "the endpoint gave no probabilities; the value is the reply's own, to be averaged over samples"
 )
@@ -257,6 +281,7 @@ READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
     "conduct": of_conduct,
     "compose": of_turn({"score": 5}, explained=True),
     "ground_move": of_move,
+    "answer_match": of_match,
     "cocoeval_behaviours": of_behaviours,
     "cocoeval_overall": of_overall,
 }

@@ -135,6 +135,8 @@ def hostile(protocol: Asking, write: Callable[[str], str]) -> Case:
     case = Case(dialogue, made, turn, View(shows=SHOWS), given)
     if protocol.covers == "decision":
         return decided(case, write)
+    if protocol.covers == "answer":
+        return answered(case, write)
     return compared(case) if protocol.covers in COMPARING else case
 
 
@@ -148,6 +150,14 @@ def decided(case: Case, write: Callable[[str], str]) -> Case:
         common_ground=(Fact("g1", write("fact"), ("A",), 0),),
     )
     return replace(case, dialogue=replace(case.dialogue, scenario=scenario), turn=0)
+
+
+def answered(case: Case, write: Callable[[str], str]) -> Case:
+    """The same as a case about an answer in words, with the question before it."""
+    record = {"key": "A", "answer": write("answer"), "answers": [write("other answer")], "outcome": "text"}
+    asked = Turn("A", write("question"), at=1, given=True)
+    told = replace(case.continuation.turns[0], extra={"answer": record | {"format": "open", "choices": []}})
+    return replace(case, continuation=replace(case.continuation, turns=(asked, told)), turn=1)
 
 
 def compared(case: Case) -> Case:

@@ -50,8 +50,9 @@ MIXED = SchemeDefinition(
         QuestionDefinition("score_explanation", "A clash of names", "text", required=False),
     ),
 )
+APART = [s for s in SCHEMES.values() if KINDS[s.item_kind].has_record or s.item_kind == "answer"]
 FITTING = [
-    *(scheme for scheme in SCHEMES.values() if not KINDS[scheme.item_kind].compares),
+    *(scheme for scheme in SCHEMES.values() if not KINDS[scheme.item_kind].compares and scheme not in APART),
     MIXED,
     replace(MIXED, unit="continuation"),
     replace(MIXED, item_kind="dialogue"),
@@ -65,6 +66,12 @@ def over(scheme: SchemeDefinition | str, variant: str = "json") -> Rubric:
 
 def about(protocol: Rubric, variant: str = "json", text: str = "Yes, gladly.") -> Case:
     return case(text, protocol=protocol, variant=variant)
+
+
+@pytest.mark.parametrize("scheme", APART, ids=lambda scheme: scheme.key)
+def test_no_rubric_is_for_records_or_answers(scheme: SchemeDefinition) -> None:
+    with pytest.raises(Unfit, match=r"people review (facts|questions)|the protocol answer_match"):
+        over(scheme)
 
 
 def told(**changes: Any) -> str:

@@ -2,6 +2,7 @@
 
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.agent import Agent
+from demo.fake_model.roles.answer_match import AnswerMatch
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import BehaviourJudge
 from demo.fake_model.roles.cleaner import Cleaner
@@ -38,6 +39,7 @@ ROLES: dict[str, Role] = {
         ConductJudge(),
         ComposeJudge(),
         GroundJudge(),
+        AnswerMatch(),
         Improver(),
         Probe(),
         ContinuationWriter(),

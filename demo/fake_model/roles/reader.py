@@ -116,7 +116,11 @@ def letter_of(exam: Exam, mind: Mind, text: str) -> str:
 
 
 def chance_right(exam: Exam, key: str, own: Mapping[str, Any]) -> float:
-    """Return how likely the reader is right on a question with a key from A to E."""
+    """Return how likely the reader is right on a question with a key from A to E.
+
+    A question without letters has options in an order of its own: its key is that of the answer, or (E).
+    """
+    key = key if exam.lists or key == UNKNOWN else exam.answer
     e, g = own.get("e", 0.0), own.get("g", 0.0)
     if right := exam.answer if exam.sufficient else _remembered(exam, own.get("knows", {})):
         return float(1 - e if right == key else e / 4)

@@ -1,7 +1,7 @@
 // Changes to the answers of a task, by key, click and typing: each is drawn and kept as a draft at once.
 
 import { Ordering } from "./ordering.js";
-import { byDigit, toggled } from "./people.js";
+import { byDigit, switched, toggled } from "./people.js";
 import { nextOpen, placed, written } from "./ranking.js";
 
 export class Changing {
@@ -53,6 +53,15 @@ export class Changing {
 
   nameByDigit(key, digit) {
     this.name(key, byDigit(this.now().people, digit));
+  }
+
+  // Puts a session into an answer, or takes it out.
+  session(key, id) {
+    const answers = this.now();
+    if (!id) return;
+    answers.question = key;
+    answers.set(key, switched(answers.value(key), id));
+    this.changed();
   }
 
   // Gives one of what is ranked a place; by key, the next one without a place is in turn.
@@ -133,6 +142,7 @@ export class Changing {
     const { ranks, side, place } = target.closest("[data-ranks]")?.dataset ?? {};
     const { names, who } = target.closest("[data-names]")?.dataset ?? {};
     const row = target.closest("[data-item]");
+    if (names && target.closest("[data-sessions]")) return this.session(names, who);
     if (names) return this.name(names, who);
     if (ranks) this.place(ranks, Number(side), Number(place));
     else if (scale) this.choose(named(scale), named(scale).values[Number(at)]);

@@ -39,6 +39,8 @@ export class Keys {
       return () => this.does.changing.place(current.key, answers.side, Number(key) || 10, true);
     if (current?.kind === "people" && answers.isShown(current) && /^\d$/.test(key))
       return () => this.does.changing.nameByDigit(current.key, Number(key));
+    if (current?.kind === "sessions" && answers.isShown(current) && /^[1-9]$/.test(key))
+      return () => this.does.changing.session(current.key, answers.people[Number(key) - 1]?.[0]);
     const tag = this.questions.find((question) => question.kind === "tag" && question.shortcut === key);
     if (current && answers.isShown(current) && Object.hasOwn(current.keys, key))
       return () => this.does.changing.choose(current, current.keys[key], true);

@@ -38,6 +38,34 @@ export function drawPeople(box, answers) {
   }
 }
 
+// Draws a button for each session that a task proposes; others are written into the field below.
+export function drawSessions(box, answers) {
+  const key = box.dataset.sessions;
+  const question = answers.questions.find((asked) => asked.key === key);
+  const shown = JSON.stringify(answers.people);
+  if (box.dataset.shown !== shown) {
+    box.dataset.shown = shown;
+    box.replaceChildren(...answers.people.map(([id, name], at) => button(key, id, name, at + 1)));
+  }
+  const inside = listed(answers.value(key));
+  for (const choice of box.children) {
+    choice.hidden = !answers.isShown(question);
+    choice.setAttribute("aria-pressed", inside.includes(choice.dataset.who));
+  }
+}
+
+// The sessions of an answer, as they were chosen or written.
+export function listed(value) {
+  return (value ?? "").split(";").map((one) => one.trim()).filter(Boolean);
+}
+
+// The answer once a session was put in or taken out; the others stay in the order they were given.
+export function switched(value, id) {
+  const before = listed(value);
+  const now = before.includes(id) ? before.filter((one) => one !== id) : [...before, id];
+  return now.join("; ") || null;
+}
+
 function button(key, id, name, digit) {
   const made = Object.assign(document.createElement("button"), { type: "button", className: "opt" });
   Object.assign(made.dataset, { names: key, who: id });

@@ -1,7 +1,7 @@
 // Draws the answers of a task: pressed values, chips on turns, the place, the help, and what comes into view.
 
 import { drawOrder } from "./ordering.js";
-import { drawPeople } from "./people.js";
+import { drawPeople, drawSessions } from "./people.js";
 import { drawRanking } from "./ranking.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -35,6 +35,7 @@ export class Showing {
     for (const box of all("[data-ranking]", this.palette)) drawRanking(box, answers);
     for (const box of all("[data-order]", this.palette)) drawOrder(box, answers);
     for (const box of all("[data-people]", this.palette)) drawPeople(box, answers);
+    for (const box of all("[data-sessions]", this.palette)) drawSessions(box, answers);
     for (const section of all(".asked", this.palette)) {
       const wasHidden = section.hidden;
       section.hidden =
@@ -118,7 +119,7 @@ export class Showing {
 
   // Brings the turn in hand into view.
   showTurn(answers, block = "nearest") {
-    const places = answers.isMultiple ? "[aria-current]" : ".sides, [aria-current], .rated";
+    const places = answers.isMultiple ? "[aria-current]" : ".sides, [aria-current], .rated, .marked";
     const row = this.transcript.querySelector(places);
     if (!row) return;
     if (parent === window || document.hasFocus())
@@ -144,7 +145,7 @@ export class Showing {
 
   // Puts the cursor into a text that is asked for, and says whether there is one to be filled in.
   focusEntry(key) {
-    const entry = this.palette.querySelector(`[data-entry="${key}"]`);
+    const entry = this.palette.querySelector(`[data-entry="${key}"]:not([data-aside])`);
     if (!entry || entry.closest("[hidden]")) return false;
     entry.focus();
     entry.scrollIntoView({ block: "nearest" });

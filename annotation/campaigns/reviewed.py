@@ -1,0 +1,87 @@
+"""Which facts and questions of scripts a campaign asks about: by what review came to, all or a sample.
+
+The schemes that come with Concord ask about what they are made for: quiz questions for their evidence, and
+questions that have wordings of their own for those. The sample is drawn by the seed and the keys in the files
+alone; it is kept when the campaign first opens, and never drawn again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection
+
+from annotation.campaigns import choice
+from annotation.errors import CampaignRefused
+from annotation.kinds import KINDS, OF_RECORDS
+from annotation.models import Campaign, SampledItem
+
+CHOSEN = """(i.record_id IS NULL OR EXISTS (SELECT 1 FROM annotation_record r
+        WHERE r.id = i.record_id AND r.superseded_by_id IS NULL AND %(status)s IN ('all', r.status)
+          AND CASE %(about)s WHEN 'quiz_review' THEN r.content->>'source' = 'quiz' AND r.set_id IS NULL
+                             WHEN 'style_review' THEN r.content->'styles' <> '{}'::jsonb ELSE true END))"""
+"""Of an item `i`: whether it is no record, or one that the campaign asks about."""
+
+DRAWN = """
+SELECT i.id FROM annotation_dialogue d
+  JOIN annotation_continuation c ON c.dialogue_id = d.id
+  JOIN annotation_item i ON i.continuation_id = c.id AND i.kind = %(kind)s
+  JOIN annotation_record w ON w.id = i.record_id
+ WHERE d.corpus_id = %(corpus)s AND <chosen> AND <record>
+ ORDER BY md5(%(seed)s || ':sample:' || d.key || '/' || w.key), d.key, w.key
+ LIMIT %(most)s
+"""
+
+
+def values(campaign: Campaign) -> dict[str, Any]:
+    """Return the values that CHOSEN needs."""
+    return {"status": campaign.record_status, "about": campaign.scheme_version.scheme.key}
+
+
+def asks(campaign: Campaign) -> bool:
+    """Whether a campaign asks about records."""
+    return campaign.scheme_version.item_kind in OF_RECORDS
+
+
+def items(campaign: Campaign) -> list[int] | None:
+    """Return the ids of the sampled items, kept or as they would be drawn now; None where all are asked."""
+    if campaign.sample_records is None or not asks(campaign):
+        return None
+    kept = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
+    if kept or campaign.state != Campaign.State.DRAFT:
+        return kept
+    query = DRAWN.replace("<chosen>", choice.CHOSEN).replace("<record>", CHOSEN)
+    told = choice.values(campaign) | values(campaign) | {"most": campaign.sample_records}
+    with connection.cursor() as cursor:
+        cursor.execute(query, told)
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def keep(campaign: Campaign) -> None:
+    """Keep the sample; raise CampaignRefused where there is less than it should have."""
+    drawn = items(campaign)
+    if drawn is None:
+        return
+    assert campaign.sample_records is not None
+    if len(drawn) < campaign.sample_records:
+        kind = KINDS[campaign.scheme_version.item_kind].plural
+        raise CampaignRefused(
+            f"{campaign.sample_records:,} {kind} are to be drawn, but there are only {len(drawn):,}. Draw "
+            "fewer, or ask about all of them."
+        )
+    SampledItem.objects.bulk_create(
+        (SampledItem(campaign=campaign, item_id=pk) for pk in drawn), batch_size=5_000, ignore_conflicts=True
+    )
+
+
+def refusal(campaign: Campaign) -> tuple[str, str] | None:
+    """Return the setting about records that makes no sense, and why; None where all do."""
+    if campaign.record_status not in Campaign.RecordStatus.values:
+        return "record_status", f"Write one of {', '.join(Campaign.RecordStatus.values)}."
+    if campaign.sample_records is None:
+        return None
+    if not asks(campaign):
+        return "sample_records", "Only facts and questions are drawn one by one: draw dialogues instead."
+    if campaign.sample_apart is not None:
+        return "sample_records", "Draw a number of them, or those on which judge and people differ."
+    return None
