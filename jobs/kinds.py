@@ -37,6 +37,7 @@ KINDS: dict[str, str] = {
     "nearest": "judges.prompt_versions.nearest_job",
     "benchmark": "systems.making.job",
     "questions": "annotation.question_sets.job",
+    "simulation": "systems.simulating.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
@@ -63,6 +64,7 @@ SWEEPS: tuple[str, ...] = (
     "jobs.call_counts:compact",
     "jobs.webhooks.delivering:clear",
     "systems.making.job:sweep",
+    "systems.simulating.job:sweep",
     "config.idempotency:clear",
     "calibration.exports.kept:clear",
 )
