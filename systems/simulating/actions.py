@@ -24,11 +24,13 @@ KIND = "simulation"
 
 
 def question_set(corpus: Corpus, name: str) -> QuestionSet:
-    """Return the question set called NAME, in its last version, or NAME@VERSION; raise SystemsError."""
-    wanted, _, version = name.strip().partition("@")
-    rows = corpus.question_sets.filter(name=wanted).order_by("-version")
-    rows = rows.filter(version=int(version)) if version.isdecimal() else rows
-    held = rows.first()
+    """Return the question set called NAME, in its last version, or NAME:VERSION; raise SystemsError."""
+    wanted, _, version = name.strip().rpartition(":")
+    rows = corpus.question_sets.order_by("-version")
+    if wanted and version.isdecimal():
+        held = rows.filter(name=wanted, version=int(version)).first()
+    else:
+        held = rows.filter(name=name.strip()).first()
     if held is None:
         listed = ", ".join(sorted(set(corpus.question_sets.values_list("name", flat=True)))) or "none"
         raise SystemsError(f"{corpus.name} has no question set {name.strip()!r}; it has {listed}.")

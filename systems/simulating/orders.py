@@ -42,7 +42,7 @@ class Order:
             raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
         if "set" in self.settings:
             raise SystemsError("set: the question set is named by itself.")
-        named = f"{asked.name}@{asked.version}"
+        named = f"{asked.name}:{asked.version}"
         try:
             settings = GENERATORS[AGENT].resolved({**self.settings, "set": named})
         except WrongSettings as error:
