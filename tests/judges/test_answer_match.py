@@ -12,6 +12,7 @@ from annotation.models import Corpus, Item, Label, Rater
 from annotation.records import Turn
 from calibration.answers.computing import compute
 from calibration.answers.query import read
+from calibration.studies import actions as studies
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.mind import Mind
 from demo.fake_model.roles.answer_match import matched
@@ -104,6 +105,22 @@ def test_people_and_judge_are_compared(corpus, fake, endpoint) -> None:
     assert "constant_rater" in agreed.kappa.flags
     assert made.rows[0].accuracy.value == 0.75
     assert "Judges and people on what is right" in [table.title for table in made.tables]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_ordinary_study_compares_judge_and_people_on_answers(corpus, fake, endpoint) -> None:
+    rater = run(corpus, endpoint).rater
+    person = Rater.objects.create(kind=Rater.Kind.HUMAN, name="ada")
+    for label in Label.objects.filter(rater=rater, number__isnull=False):
+        fields = {"item": label.item, "question": label.question, "number": label.number}
+        Label.objects.create(rater=person, occasion="main", **fields)
+    report = studies.compute(study=studies.automatic(corpus=corpus), part="all", by=None)
+    asked_about = next(one for one in report.result["questions"] if one["key"] == "right")
+    told = {
+        (entry["name"], *entry["raters"]): entry for entry in (*asked_about["panel"], *asked_about["pairs"])
+    }
+    kappa = told["cohen_kappa", "ada", rater.name]
+    assert (kappa["value"], kappa["n_items"], kappa["n_clusters"]) == (1, 2, 2)
 
 
 def case_of(reply: str, **record: Any) -> Any:
