@@ -30,6 +30,8 @@ from systems.simulating.orders import Order
 SERIES = loading.DemoCorpus("Demo series", series.SET, {})
 READERS = "Trying out readers"
 """The corpus of the marked series: its texts tell the fake model what it is asked for."""
+DRAWN = "Trying out facts"
+"""The marked series again, as somebody has it who begins: without facts, its quiz without evidence."""
 REVIEW = "Demo: review facts"
 SET = "quiz and facts"
 SOURCE = "Written for Concord's demo; every turn tells the fake model what it answers"
@@ -63,13 +65,14 @@ def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], fi
     """Load what is missing of the marked series: facts that a model drew, their review, and a reader with
     each memory. Return the runs; where one was not finished in time, workers do what is left.
     """
-    corpus = _marked(by)
+    begun = _corpus(DRAWN, by, series_marked.unreviewed)
     drawn = generating.start(
-        by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(corpus)
+        by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(begun)
     )
     finish(drawn)
     if drawn.state == Run.State.DONE:
-        _review(corpus, by, annotators)
+        _review(begun, by, annotators)
+    corpus = _corpus(READERS, by, series_marked.lines)
     asked = corpus.question_sets.get(name=series_marked.NAME, version=1)
     for key in BASELINES:
         _simulate(asked, by, None, Order(baseline=key, trials=TRIALS, parameters={}), finish)
@@ -79,23 +82,23 @@ def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], fi
     return [drawn, *runs]
 
 
-def _marked(by: User) -> Corpus:
-    """Return the corpus of the marked series, imported where it is missing."""
-    if held := Corpus.objects.filter(name=READERS).first():
+def _corpus(name: str, by: User, lines: Callable[[], str]) -> Corpus:
+    """Return a corpus of the marked series, imported where it is missing."""
+    if held := Corpus.objects.filter(name=name).first():
         return held
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "series-marked.jsonl"
-        path.write_text(series_marked.lines(), encoding="utf-8")
+        path.write_text(lines(), encoding="utf-8")
         import_path(
             path=path,
             format="jsonl",
-            corpus=READERS,
+            corpus=name,
             into=False,
             by=by,
             source=SOURCE,
             licence=loading.LICENCE,
         )
-    return Corpus.objects.get(name=READERS)
+    return Corpus.objects.get(name=name)
 
 
 def _review(corpus: Corpus, by: User, annotators: Iterable[User]) -> Campaign:

@@ -10,10 +10,7 @@ from annotation.corpora import continuing
 from annotation.models import Continuation, Corpus, Dialogue, System
 from config.models import Event
 from systems.errors import SystemsError
-from systems.generators import Done, Reply
-from systems.long_dialogue.agent import DialsimAgent
-from systems.long_dialogue.baselines import BASELINES
-from systems.long_dialogue.trial import Trials
+from systems.long_dialogue.baselines import BASELINES, played, settings_of
 from systems.models import Simulation, Writer
 from systems.producing.plans import continuation_id, differences, digest
 from systems.producing.scripts import LOADER
@@ -21,7 +18,7 @@ from systems.simulating.orders import Order
 
 GENERATOR = "dialsim_baseline"
 VERSION = 1
-IRRELEVANT = ("memory", "retriever", "k", "order", "remember", "limit", "context")
+IRRELEVANT = ("memory", "retriever", "k", "order", "format", "remember", "limit", "context")
 """Settings that a baseline does not read: what it answers is the same whatever they are."""
 
 
@@ -39,25 +36,22 @@ def play(simulation: Simulation, order: Order) -> int:
 
 
 def _in_script(row: Dialogue, system: System, order: Order) -> list[int]:
-    settings = {**order.settings, "memory": "no_memory", "retriever": "none", "k": 0}
+    """Let a baseline answer in one script, in every trial that is not there; return the new continuations."""
+    settings = settings_of(order.settings)
     condition = {name: value for name, value in settings.items() if name not in IRRELEVANT}
     condition |= dict(order.condition)
     there = set(Continuation.objects.filter(dialogue=row, system=system).values_list("key", flat=True))
-    trials = Trials(LOADER.load(row.pk, settings, None))
-    agent = DialsimAgent(trials)
+    material = LOADER.load(row.pk, settings, None)
     made: list[int] = []
     for trial in range(order.trials):
         key = continuation_id(system.name, digest(condition), trial)
         if key in there:
             continue
-        state = agent.begin_trial(trials.material.dialogue, settings, trial)
-        for ask in trials.asks(state):
-            letter = BASELINES[order.baseline].answers(row.key, ask, trial, int(settings["seed"]))
-            state = agent.receive(state, [Reply(f"({letter})")])
-        done = agent.request(state)
-        assert isinstance(done, Done)
+        turns = played(BASELINES[order.baseline], material, settings, trial)
+        if not turns:
+            continue
         continuation = records.Continuation(
-            key, system.name, done.turns, mode="static", trial=trial, condition=condition
+            key, system.name, turns, mode="static", trial=trial, condition=condition
         )
         added = continuing.add(dialogue=row, system=system, made=continuation, keyed=False)
         made.append(added.pk)
