@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
+from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
 from annotation.models import (
     ApiToken,
@@ -70,6 +71,12 @@ def decision(pk: int) -> Item:
     """Return an item that is a decision of a group-chat agent. Researchers see every decision."""
     rows = Item.objects.select_related("corpus", "turn", "continuation__dialogue", "continuation__system")
     return get_object_or_404(rows, pk=pk, kind=DECISION.key)
+
+
+def answer(pk: int) -> Item:
+    """Return an item that is an answer to a question about a script. Researchers see every answer."""
+    rows = Item.objects.select_related("corpus", "turn", "continuation__dialogue", "continuation__system")
+    return get_object_or_404(rows, pk=pk, kind=ANSWER.key)
 
 
 def campaign(pk: int) -> Campaign:

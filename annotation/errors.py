@@ -21,6 +21,7 @@ AnnotationError
 ├── SplitRefused           a split cannot be drawn, redrawn or opened like this
 ├── FamilyRefused          the family of a system cannot be called like this
 ├── ScriptRefused          a session or the names of a long dialogue cannot be changed like this
+├── QuestionsRefused       facts, questions, relations or a question set cannot be changed like this
 ├── DeletionRefused        nothing was deleted
 ├── PeopleError            of accounts, links and tokens: see annotation.people.errors
 └── ImportProblem          a file that cannot be imported: see annotation.formats.problems
@@ -56,6 +57,14 @@ class FamilyRefused(AnnotationError):
 
 class ScriptRefused(AnnotationError):
     """Why a long dialogue's sessions or names stay as they are; `field` is the part at fault."""
+
+    def __init__(self, reason: str, *, field: str = "") -> None:
+        super().__init__(reason)
+        self.field = field
+
+
+class QuestionsRefused(AnnotationError):
+    """Why facts, questions, relations or a question set stay as they are; `field` is the part at fault."""
 
     def __init__(self, reason: str, *, field: str = "") -> None:
         super().__init__(reason)

@@ -37,6 +37,7 @@ KINDS: dict[str, str] = {
     "nearest": "judges.prompt_versions.nearest_job",
     "benchmark": "systems.making.job",
     "simulation": "systems.simulating.job",
+    "questions": "annotation.question_sets.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import answer_keys, corpora, scenarios, systems, without_turns
+from annotation.api import answer_keys, corpora, scenarios, script_names, scripts, systems, without_turns
 
 urlpatterns = [
     path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
@@ -15,6 +15,23 @@ urlpatterns = [
     path("corpora/<str:name>/without-turns/", without_turns.WithoutTurns.as_view(), name="api-without-turns"),
     path("corpora/<int:pk>/scenarios/", scenarios.Scenarios.as_view(), name="api-scenarios"),
     path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenarios.OneScenario.as_view(), name="api-scenario"),
+    path("corpora/<int:pk>/scripts/", scripts.Scripts.as_view(), name="api-scripts"),
+    path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.OneScript.as_view(), name="api-script"),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/turns/",
+        scripts.ScriptTurns.as_view(),
+        name="api-script-turns",
+    ),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/sessions/<int:number>/",
+        scripts.ScriptSession.as_view(),
+        name="api-script-session",
+    ),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/names/",
+        script_names.ScriptNames.as_view(),
+        name="api-script-names",
+    ),
     path("scenarios/check/", scenarios.CheckScenario.as_view(), name="api-check-scenario"),
     path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
     path("dialogues/<int:pk>/keys/", answer_keys.AnswerKeys.as_view(), name="api-answer-keys"),

@@ -63,6 +63,7 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "imports": found.imports.select_related("created_by"),
         "splits": _splits(found),
         "has_scenarios": found.dialogues.filter(scenario__isnull=False).exists(),
+        "has_scripts": found.dialogues.filter(script__isnull=False).exists(),
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(found, search, request.GET.get("page"), request.GET.get("after", "")),

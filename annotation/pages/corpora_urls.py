@@ -7,6 +7,7 @@ from annotation.pages import (
     dialogues,
     scenario_editor,
     scenarios,
+    script_names,
     script_sessions,
     scripts,
     uploads,
@@ -24,6 +25,7 @@ urlpatterns = [
     path("corpora/<int:pk>/scenarios/new/", scenario_editor.new_scenario, name="new-scenario"),
     path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenario_editor.scenario, name="scenario"),
     path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.script, name="script"),
+    path("corpora/<int:pk>/scripts/<int:dialogue>/names/", script_names.name_maps, name="name-maps"),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/sessions/<int:number>/",
         scripts.session,

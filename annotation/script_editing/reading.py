@@ -29,7 +29,8 @@ SELECT s.session, r.kind, count(*)
   FROM annotation_record r
  CROSS JOIN LATERAL (
    SELECT r.content->>'session' AS session WHERE r.kind = %(fact)s
-   UNION ALL SELECT jsonb_array_elements_text(coalesce(r.content->'evidence', '[]')) WHERE r.kind = %(question)s
+   UNION ALL
+   SELECT jsonb_array_elements_text(coalesce(r.content->'evidence', '[]')) WHERE r.kind = %(question)s
  ) s
  WHERE r.dialogue_id = %(dialogue)s AND r.kind = ANY(%(kinds)s) AND r.superseded_by_id IS NULL
    AND s.session = ANY(%(sessions)s)
@@ -182,21 +183,20 @@ def turns_of(overview: Overview, row: Row) -> QuerySet[Turn]:
     return own_turns(overview.dialogue).filter(position__range=(row.first, row.last))
 
 
-def looked_for(overview: Overview, *, words: str = "", speaker: str = "", session: int = 0) -> QuerySet[Turn]:
-    """Return the own turns that hold some words, by a speaker's name or id, of a session; '' and 0: any."""
-    turns = own_turns(overview.dialogue)
+def looked_for(
+    overview: Overview, *, words: str = "", speaker: str = "", row: Row | None = None
+) -> QuerySet[Turn]:
+    """Return the own turns that hold some words, by a speaker's name or id, of one session; '', None: any."""
+    turns = own_turns(overview.dialogue) if row is None else turns_of(overview, row)
     if words:
         turns = turns.filter(text__icontains=words)
     if speaker:
         meant = [key for key, name in overview.names.items() if name.casefold() == speaker.casefold()]
         turns = turns.filter(Q(speaker__iexact=speaker) | Q(speaker__in=meant))
-    row = overview.row(session) if session else None
-    if row is not None:
-        turns = turns.filter(position__range=(row.first or 0, row.last or 0))
     return turns
 
 
-def as_dict(overview: Overview, row: Row, records: dict[str, int]) -> dict[str, Any]:
+def as_dict(row: Row, records: dict[str, int]) -> dict[str, Any]:
     """Return a session for a program to read."""
     session = row.session
     return {

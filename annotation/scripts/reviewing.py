@@ -41,8 +41,9 @@ class Review:
 class Outcome(Generic[Content]):
     """What the reviews come to.
 
-    `content` is the fact or question with its new status: as it was, or put right (then it supersedes the old
-    one); None where it is undecided. `reason` says why it is undecided or rejected.
+    `content` is the fact or question with its new status, None where it is undecided. Of a corrected one it is
+    what it should be, accepted: it supersedes the old one, whose status becomes `corrected`. `reason` says why
+    it is undecided or rejected.
     """
 
     standing: Standing
@@ -96,7 +97,9 @@ def _outcome(
     verdict = verdicts[0]
     if verdict.status == "rejected":
         return Outcome("rejected", verdict, _why_rejected(standing[0]))
-    return Outcome("corrected" if verdict.status == "corrected" else "accepted", verdict)
+    if verdict.status == "corrected":
+        return Outcome("corrected", replace(verdict, status="accepted"))
+    return Outcome("accepted", verdict)
 
 
 def _difference(verdicts: Sequence[Any]) -> str:
@@ -140,7 +143,7 @@ class _FactReader:
         self._people = People(sessions.dialogue.participants)
 
     def read(self, told: Mapping[str, Any]) -> Fact:
-        """Return the fact with its new status. Raises Unreadable."""
+        """Return the fact as a review has it: rejected, accepted, or corrected. Raises Unreadable."""
         texts = {name: one_line(told.get(name) or "") for name in asked.CORRECTED}
         if told[asked.RIGHT] == 0 and not any(texts.values()):
             return replace(self._fact, status="rejected")
@@ -183,7 +186,7 @@ class _FactReader:
 
 
 def _question(question: Question, told: Mapping[str, Any], sessions: Sessions) -> Question:
-    """Return the question with the evidence that a review gives, and its new status. Raises Unreadable."""
+    """Return the question with the evidence that a review gives. Raises Unreadable."""
     if told[asked.ANSWERABLE] == 0 or told.get(asked.ANSWER) == 0:
         return replace(question, status="rejected")
     if told.get(asked.ANSWER) is None or told.get(asked.ALL) is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from annotation.scripts.graph import Graph, Stated
-from annotation.scripts.knowing import ANSWERED, STANDINGS, Standing, excluded
+from annotation.scripts.graph import Graph, Stated, Topic
+from annotation.scripts.knowing import ANSWERED, STANDINGS, Standing, excluded, standing
 from annotation.scripts.relations import RelationTable
 
 Pair = tuple[Stated, Stated]
@@ -55,26 +55,35 @@ def middles(graph: Graph, first: Stated) -> dict[str, str]:
 
 
 def together(graph: Graph, pair: Pair, first: list[Standing], second: list[Standing]) -> list[Standing]:
-    """Return how a pair stands in each session asked, from how each of its facts does.
-
-    Where the second fact is unknown, it is excluded as soon as the same is heard of anybody else who may be
-    meant by the first hop.
-    """
-    stands = [TOGETHER[hops] for hops in zip(first, second, strict=True)]
-    key = pair[1].relation.key
-    others = {tail for tail in _tails(graph, pair[0]) if tail != pair[0].tail}
-    if not any((other, key) in graph.readings for other in others):
-        return stands
+    """Return how a pair stands in each session asked, from how each of its facts does."""
+    others = _others(graph, pair)
+    if not others:
+        return [TOGETHER[hops] for hops in zip(first, second, strict=True)]
     return [
-        ANSWERED
-        if each.forms and not hop.answerable and any(graph.may_know((other, key), t) for other in others)
-        else each
-        for each, hop, t in zip(stands, second, graph.asked, strict=True)
+        _beside(graph, one, other, others, t)
+        for one, other, t in zip(first, second, graph.asked, strict=True)
     ]
 
 
-def _tails(graph: Graph, first: Stated) -> set[str]:
-    """All tails that the first hop may ever have; one alone where it is ambiguous otherwise."""
+def together_at(graph: Graph, pair: Pair, t: int) -> Standing:
+    """Return how a pair stands in session `t`."""
+    first, second = (standing(graph, hop, t) for hop in pair)
+    return _beside(graph, first, second, _others(graph, pair), t)
+
+
+def _beside(graph: Graph, first: Standing, second: Standing, others: Collection[Topic], t: int) -> Standing:
+    """Return how two hops stand: not as unknown where another is known of whom the first may mean."""
+    stand = TOGETHER[first, second]
+    if stand.forms and not second.answerable and any(graph.may_know(topic, t) for topic in others):
+        return ANSWERED
+    return stand
+
+
+def _others(graph: Graph, pair: Pair) -> list[Topic]:
+    """Return what facts there are about others whom the first hop may mean: several tails may be right."""
+    first, second = pair
     if not first.relation.multi_valued:
-        return {first.tail}
-    return {each.tail for each in graph.readings[first.topic]}
+        return []
+    tails = {each.tail for each in graph.readings[first.topic]} - {first.tail}
+    topics = ((tail, second.relation.key) for tail in sorted(tails))
+    return [topic for topic in topics if topic in graph.readings]

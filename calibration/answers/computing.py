@@ -13,6 +13,7 @@ from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
 from calibration.answers import question_sets
 from calibration.answers.agreement import Agreement, agreements
+from calibration.answers.beside_oracle import beside_oracle, oracle_table
 from calibration.answers.figures import Answers, RowFigures, of_group
 from calibration.answers.groups import CONDITION, SCRIPT, SYSTEM, groups, known
 from calibration.answers.layouts import table3, table4
@@ -139,7 +140,11 @@ def _tables(
     agreed: Sequence[Agreement],
 ) -> Iterator[Table]:
     if query.layout == REPORT:
-        yield from report_tables(made, held)
+        first, *others = report_tables(made, held)
+        yield first
+        if oracles := beside_oracle(answers, query.rule):
+            yield oracle_table(oracles)
+        yield from others
         if agreed:
             yield agreement_table(agreed)
         return

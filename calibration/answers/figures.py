@@ -11,7 +11,7 @@ import numpy as np
 
 from annotation.scripts.records import UNKNOWN
 from calibration.answers.factors import FACTORS
-from calibration.answers.groups import ORACLE, Group, beside_oracle, less
+from calibration.answers.groups import ORACLE, Group, held_with_oracle, less
 from calibration.answers.rows import (
     AMBIGUOUS,
     FAILED,
@@ -153,7 +153,7 @@ def oracle_gap(answers: Answers, group: Group, rule: Rule) -> Figure:
     rows = answers.sheet.rows
     if all(is_oracle(rows[at]) for at in group.rows):
         return undefined("gap to the oracle", IS_ORACLE)
-    places, differences = less(rows, group.rows, answers.oracle, answers.right[rule], beside_oracle)
+    places, differences = less(rows, group.rows, answers.oracle, answers.right[rule], held_with_oracle)
     if not len(places):
         return undefined("gap to the oracle", NO_ORACLE)
     return answers.sheet.figure("gap to the oracle", places, -differences)

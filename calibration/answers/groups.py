@@ -108,12 +108,12 @@ def asked_at(row: AnswerRow) -> tuple[Hashable, ...]:
     return (row.place.script, row.place.trial, row.session, row.question)
 
 
-def beside_oracle(row: AnswerRow) -> Hashable:
+def held_with_oracle(row: AnswerRow) -> Hashable:
     """Return what an answer shares with the oracle's: question, trial, model, names and format."""
     return (*asked_at(row), row.condition(MODEL), row.condition(NAMES), row.format)
 
 
-def beside_names(row: AnswerRow) -> Hashable:
+def held_across_names(row: AnswerRow) -> Hashable:
     """Return what answers share that differ in the names alone."""
     held = tuple(row.condition(key) for key in (MODEL, MEMORY, RETRIEVER, K))
     return (*asked_at(row), *held, row.format)

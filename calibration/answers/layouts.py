@@ -72,11 +72,9 @@ def table3(answers: Answers, rule: Rule) -> Table:
     heads = columns(rows)
     lines = []
     for group in groups(rows, row_keys(rows)):
-        parts = _parts(rows, group, heads)
-        cells: list[Cell] = [
-            _accuracy(answers, parts[head], rule) if head in parts else "–" for head in heads
-        ]
-        lines.append(Line(_label(group), tuple(cells)))
+        own = parts(rows, group, heads)
+        cells: list[Cell] = [right_of(answers, own[head], rule) if head in own else "–" for head in heads]
+        lines.append(Line(label(group), tuple(cells)))
     chance = f"{100 * CHANCE:.2f}"
     lines.append(Line("Random guessing, expected", tuple(chance for _ in heads), is_baseline=True))
     notes = (PRINTED, *(["The oracle is not in the paper's table."] if ("", ORACLE) in heads else []))
@@ -90,14 +88,14 @@ def table4(answers: Answers, rule: Rule) -> Table:
     everything = Group("", {}, np.arange(len(rows)))
     heads = [
         (column, kind)
-        for column, own in _parts(rows, everything, columns(rows)).items()
+        for column, own in parts(rows, everything, columns(rows)).items()
         for kinds in [parts_of(answers, Group("", {}, own))]
         if len(kinds) > 1
         for kind in NAME_ORDER
         if kind in kinds
     ]
     held = groups(rows, row_keys(rows, (NAMES,))) if heads else []
-    lines = [Line(_label(group), _by_names(answers, group, heads, rule)) for group in held]
+    lines = [Line(label(group), _by_names(answers, group, heads, rule)) for group in held]
     if len(held) > 1:
         lines.append(Line(AVERAGE, _by_names(answers, everything, heads, rule)))
     titles = tuple(f"{column_head(column)}: {kind}" for column, kind in heads)
@@ -109,14 +107,14 @@ def _by_names(
     answers: Answers, group: Group, heads: Sequence[tuple[Column, str]], rule: Rule
 ) -> tuple[Cell, ...]:
     rows = answers.sheet.rows
-    parts = _parts(rows, group, list(dict.fromkeys(column for column, _ in heads)))
+    own = parts(rows, group, list(dict.fromkeys(column for column, _ in heads)))
     cells: list[Cell] = []
     for column, kind in heads:
-        kinds = parts_of(answers, Group("", {}, parts[column])) if column in parts else {}
+        kinds = parts_of(answers, Group("", {}, own[column])) if column in own else {}
         if kind not in kinds:
             cells.append("–")
             continue
-        figure = _accuracy(answers, kinds[kind], rule)
+        figure = right_of(answers, kinds[kind], rule)
         if kind == ANONYMISED or ANONYMISED not in kinds:
             cells.append(figure)
         else:
@@ -124,16 +122,19 @@ def _by_names(
     return tuple(cells)
 
 
-def _parts(rows: Sequence[AnswerRow], group: Group, heads: Sequence[Column]) -> dict[Column, Ints]:
+def parts(rows: Sequence[AnswerRow], group: Group, heads: Sequence[Column]) -> dict[Column, Ints]:
+    """Return the positions of a group's answers by their columns, in the order of these."""
     own: dict[Column, list[int]] = {head: [] for head in heads}
     for at in group.rows.tolist():
         own.setdefault(column_of(rows[at]), []).append(at)
     return {head: np.array(own[head], dtype=np.int64) for head in heads if own[head]}
 
 
-def _accuracy(answers: Answers, own: Ints, rule: Rule) -> Figure:
+def right_of(answers: Answers, own: Ints, rule: Rule) -> Figure:
+    """Return the accuracy of some answers."""
     return answers.sheet.figure("accuracy", own, answers.right[rule][own])
 
 
-def _label(group: Group) -> str:
+def label(group: Group) -> str:
+    """Return how a group is called, with a word where a fake model is behind it."""
     return f"{group.name} (fake model)" if group.fake_model else group.name

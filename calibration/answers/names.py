@@ -10,14 +10,24 @@ import numpy as np
 from annotation.scripts.records import ANONYMISED, ORIGINAL, SWAPPED
 from annotation.scripts.records import NAMES as KINDS
 from calibration.answers.figures import Answers
-from calibration.answers.groups import SCRIPT, Group, beside_names, groups, less, name_kind, varying
+from calibration.answers.groups import (
+    SCRIPT,
+    Group,
+    Pairing,
+    groups,
+    held_across_names,
+    held_with_oracle,
+    less,
+    name_kind,
+    varying,
+)
 from calibration.answers.rows import MODEL, NAMES, Rule
 from calibration.answers.sheet import Figure, undefined
 from calibration.statistics.core.types import Ints
 
 COMPARED = ((ORIGINAL, ANONYMISED), (SWAPPED, ANONYMISED), (SWAPPED, ORIGINAL))
 """Which names are held against which: the first less the second."""
-UNPAIRED = "no question was asked under both names"
+UNPAIRED = "no question was asked under both"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +81,17 @@ def parts_of(answers: Answers, group: Group) -> dict[str, Ints]:
 
 def difference(answers: Answers, one: Ints, other: Ints, rule: Rule) -> Figure:
     """Return the accuracy of one less that of the other, over the questions that both were asked."""
-    places, differences = less(answers.sheet.rows, one, other, answers.right[rule], beside_names)
+    return paired(answers, one, other, rule, held_across_names, UNPAIRED)
+
+
+def gap(answers: Answers, oracle: Ints, own: Ints, rule: Rule) -> Figure:
+    """Return the accuracy of the oracle less that of others, over the questions that both were asked."""
+    return paired(answers, oracle, own, rule, held_with_oracle, UNPAIRED)
+
+
+def paired(answers: Answers, one: Ints, other: Ints, rule: Rule, pairing: Pairing, reason: str) -> Figure:
+    """Return the paired difference of two accuracies; undefined, with the reason, without any pair."""
+    places, differences = less(answers.sheet.rows, one, other, answers.right[rule], pairing)
     if not len(places):
-        return undefined("difference", UNPAIRED)
+        return undefined("difference", reason)
     return answers.sheet.figure("difference", places, differences)

@@ -46,17 +46,24 @@ def rows_of(items: QuerySet[Item], judge: Rater | str | None, sets: Collection[s
     found = items.order_by("continuation_id", "turn__position").values_list(
         "pk", "cluster", "continuation", "turn__extra", "turn__text"
     )
-    told = [one for one in found.iterator(chunk_size=CHUNK) if RECORD in (one[3] or {})]
+    told = [
+        (pk, cluster, continuation, record, reply)
+        for pk, cluster, continuation, extra, reply in found.iterator(chunk_size=CHUNK)
+        if (record := record_of(extra)) is not None and (not sets or record.get("set") in sets)
+    ]
     places = _places({continuation for _, _, continuation, _, _ in told})
     said = said_of([pk for pk, *_ in told], judge)
     made = []
-    for pk, cluster, continuation, extra, reply in told:
-        record = (extra or {})[RECORD]
-        if sets and record.get("set") not in sets:
-            continue
+    for pk, cluster, continuation, record, reply in told:
         place = Place(**places[continuation], cluster=cluster or "", item=pk)
         made.append(row_of(record, reply, place, said.get(pk, NOBODY)))
     return made
+
+
+def record_of(extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return an answer's own record from what its turn's row holds beside the text, None without one."""
+    record = ((extra or {}).get("extra") or {}).get(RECORD)
+    return record if isinstance(record, Mapping) and "outcome" in record else None
 
 
 def _places(continuations: Collection[int]) -> dict[int, dict[str, Any]]:

@@ -5,6 +5,7 @@ from django.urls import path
 from calibration.api import (
     adjudicating,
     adjudication,
+    answers,
     cascade,
     checks,
     comparing,
@@ -40,6 +41,9 @@ urlpatterns = [
     path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
     path("corpora/<int:pk>/cascade/", cascade.cascade, name="api-cascade"),
     path("decisions/<int:pk>/", cascade.decision, name="api-decision"),
+    path("corpora/<int:pk>/answers/", answers.answers, name="api-answers"),
+    path("corpora/<int:pk>/answers/list/", answers.answers_list, name="api-answers-list"),
+    path("answers/<int:pk>/", answers.answer, name="api-answer"),
     path("corpora/<int:pk>/preferences/", preferences.preferences, name="api-preferences"),
     path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="api-turns-and-whole"),
     path("studies/", studies.studies, name="api-studies"),

@@ -32,7 +32,7 @@ class GeneratorSerializer(serializers.Serializer[Any]):
     key = serializers.CharField()
     version = serializers.IntegerField()
     title = serializers.CharField()
-    produces = serializers.ChoiceField(choices=("rollout", "static", "text"))
+    produces = serializers.ChoiceField(choices=("rollout", "static", "text", "record"))
     settings = SettingSerializer(many=True)
 
 

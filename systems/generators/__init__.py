@@ -3,7 +3,17 @@
 from systems.benchmarks.cleaning import CocoevalCleaning
 from systems.benchmarks.metadata import CocoevalMetadata
 from systems.benchmarks.summary import CocoevalSummary
-from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State, WrongSettings
+from systems.generators.base import (
+    Done,
+    Failed,
+    Generator,
+    MadeRecord,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    WrongSettings,
+)
 from systems.generators.cocoeval_continuation import CocoevalContinuation
 from systems.generators.comperdial_response import Response
 from systems.generators.mpc_conversation import Conversation
@@ -16,6 +26,7 @@ from systems.long_dialogue.agent import DialsimAgent
 from systems.long_dialogue.facts import DialsimFacts
 from systems.long_dialogue.quiz import DialsimQuiz
 from systems.long_dialogue.session_summary import DialsimSessionSummary
+from systems.long_dialogue.styles import DialsimStyle
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -31,6 +42,7 @@ _LISTED: tuple[Generator, ...] = (
     LiveGroupChat(),
     DialsimFacts(),
     DialsimQuiz(),
+    DialsimStyle(),
     DialsimSessionSummary(),
     DialsimAgent(),
 )
@@ -41,6 +53,7 @@ __all__ = [
     "Done",
     "Failed",
     "Generator",
+    "MadeRecord",
     "Reply",
     "Setting",
     "Settings",

@@ -155,6 +155,11 @@ class Generator(ABC):
     takes_failures: ClassVar[bool] = False
     """Whether a call that failed is a reply like others, with its `error`: the production goes on."""
 
+    @property
+    def continues(self) -> bool:
+        """Whether continuations of a system come of it."""
+        return self.produces in ("rollout", "static")
+
     def bound(self, material: Any) -> Generator:
         """Return the generator at work on the material of one dialogue, which no state holds."""
         return self

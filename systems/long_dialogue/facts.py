@@ -84,6 +84,10 @@ class DialsimFacts(OfScript):
         batch = self._batch(state)
         return [self._prompt(number) for number in batch] if batch else self._done(state)
 
+    def calls_left(self, state: State) -> int:
+        """Return how many sessions are still to be asked about."""
+        return len(self.reading.told) - int(state["asked"])
+
     def check(self, state: State, part: int, reply: str) -> None:
         """Read the reply about one session."""
         read(reply, len(self.reading.places(self._batch(state)[part])))

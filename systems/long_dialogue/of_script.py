@@ -13,7 +13,7 @@ from systems.long_dialogue.reading import Reading, why_not
 class OfScript(Generator):
     """Works once it is bound to the material of a script."""
 
-    needs = "script"
+    needs = "records"
 
     def __init__(self, material: Material | None = None) -> None:
         self._material = material

@@ -77,13 +77,13 @@ class DialsimQuiz(OfScript):
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
         """A script is needed, with questions of a quiz whose evidence nobody knows."""
-        if why := super().why_not(dialogue, settings):
+        if (why := super().why_not(dialogue, settings)) or self._material is None:
             return why
-        return "" if open_questions(dialogue) else "it has no quiz questions without evidence"
+        return "" if open_questions(self.reading.dialogue) else "it has no quiz questions without evidence"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Take note of the questions."""
-        ids = [question.id for question in open_questions(dialogue)]
+        ids = [question.id for question in open_questions(self.reading.dialogue)]
         return {
             "ids": ids,
             "batch": settings["episodes"],
@@ -96,6 +96,10 @@ class DialsimQuiz(OfScript):
         """Return the next prompts, or the questions with their evidence."""
         batch = self._batch(state)
         return [self._prompt(*asked) for asked in batch] if batch else self._done(state)
+
+    def calls_left(self, state: State) -> int:
+        """Return how many episodes are still to be asked about, each with all parts of the questions."""
+        return self._requests(state) - int(state["asked"])
 
     def check(self, state: State, part: int, reply: str) -> None:
         """Read the reply about one episode."""
@@ -135,10 +139,12 @@ class DialsimQuiz(OfScript):
     def _batch(self, state: State) -> list[tuple[tuple[int, ...], list[str]]]:
         """Return the episodes of the next requests, each with the questions that go with it."""
         ids, most = state["ids"], state["most"]
-        parts = -(-len(ids) // most)
-        last = min(state["asked"] + state["batch"], parts * len(self._episodes))
-        pairs = (divmod(request, parts) for request in range(state["asked"], last))
+        last = min(state["asked"] + state["batch"], self._requests(state))
+        pairs = (divmod(request, _parts(state)) for request in range(state["asked"], last))
         return [(self._episodes[episode], ids[part * most :][:most]) for episode, part in pairs]
+
+    def _requests(self, state: State) -> int:
+        return _parts(state) * len(self._episodes)
 
     def _prompt(self, episode: tuple[int, ...], ids: Sequence[str]) -> Prompt:
         sessions = [
@@ -179,6 +185,11 @@ class DialsimQuiz(OfScript):
         ids = tuple(self.reading.sessions[number].id for number in evidence)
         made = replace(question, evidence=ids, evidence_all=all_needed)
         return MadeRecord(QUESTION, question.id, question_json(made), supersedes=question.id)
+
+
+def _parts(state: State) -> int:
+    """Return into how many parts the questions are divided."""
+    return -(-len(state["ids"]) // int(state["most"]))
 
 
 def open_questions(dialogue: Dialogue) -> list[Question]:

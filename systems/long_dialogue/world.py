@@ -53,7 +53,7 @@ class World:
         choices = choices_of(question, ask.use)
         text = styled(question, ask.asker)
         query = f"{self.heard.name(ask.asker)}: {text}"
-        answers = question.answers or (question.answer,)
+        answers = question.answers or tuple(filter(None, (question.answer,)))
         return Put(shown(text, choices, form), query, choices, question.answer, answers)
 
     def said(self, ask: Ask, text: str) -> Turn:

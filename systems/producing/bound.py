@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from jobs.models import Endpoint
 from systems.generators import Generator, Settings
 from systems.long_dialogue.kept import Kept
-from systems.producing import scripts
+from systems.producing import scripts, with_records
 
 KEPT = 4
 """So many generators with their material stay in a process's memory."""
@@ -24,7 +24,7 @@ class Loader(Protocol):
         """Return the material of a dialogue."""
 
 
-LOADERS: dict[str, Loader] = {"script": scripts.LOADER}
+LOADERS: dict[str, Loader] = {"script": scripts.LOADER, "records": with_records.LOADER}
 """Per need of a generator: what reads the material."""
 _bound: Kept[Generator] = Kept(KEPT)
 

@@ -110,7 +110,7 @@ class Plan:
                 )
             return found
         system = None
-        if self.generator.produces != "text":
+        if self.generator.continues:
             system, made = System.objects.get_or_create(corpus=corpus, name=self.name)
             if not made:
                 raise SystemsError(

@@ -1,4 +1,5 @@
-"""What came of a production becomes visible: its continuation with turns and items, or its text, at once."""
+"""What came of a production becomes visible at once: its continuation with turns and items, its text, or its
+records."""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ from django.utils import timezone
 from annotation import records
 from annotation.corpora import continuing
 from annotation.models import Continuation, Dialogue, System
-from systems.generators import Done
+from systems.generators import GENERATORS, Done
 from systems.models import Production
+from systems.producing import drafting
 from systems.producing.plans import continuation_id
 
 LONGEST_KEY = 300
@@ -22,7 +24,9 @@ LONGEST_KEY = 300
 def finish(production: Production, done: Done) -> None:
     """Write what came of a production, in the current transaction, and mark it done; the caller saves it."""
     system = production.writer.system
-    if system is None:
+    if GENERATORS[production.generator].produces == "record":
+        production.result = drafting.write(production, done.records)
+    elif system is None:
         production.result = _storable(done.text)
     else:
         production.continuation = continuing.add(

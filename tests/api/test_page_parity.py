@@ -19,6 +19,10 @@ draw-split: api-splits
 change-families: api-systems
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
+script: api-scripts api-script api-script-turns
+script-session: api-script-session api-script-turns
+edit-session: api-script-session
+name-maps: api-script-names
 scenarios: api-scenarios
 new-scenario: api-scenarios api-check-scenario
 scenario: api-scenario api-check-scenario api-answer-keys
@@ -160,6 +164,11 @@ cascade: api-cascade
 cascade-test: api-cascade
 cascade-file: api-cascade
 decision: api-decision
+answers: api-answers
+answers-test: api-answers
+answers-file: api-answers
+answers-list: api-answers-list
+answer: api-answer
 preferences: api-preferences
 preferences-test: api-preferences
 preferences-file: api-preferences

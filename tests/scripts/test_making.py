@@ -212,6 +212,14 @@ def test_wrong_answers_are_first_those_of_the_head_at_other_dates_then_of_the_re
         assert set(question.choices) - {"Ben", "Cara", "Dora"} <= {"Pia", "Quin", "Rosa", "Sven"}
 
 
+def test_a_tail_of_the_head_at_an_overlapping_date_is_no_wrong_answer() -> None:
+    sessions = [("1995-05-03", "am"), ("1995-05", "am"), ("1996", "am")]
+    facts = [said("Ana, boss, Ben", 1, key="f1"), said("Ana, boss, Cara", 2, key="f2")]
+    questions = [each for each in made(sessions, facts).questions if each.facts in (("f1",), ("f2",))]
+    assert {question.answer for question in questions} == {"Ben", "Cara"}
+    assert not [question for question in questions if {"Ben", "Cara"} <= set(question.choices)]
+
+
 def test_wrong_answers_are_filled_with_those_of_the_type_else_the_question_is_dropped() -> None:
     eve = said("Ana, father, Ben", 1, key="f1")
     result = made(YEARS, [eve])

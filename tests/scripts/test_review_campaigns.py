@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.campaigns import actions as campaigns
+from annotation.campaigns import editing
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Item, Label, Record
 from annotation.schemes import SCHEMES
@@ -91,8 +92,6 @@ def test_a_sample_larger_than_what_there_is_is_refused(ana: User, corpus: Corpus
 def test_other_schemes_draw_no_records(ana: User, corpus: Corpus) -> None:
     made = factories.campaign(factories.corpus(), opened=False)
     with pytest.raises(CampaignRefused, match="one by one"):
-        from annotation.campaigns import editing
-
         editing.change(by=ana, campaign=made, sample_records=3)
 
 

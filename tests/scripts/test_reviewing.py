@@ -59,12 +59,12 @@ def test_two_who_put_the_same_right_correct_it_with_people_under_their_names() -
     )
     outcome = fact_outcome(FACT, told, SESSIONS)
     assert outcome.standing == "corrected"
-    assert outcome.content == replace(FACT, head="Ben Miller", tail="Ana", status="corrected")
+    assert outcome.content == replace(FACT, head="Ben Miller", tail="Ana", status="accepted")
 
 
 def test_another_turn_is_a_correction_and_takes_the_session_with_it() -> None:
     outcome = fact_outcome(FACT, reviews(YES | {"evidence_turn": 3}, YES | {"evidence_turn": 3}), SESSIONS)
-    assert outcome.content == replace(FACT, session="s2", turns=(2,), status="corrected")
+    assert outcome.content == replace(FACT, session="s2", turns=(2,), status="accepted")
     differing = fact_outcome(FACT, reviews(YES | {"evidence_turn": 3}, YES), SESSIONS)
     assert (differing.standing, differing.reason) == ("undecided", "the reviewers differ in its session")
     same = fact_outcome(FACT, reviews(YES | {"evidence_turn": 1}, YES), SESSIONS)
@@ -129,7 +129,7 @@ def test_a_quiz_question_is_accepted_with_the_evidence_it_has() -> None:
 def test_other_evidence_is_a_correction_in_the_order_of_the_script() -> None:
     outcome = quiz_outcome(QUESTION, reviews(quiz("s3; s2", 1), quiz("s2;s3", 1)), SESSIONS)
     assert outcome.content == replace(
-        QUESTION, evidence=("s2", "s3"), evidence_all=True, evidence_turns=(), status="corrected"
+        QUESTION, evidence=("s2", "s3"), evidence_all=True, evidence_turns=(), status="accepted"
     )
     more = quiz_outcome(QUESTION, reviews(quiz("s1;s2"), quiz("s1;s2")), SESSIONS)
     assert more.content is not None

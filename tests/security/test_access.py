@@ -33,6 +33,8 @@ MEMBERS = _names(
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
     "copy-without-turns api-without-turns api-answer-keys",
+    "script script-session edit-session name-maps api-scripts api-script api-script-turns",
+    "api-script-session api-script-names",
     "scenarios new-scenario scenario api-scenarios api-scenario api-check-scenario",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
@@ -76,6 +78,7 @@ RESEARCHERS = _names(
     "gold-difference gold-difference-file api-gold-rules api-gold-difference api-gold-difference-file",
     "counts counts-file counts-test api-counts",
     "cascade cascade-file cascade-test decision api-cascade api-decision",
+    "answers answers-file answers-test answers-list answer api-answers api-answers-list api-answer",
     "preferences preferences-file preferences-test api-preferences",
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-names api-export-names",

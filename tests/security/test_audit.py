@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from config.settings import BASE_DIR
-from tests.security import audit_checks, audit_scenarios
+from tests.security import audit_checks, audit_scenarios, audit_scripts
 from tests.security import audit_rounds as rounds
 from tests.security import audit_systems as systems
 from tests.security import audit_worlds as worlds
@@ -70,6 +70,9 @@ PASSED_ON = {
     "annotation.scheme_versions.actions.create_from_corpus": "create",
     "calibration.checks.sources.add": "actions.add_keys",
     "calibration.exports.job.difference_or_job": "order_or_job",
+    "calibration.answers.computing.compute": "splits.fix",
+    "calibration.answers.computing.compute_on_test": "open_test",
+    "calibration.answers.computing.open_test": "splits.open_test",
     "calibration.cascade.computing.compute": "splits.fix",
     "calibration.cascade.computing.compute_on_test": "open_test",
     "calibration.cascade.computing.open_test": "splits.open_test",
@@ -346,6 +349,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "calibration.searches.actions.resume": lambda by: {"search": worlds.make_cancelled_search(by)},
     **audit_checks.LOGGED,
     **audit_scenarios.LOGGED,
+    **audit_scripts.LOGGED,
 }
 """Each action of the product, with what it is tried with."""
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scripts.quiz import quiz_use
-from annotation.scripts.records import Date, NameMap, Question, Script, Session, Use
+from annotation.scripts.records import Date, NameMap, Question, QuestionSet, Script, Session, Use
 from annotation.scripts.sessions import Sessions
+from annotation.scripts.stored import KIND, question_json, script_json, set_json
 from demo.fake_model.embeddings import embed as unit
 from jobs.prompt import Prompt
 from systems.generators.base import Done, Generator, Reply
@@ -121,3 +122,22 @@ def answered(
 def answers_of(done: Done) -> list[Mapping[str, Any]]:
     """Return what is known of each answer."""
     return [turn.extra["answer"] for turn in done.turns if not turn.given]
+
+
+def native(material: Material, name: str = "first") -> dict[str, Any]:
+    """Return a script with its questions in the native format, the uses as a question set."""
+    dialogue = material.dialogue
+    told = script_json(dialogue.script)
+    assert told is not None
+    return told | {
+        "id": dialogue.id,
+        "kind": KIND,
+        "participants": [{"id": person.id, "name": person.name} for person in dialogue.participants],
+        "turns": [
+            {"speaker": turn.speaker, "text": turn.text, "session": turn.session} for turn in dialogue.turns
+        ],
+        "questions": [
+            question_json(one) | {"id": one.id, "status": one.status} for one in material.questions
+        ],
+        "question_sets": [set_json(QuestionSet(name, uses=material.uses))],
+    }

@@ -2517,7 +2517,7 @@ class Problem(TypedDict, total=False):
     place: Required[str]
 
 
-ProducesEnum: TypeAlias = Literal["rollout", "static", "text"]
+ProducesEnum: TypeAlias = Literal["rollout", "static", "text", "record"]
 
 
 class Production(TypedDict, total=False):

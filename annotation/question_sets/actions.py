@@ -1,0 +1,135 @@
+"""Making a question set: every question with every session in which it is asked, by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.errors import QuestionsRefused
+from annotation.models import Corpus, Label, QuestionSet
+from annotation.question_sets import material, writing
+from annotation.question_sets.figures import Figures
+from annotation.question_sets.relations import table_of, version_of
+from annotation.scripts.making import make as make_one
+from annotation.scripts.quiz import POLICIES
+from annotation.scripts.sessions import Sessions
+from config.models import Event
+
+LONGEST_NAME = 60
+MOST_SEED = 2**31 - 1
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A question set, and whether it is new: not where the same was there already."""
+
+    set: QuestionSet
+    created: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts that the command prints."""
+        one = self.set
+        told = {"set": one.name, "version": one.version, "created": self.created, "stale": one.stale}
+        return told | one.options | one.figures
+
+
+@transaction.atomic
+def make(
+    *,
+    corpus: Corpus,
+    name: str,
+    seed: int = 0,
+    policy: str = "body",
+    presence: bool = True,
+    by: User | None,
+    progress: Progress | None = None,
+) -> Made:
+    """Make the question set of a name from a corpus's accepted facts and quiz questions, and return it.
+
+    Made from the same, it is returned as it is. One that no simulation used and nobody reviewed is replaced,
+    another one gets a new version. `progress` is told (done, all) scripts. Raises QuestionsRefused.
+    """
+    corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
+    name = checked(corpus, name, seed, policy)
+    last = corpus.question_sets.filter(name=name).order_by("-version").first()
+    options: dict[str, Any] = {"seed": seed, "policy": policy, "presence": presence}
+    digest = material.digest(corpus, options | {"relations": table_of(corpus).as_rows()})
+    if last is not None and last.digest == digest:
+        if last.stale:
+            last.stale = ""
+            last.save(update_fields=["stale"])
+        return Made(last, created=False)
+    chosen = _row(corpus, name, last, by)
+    chosen.options = options | {"relations": version_of(corpus)}
+    chosen.digest, chosen.stale = digest, ""
+    chosen.figures = _fill(chosen, progress or _untold)
+    chosen.save()
+    detail = {"version": chosen.version, **options, "uses": chosen.figures["uses"]}
+    Event.objects.create(by=by, verb="make questions", subject=f"{corpus.name}: {name}"[:300], detail=detail)
+    return Made(chosen, created=True)
+
+
+def is_kept(one: QuestionSet) -> bool:
+    """Whether a set never changes: a simulation used it, or people answered about its questions."""
+    return one.used_at is not None or Label.objects.filter(item__record__set=one).exists()
+
+
+def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
+    """Return the name that a set may have, tidied; raise QuestionsRefused for what cannot be made."""
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST_NAME or not name.isprintable() or set(name) & set("@:/%+"):
+        raise QuestionsRefused(
+            f"Give the set a name of 1 to {LONGEST_NAME} characters, without @ : / % and +.", field="name"
+        )
+    if policy not in POLICIES:
+        raise QuestionsRefused(f"The policy is one of {', '.join(POLICIES)}.", field="policy")
+    if not 0 <= seed <= MOST_SEED:
+        raise QuestionsRefused(f"The seed is a whole number from 0 to {MOST_SEED:,}.", field="seed")
+    if corpus.question_sets.filter(name=name, imported=True).exists():
+        raise QuestionsRefused(
+            f"The set {name} came with a file, and its keys stand. Choose another name.", field="name"
+        )
+    if not corpus.dialogues.filter(script__isnull=False).exists():
+        raise QuestionsRefused(f"{corpus.name} has no long dialogue of dated sessions to ask about.")
+    return name
+
+
+def _row(corpus: Corpus, name: str, last: QuestionSet | None, by: User | None) -> QuestionSet:
+    """Return the row to fill: the last one emptied, or another version."""
+    if last is not None and not is_kept(last):
+        writing.clear(last)
+        return last
+    version = 1 if last is None else last.version + 1
+    return QuestionSet.objects.create(corpus=corpus, name=name, version=version, created_by=by)
+
+
+def _fill(chosen: QuestionSet, progress: Progress) -> dict[str, Any]:
+    """Write a set's questions and uses, script by script; return its figures."""
+    figures, table = Figures(), table_of(chosen.corpus)
+    scripts = material.scripts(chosen.corpus)
+    label = chosen.name if chosen.version == 1 else f"{chosen.name}@{chosen.version}"
+    progress(0, len(scripts))
+    for number, row in enumerate(scripts, start=1):
+        dialogue = material.without_texts(row)
+        made = make_one(
+            dialogue,
+            name=label,
+            seed=chosen.options["seed"],
+            policy=chosen.options["policy"],
+            presence=chosen.options["presence"],
+            table=table,
+        )
+        writing.write(chosen, row, dialogue, made)
+        quiz = {question.id: question for question in dialogue.questions}
+        figures.add(Sessions(dialogue), made, quiz, len(dialogue.facts))
+        progress(number, len(scripts))
+    return figures.as_json()
+
+
+def _untold(_done: int, _total: int) -> None:
+    """Tell nobody."""
