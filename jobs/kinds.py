@@ -36,8 +36,8 @@ KINDS: dict[str, str] = {
     "invitations": "annotation.people.invitations",
     "nearest": "judges.prompt_versions.nearest_job",
     "benchmark": "systems.making.job",
-    "questions": "annotation.question_sets.job",
     "simulation": "systems.simulating.job",
+    "questions": "annotation.question_sets.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,39 +50,42 @@ def named_alone(plan: Plan, what: str) -> Plan:
     return replace(plan, name=f"{what} {plan.endpoint.model}"[: LONGEST_NAME - 9] + f" {mark}")
 
 
-def came(needs: Sequence[Need]) -> Came:
-    """Return what came of the productions that are needed; raise Stuck where their run has ended before."""
-    found = Came()
+_COLUMNS = ("dialogue_id", "condition_hash", "status", "result", "error", "run_id", "run__state", "run__error")
+
+
+def came(needs: Sequence[Need], own: Collection[int] | None = None) -> Came:
+    """Return what came of the productions that are needed; raise Stuck where their run has ended before.
+
+    `own` are the runs that were begun for this: what failed, or was left, in another run counts as missing,
+    since a new run takes it over. None: in whatever run.
+    """
+    state = Came()
     if not needs:
-        return found
+        return state
     rows = Production.objects.filter(
-        writer__name__in={one.plan.name for one in needs},
-        writer__corpus__in={one.corpus for one in needs},
-        dialogue__in={one.dialogue for one in needs},
+        writer__name__in={need.plan.name for need in needs},
+        writer__corpus__in={need.corpus for need in needs},
+        dialogue__in={need.dialogue for need in needs},
         trial=0,
     )
-    columns = (
-        "dialogue_id",
-        "condition_hash",
-        "status",
-        "result",
-        "error",
-        "run_id",
-        "run__state",
-        "run__error",
-    )
-    there = {(row["dialogue_id"], row["condition_hash"]): row for row in rows.values(*columns)}
+    there = {(row["dialogue_id"], row["condition_hash"]): row for row in rows.values(*_COLUMNS)}
     for need in needs:
-        row = there.get(need.place)
-        if row is None:
-            found.missing.append(need)
-        elif row["status"] == Production.Status.DONE:
-            found.results[need.place] = row["result"]
-        elif row["status"] == Production.Status.FAILED and row["run__state"] not in OPEN:
-            found.failed[need.place] = row["error"]
-        elif row["run__state"] in OPEN:
-            found.running.add(row["run_id"])
-        else:
-            why = row["run__error"] or f"it is {row['run__state']}"
-            raise Stuck(f"Run {row['run_id']} did not come to its end: {why[:300]} Try again what failed.")
-    return found
+        _sort(need, there.get(need.place), state, own)
+    return state
+
+
+def _sort(need: Need, row: Mapping[str, Any] | None, state: Came, own: Collection[int] | None) -> None:
+    """Note what came of one need."""
+    if row is None:
+        state.missing.append(need)
+    elif row["status"] == Production.Status.DONE:
+        state.results[need.place] = row["result"]
+    elif row["run__state"] in OPEN:
+        state.running.add(row["run_id"])
+    elif own is not None and row["run_id"] not in own:
+        state.missing.append(need)
+    elif row["status"] == Production.Status.FAILED:
+        state.failed[need.place] = row["error"]
+    else:
+        why = row["run__error"] or f"it is {row['run__state']}"
+        raise Stuck(f"Run {row['run_id']} did not come to its end: {why[:300]} Try again what failed.")

@@ -13,11 +13,12 @@ import numpy as np
 
 from annotation.models import Dialogue
 from jobs.models import Endpoint
-from judges.material.metric_tools import tools
-from systems.generators import Settings
+from systems.generators import Settings, State
 from systems.long_dialogue.agent import DialsimAgent
 from systems.long_dialogue.material import Material, Vectors
+from systems.long_dialogue.settings import EMBEDDER
 from systems.long_dialogue.trial import Trials
+from systems.producing import embedders
 from systems.producing.scripts import LOADER
 
 
@@ -34,15 +35,22 @@ class _Noting:
 
 
 def texts_of(material: Material, settings: Settings, trials: int) -> list[str]:
-    """Return every text that the agent of some trials embeds, but for earlier answers that it remembers."""
+    """Return every text that the agent of some trials embeds, whatever it will answer."""
     noting = _Noting()
     walks = Trials(replace(material, vectors=noting))
     agent = DialsimAgent(walks)
     for trial in range(trials):
-        state = agent.begin_trial(material.dialogue, {**settings, "remember": False}, trial)
-        for number in range(len(walks.asks(state))):
+        state = agent.begin_trial(material.dialogue, settings, trial)
+        asks = len(walks.asks(state))
+        state = answered(state, asks)
+        for number in range(asks):
             walks.question(state, number)
     return list(noting.texts)
+
+
+def answered(state: State, number: int, text: str = "(E)") -> State:
+    """Return a state in which so many questions are answered, all alike."""
+    return {**state, "answers": [{"text": text, "seconds": None}] * number}
 
 
 def prepare(dialogues: Sequence[Dialogue], settings: Settings, trials: int, endpoint: Endpoint) -> int:
@@ -51,5 +59,5 @@ def prepare(dialogues: Sequence[Dialogue], settings: Settings, trials: int, endp
     for row in dialogues:
         material = LOADER.load(row.pk, settings, endpoint)
         texts.update(dict.fromkeys(texts_of(material, settings, trials)))
-    tools().embed.prepare(texts)
+    embedders.prepare(str(settings[EMBEDDER]), texts)
     return len(texts)
