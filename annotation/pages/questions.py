@@ -46,7 +46,7 @@ class MakeForm(forms.Form):
         min_value=0, max_value=2**31 - 1, initial=0, label="Seed", help_text="Of choices and their order."
     )
     policy = forms.ChoiceField(
-        choices=[(policy, POLICIES_TOLD[policy].capitalize()) for policy in POLICIES],
+        choices=[(policy, POLICIES_TOLD[policy]) for policy in POLICIES],
         label="A quiz question before its evidence is",
         help_text="The paper's text says the first, its appendix the second. Reports name which was used.",
     )
