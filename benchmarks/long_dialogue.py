@@ -3,7 +3,7 @@
 A script of Friends' size is made from a seed: 788 sessions of 32 turns, 14 words each by Zipf's law, four in
 five with the main character. For each memory with a retriever, its entries are indexed once and searched by
 BM25 at 800 points spread over what is heard, with the statistics of each moment. A whole trial is a question
-in every session: its prompts, and what is recorded of the answers. `peak_mb` is the most that the process held.
+in every session: its prompts, and what is recorded of the answers. `peak_mb` is the most that it held.
 """
 
 from __future__ import annotations

@@ -42,6 +42,18 @@ def lines() -> str:
     return series.line(dialogue())
 
 
+def unreviewed(seed: int = SEED) -> str:
+    """Return a corpus file of the marked series as it is before anybody worked on it: without facts, and with
+    a quiz of which nobody has said which sessions answer it."""
+    script = dialogue(seed)
+    quiz = (
+        replace(question, evidence=(), evidence_all=False, evidence_turns=(), status="draft", styles={})
+        for question in script.questions
+        if question.source == "quiz" and not question.origin
+    )
+    return series.line(replace(script, facts=(), questions=tuple(quiz), question_sets=()))
+
+
 def marked(script: Dialogue) -> Dialogue:
     """Return a script whose turns tell which of its facts and questions they answer, and each question its
     answer.

@@ -36,6 +36,7 @@ KINDS: dict[str, str] = {
     "invitations": "annotation.people.invitations",
     "nearest": "judges.prompt_versions.nearest_job",
     "benchmark": "systems.making.job",
+    "simulation": "systems.simulating.job",
     "questions": "annotation.question_sets.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
@@ -63,6 +64,7 @@ SWEEPS: tuple[str, ...] = (
     "jobs.call_counts:compact",
     "jobs.webhooks.delivering:clear",
     "systems.making.job:sweep",
+    "systems.simulating.job:sweep",
     "config.idempotency:clear",
     "calibration.exports.kept:clear",
 )

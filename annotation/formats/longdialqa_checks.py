@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from annotation.formats.longdialqa_lines import MONTHS
 from annotation.formats.longform import TOLD
 from annotation.records import Dialogue
+from annotation.scripts.checking import check, unchecked
 from annotation.scripts.records import Date, Use
 from annotation.scripts.sessions import Sessions
 
@@ -26,16 +27,15 @@ YEAR = re.compile(r"\bin\s+(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
 
 @dataclass(slots=True)
 class _Checked:
-    """A use with the number of its session, and what its question's other uses say.
+    """A use with the number and date of its session, and what its question's other uses say.
 
-    `answered` and `current` are the first session in which the question is answerable, and in which a fact
-    holds; None where there is none.
+    `named` are the dates in the question's text. `answered` and `current` are the first session in which the
+    question is answerable, and in which a fact holds; None where there is none.
     """
 
     use: Use
     number: int
     date: Date
-    heard: bool
     named: tuple[Date, ...]
     answered: int | None
     current: int | None
@@ -47,10 +47,6 @@ class _Firsts:
 
     answered: dict[str, int] = field(default_factory=dict)
     current: dict[str, int] = field(default_factory=dict)
-
-
-def _unheard_session(it: _Checked) -> bool:
-    return not it.heard
 
 
 def _key_against_type(it: _Checked) -> bool:
@@ -74,8 +70,9 @@ def _known_future(it: _Checked) -> bool:
     return it.use.type == "future" and it.current is not None and it.current <= it.number
 
 
+UNHEARD = "uses in sessions without the main character, which are never asked"
+OTHER_KEY = "uses whose answer is another than elsewhere, or than the rules have it"
 CHECKS: tuple[tuple[str, Callable[[_Checked], bool]], ...] = (
-    ("uses in sessions without the main character, which are never asked", _unheard_session),
     ("uses whose key does not go with their type", _key_against_type),
     ("uses that say that the main character can never know what another session answers", _never_known),
     ("uses that say that the evidence comes later, after the question could be answered", _answered_before),
@@ -92,15 +89,20 @@ def differences(record: Dialogue, paths: Mapping[str, str]) -> Iterator[str]:
     uses = [use for one in record.question_sets for use in one.uses]
     if not uses:
         return
-    checked = list(_checked(record, uses))
-    differ = {told: [it for it in checked if wrong(it)] for told, wrong in CHECKS}
+    silent = len(unchecked(record, record.questions))
     yield (
-        f"{len(uses)} uses were checked as far as the file allows: it does not say which sessions or facts "
-        "answer a question; its keys stand"
+        f"{len(uses)} uses were checked as far as the file allows, and its keys stand: of {silent} of "
+        f"{len(record.questions)} questions it says neither the evidence nor the facts"
     )
-    for told, several in differ.items():
+    faults: dict[str, list[tuple[str, str]]] = {UNHEARD: [], OTHER_KEY: []}
+    for fault in check(record, record.questions, uses):
+        faults[UNHEARD if fault.file == "asked" else OTHER_KEY].append((fault.question, fault.session))
+    checked = list(_checked(record, uses))
+    for told, wrong in CHECKS:
+        faults[told] = [(it.use.question, it.use.session) for it in checked if wrong(it)]
+    for told, several in faults.items():
         if several:
-            places = [f"{it.use.question} in {paths[it.use.session]}" for it in several[:TOLD]]
+            places = [f"{question} in {paths[session]}" for question, session in several[:TOLD]]
             yield f"{told}: {len(several)} ({', '.join(places)})"
 
 
@@ -114,7 +116,6 @@ def _checked(record: Dialogue, uses: list[Use]) -> Iterator[_Checked]:
             use=use,
             number=number,
             date=sessions[number].date,
-            heard=number in sessions.heard,
             named=named[use.question],
             answered=firsts.answered.get(use.question),
             current=firsts.current.get(use.question),

@@ -64,7 +64,6 @@ class Questions:
         self._twice: list[str] = []
         self._unmatched: list[str] = []
         self._reworded: list[str] = []
-        self._contradicted: list[str] = []
 
     def take(self, scene: Fields, session: str) -> None:
         """Take what is asked in a scene; raise ImportProblem with the path of what does not fit."""
@@ -98,10 +97,7 @@ class Questions:
         self._asked.add((question.id, session))
         self._reword(question, styles, fields.path)
         if letter != UNKNOWN:
-            told = options[LETTERS.index(letter)]
-            if question.answer and fold(question.answer) != fold(told):
-                self._contradicted.append(fields.path)
-            question.answer = question.answer or told
+            question.answer = question.answer or options[LETTERS.index(letter)]
         self._uses.append(
             Use(
                 question=question.id,
@@ -150,7 +146,6 @@ class Questions:
             ),
             (self._twice, "questions that a scene asks twice, of which the first one counts"),
             (self._reworded, "questions that are worded anew for a speaker; the first wording is kept"),
-            (self._contradicted, "uses whose answer is another than elsewhere; their keys stand"),
         ):
             if paths:
                 yield f"{told}: {len(paths)} ({', '.join(paths[:TOLD])})"

@@ -39,16 +39,11 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     parts = list(found.continuations.select_related("system").annotate(length=Count("turns")).order_by("id"))
     own = next((part for part in parts if part.key == SELF), None)
     shown = _chosen(parts, request.GET.get("continuation"), own)
-    own_turns = Turn.objects.filter(continuation=own).order_by("position")
-    if found.script is not None:
-        own_turns = own_turns.none()  # they stand on the script's page, by sessions
     asked, index = _counted(request, "turn", least=1), _counted(request, "index", least=0)
     number = request.GET.get("page")
     if asked and number is None:
         number = str((asked - 1) // TURNS_SHOWN + 1)
-    pages = Paginator(own_turns, TURNS_SHOWN)
-    pages.count = own.length if own and found.script is None else 0  # counted already
-    page = pages.get_page(number)
+    page = _history(found, own).get_page(number)
     turns = [] if shown is None or shown is own else list(shown.turns.order_by("position"))
     turn_numbers.number([*page, *turns])
     who = dialogue_view.speakers(found, [*page, *turns])
@@ -100,6 +95,15 @@ def _to_script(request: HttpRequest, found: Dialogue) -> HttpResponse:
     address = reverse("script", args=[found.corpus_id, found.pk])
     asked = _counted(request, "turn", least=1)
     return redirect(f"{address}?turn={asked}#turn-{asked}" if asked else address)
+
+
+def _history(found: Dialogue, own: Any) -> Paginator[Turn]:
+    """Return the dialogue's own turns by pages; none of a script, whose own page has them by sessions."""
+    turns = Turn.objects.filter(continuation=own).order_by("position")
+    is_shown = own is not None and found.script is None
+    pages = Paginator(turns if is_shown else turns.none(), TURNS_SHOWN)
+    pages.count = own.length if is_shown else 0  # counted already
+    return pages
 
 
 def _counted(request: HttpRequest, name: str, *, least: int) -> int | None:

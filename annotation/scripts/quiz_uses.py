@@ -10,7 +10,7 @@ from annotation.scripts.candidates import Candidate, Spot, Tally
 from annotation.scripts.choices import CHOICES
 from annotation.scripts.dates import most_recent, when
 from annotation.scripts.quiz import Policy, Verdict, dated, quiz_use
-from annotation.scripts.records import Question
+from annotation.scripts.records import Date, Question
 from annotation.scripts.sessions import Sessions
 from annotation.scripts.wording import occurs, with_date
 from annotation.text.folding import fold
@@ -38,7 +38,8 @@ def quiz_candidates(
             (t, quiz_use(sessions.heard, evidence, question.evidence_all, t, policy))
             for t in sorted(sessions.heard)
         ]
-        late = [(t, dated(verdict)) for t, verdict in verdicts]
+        date = most_recent(sessions[number].date for number in evidence)
+        late = [(t, _not_ahead(dated(verdict), sessions[t].date, date)) for t, verdict in verdicts]
         own = late if question.dated else verdicts
         tally.excluded.update(verdict.rule for _, verdict in own if verdict.kind == "excluded")
         yield from _candidate(question, False, own, ids)
@@ -48,6 +49,13 @@ def quiz_candidates(
                 tally.dropped["answer in text"] += 1
             else:
                 yield from _candidate(variant, True, late, ids)
+
+
+def _not_ahead(verdict: Verdict, now: Date, date: Date) -> Verdict:
+    """Exclude what would be asked with a date that is still to come: it would say that nobody can know."""
+    if verdict.kind != "excluded" and now.before(date):
+        return Verdict("excluded", "", verdict.sessions, "the date lies ahead")
+    return verdict
 
 
 def evidence_of(sessions: Sessions, question: Question) -> tuple[int, ...]:

@@ -41,9 +41,9 @@ class Review:
 class Outcome(Generic[Content]):
     """What the reviews come to.
 
-    `content` is the fact or question with its new status, None where it is undecided. Of a corrected one it is
-    what it should be, accepted: it supersedes the old one, whose status becomes `corrected`. `reason` says why
-    it is undecided or rejected.
+    `content` is the fact or question with its new status, None where it is undecided. Of a corrected one it
+    is what it should be, accepted: it supersedes the old one, whose status becomes `corrected`. `reason` says
+    why it is undecided or rejected.
     """
 
     standing: Standing

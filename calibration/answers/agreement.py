@@ -13,7 +13,8 @@ from calibration.statistics import Plan, Record, Result, analyse, ratings_from_r
 
 STATISTICS = ("cohen_kappa", "percent_agreement")
 NOBODY_BOTH = "no answer was rated by both"
-MEAN = "people"
+MEAN, HUMAN = "people", "human"
+"""Most people stand as one rater beside the judge."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def agreement(
         kappa, equal = (Result(name, status="insufficient", reason=NOBODY_BOTH) for name in STATISTICS)
         return Agreement(judge, kappa, equal, people)
     records = [
-        Record(str(item), rater, value[item], places[item], kind="composite" if rater == MEAN else "judge")
+        Record(str(item), rater, value[item], places[item], kind=HUMAN if rater == MEAN else "judge")
         for item in both
         for rater, value in ((MEAN, most), (judge, said))
     ]

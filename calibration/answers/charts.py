@@ -19,7 +19,7 @@ from calibration.rendering import Rendering
 from calibration.reports import drawing
 from calibration.reports.drawing import alt
 
-WIDTH, BAR, MOST_LABEL, MOST_ROWS = 380, 18, 52, 60
+WIDTH, BAR, WIDEST_LABEL, MOST_ROWS = 360, 18, 440, 60
 LINE = f"Dashed line: {CHANCE:.0%}, what guessing reaches."
 
 
@@ -59,9 +59,8 @@ def named_and_oracle(made: AnswersReport) -> list[dict[str, Any]]:
 
 def _bar(label: str, kind: str, figure: Figure, note: str = "") -> dict[str, Any]:
     result = figure.result
-    name = label if len(label) <= MOST_LABEL else f"{label[: MOST_LABEL - 1]}…"
     return {
-        "row": name,
+        "row": label,
         "kind": kind,
         "value": result.value,
         "low": result.low,
@@ -128,7 +127,11 @@ def _chart(bars: list[dict[str, Any]]) -> Any:
     names = list(dict.fromkeys(bar["row"] for bar in bars))
     kinds = list(dict.fromkeys(bar["kind"] for bar in bars))
     labels = alt.Axis(
-        labelColor=drawing.INK, ticks=False, domainColor=drawing.STRONG, labelPadding=6, labelLimit=330
+        labelColor=drawing.INK,
+        ticks=False,
+        domainColor=drawing.STRONG,
+        labelPadding=6,
+        labelLimit=WIDEST_LABEL,
     )
     y = alt.Y("row:N", sort=names, title=None, axis=labels, scale=alt.Scale(domain=names, paddingInner=0.25))
     base = alt.Chart(alt.Data(values=bars)).encode(y=y)

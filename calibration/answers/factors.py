@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from calibration.answers.rows import AnswerRow
 
@@ -37,7 +38,8 @@ def _some(value: str) -> tuple[str, ...]:
     return (value,) if value else ()
 
 
-def bins(ends: Sequence[int]) -> tuple[str, ...]:
+@lru_cache(maxsize=8)
+def bins(ends: tuple[int, ...]) -> tuple[str, ...]:
     """Return the names of bins with these last values: `0`, `1`, `2 to 9`, ..., `200 or more`."""
     starts = [0, *(end + 1 for end in ends)]
     pairs = zip(starts, ends, strict=False)
@@ -45,7 +47,7 @@ def bins(ends: Sequence[int]) -> tuple[str, ...]:
     return (*closed, f"{starts[-1]:,} or more")
 
 
-def bin_of(amount: int | None, ends: Sequence[int]) -> tuple[str, ...]:
+def bin_of(amount: int | None, ends: tuple[int, ...]) -> tuple[str, ...]:
     """Return the bin of an amount, nothing for None."""
     if amount is None:
         return ()

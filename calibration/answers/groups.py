@@ -40,26 +40,26 @@ class Group:
         return ", ".join(part for part in parts if part) or "all"
 
 
-def groups(rows: Sequence[AnswerRow], by: Sequence[str], among: Ints | None = None) -> list[Group]:
+def groups(rows: Sequence[AnswerRow], rows_by: Sequence[str], among: Ints | None = None) -> list[Group]:
     """Return the groups of rows by what they are by, in the order of their names.
 
     `condition` stands for every setting that is not the same in all rows; any other key that is not `system`
     or `script` is a setting. With ``among``, positions of rows, the others are left out.
     """
-    keys = settings(rows, by)
+    keys = settings(rows, rows_by)
     made: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for at in range(len(rows)) if among is None else among.tolist():
         row = rows[at]
         place = row.place
-        fixed = (place.system if SYSTEM in by else "", place.script if SCRIPT in by else "")
+        fixed = (place.system if SYSTEM in rows_by else "", place.script if SCRIPT in rows_by else "")
         made[(*fixed, *(row.condition(key) for key in keys))].append(at)
     return [_group(rows, keys, values, made[values]) for values in sorted(made)]
 
 
-def settings(rows: Sequence[AnswerRow], by: Sequence[str]) -> list[str]:
+def settings(rows: Sequence[AnswerRow], rows_by: Sequence[str]) -> list[str]:
     """Return the settings that rows are by, each once; of `condition` those that vary."""
     found: list[str] = []
-    for key in by:
+    for key in rows_by:
         if key == CONDITION:
             found += varying(rows)
         elif key not in (SYSTEM, SCRIPT):

@@ -12,8 +12,9 @@ from annotation.corpora import splits
 from annotation.models import Corpus
 from annotation.scripts.answers import Rule
 from calibration.answers import reading
+from calibration.answers.groups import varying
 from calibration.answers.query import AnswersQuery, part_of
-from calibration.answers.rows import RETRIEVED, AnswerRow
+from calibration.answers.rows import MODEL, RETRIEVED, AnswerRow
 
 RIGHT, WRONG, OPEN, FAILED = "right", "wrong", "open", "failed"
 Test = Callable[[AnswerRow, Rule], bool]
@@ -42,12 +43,16 @@ NARROWED: dict[str, dict[str, Test]] = {
 
 @dataclass(frozen=True)
 class Listing:
-    """The answers that are listed, in order of script and walk, and what they were narrowed by."""
+    """The answers that are listed, in order of script and walk, and what they were narrowed by.
+
+    `differ` are the settings in which they are not all alike, but for the model, which the system tells.
+    """
 
     query: AnswersQuery
     part: str
     rows: Sequence[AnswerRow]
     systems: Sequence[str]
+    differ: Sequence[str] = ()
     chosen: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -69,7 +74,8 @@ def listing(query: AnswersQuery, chosen: Mapping[str, str]) -> Listing:
         for row in reading.rows_of(items, judge, query.sets)
         if all(test(row, query.rule) for test in tests)
     ]
-    return Listing(query, part, rows, systems, dict(chosen))
+    differ = [key for key in varying(rows) if key != MODEL]
+    return Listing(query, part, rows, systems, differ, dict(chosen))
 
 
 def is_locked(corpus: Corpus, item: int) -> bool:

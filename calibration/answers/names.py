@@ -44,11 +44,11 @@ class NamesRow:
         return f"{self.group.name} (fake model)" if self.group.fake_model else self.group.name
 
 
-def names_rows(answers: Answers, by: tuple[str, ...], rule: Rule) -> list[NamesRow]:
+def names_rows(answers: Answers, rows_by: tuple[str, ...], rule: Rule) -> list[NamesRow]:
     """Return a row for every model and condition that answered under more than one kind of names."""
     rows = answers.sheet.rows
     keys = (MODEL, *(key for key in varying(rows) if key not in (MODEL, NAMES)))
-    held = groups(rows, (*keys, SCRIPT) if SCRIPT in by else keys)
+    held = groups(rows, (*keys, SCRIPT) if SCRIPT in rows_by else keys)
     return [row for group in held if (row := names_row(answers, group, rule)) is not None]
 
 

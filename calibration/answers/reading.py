@@ -99,6 +99,7 @@ def said_of(items: Collection[int], judge: Rater | str | None) -> dict[int, Said
     """Return what the rules and a judge said of answers, by item; of several samples most of them count."""
     by_rule: dict[int, dict[tuple[str, str], float]] = defaultdict(dict)
     labels = _live(items).filter(rater__name__in=(STRICT, LENIENT), question__key__in=(RIGHT, ABSTAINED))
+    labels = labels.order_by("pk")  # of two versions of a rule the newer one stands
     for item, rater, question, number in labels.values_list(
         "item", "rater__name", "question__key", "number"
     ).iterator(chunk_size=CHUNK):

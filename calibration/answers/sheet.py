@@ -150,11 +150,9 @@ class Sheet:
     def _drawn(self, top: Floats, bottom: Floats) -> Floats:
         """Return the mean over trials in every resample, resamples x columns, NaN where there is none."""
         n_units, n_trials, columns = top.shape
-        used = bottom.reshape(n_units, -1).any(axis=1)
-        weights = self.weights[:, used]
-        shape = (len(weights), n_trials, columns)
-        above = (weights @ top[used].reshape(-1, n_trials * columns)).reshape(shape)
-        below = (weights @ bottom[used].reshape(-1, n_trials * columns)).reshape(shape)
+        shape = (len(self.weights), n_trials, columns)
+        above = (self.weights @ top.reshape(n_units, -1)).reshape(shape)
+        below = (self.weights @ bottom.reshape(n_units, -1)).reshape(shape)
         return mean_over_trials(above, below)
 
     def _figure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -124,7 +125,8 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
     context |= {
         "found": found,
         "page": page,
-        "lines": [(row, _became(row, found.query.rule)) for row in page],
+        "differ": found.differ,
+        "lines": [(row, _condition(row, found.differ), _became(row, found.query.rule)) for row in page],
         "query": f"{urlencode(told)}&" if told else "",
     }
     return render(request, "calibration/answers_list.html", context)
@@ -150,6 +152,11 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         "lenient": None if shown.opinions is None else _became(shown.row, "lenient"),
     }
     return render(request, "calibration/answer.html", context)
+
+
+def _condition(row: AnswerRow, differ: Sequence[str]) -> str:
+    """Return those settings of an answer in words in which the listed ones differ."""
+    return ", ".join(f"{key} {value}" for key in differ if (value := row.place.condition.get(key)))
 
 
 def _became(row: AnswerRow, rule: Any) -> tuple[str, str]:

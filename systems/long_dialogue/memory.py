@@ -31,7 +31,9 @@ class Entry:
     """Something remembered of a session: its heading, its lines, and the places that stand in it.
 
     `whole` says that all that was heard of the session stands in it, as its turns or as their summary. `time`
-    is where it stands in time: the last place, and a half more for what was said beside the script.
+    is where it stands in time: the last place, and a half more for what was said beside the script. `sought`
+    is what a vector of it is made of, '' for its whole text: an answer that is remembered is found by its
+    question, whose vector can be made before anything is answered.
     """
 
     session: int
@@ -40,6 +42,7 @@ class Entry:
     time: float
     places: tuple[int, ...] = ()
     whole: bool = False
+    sought: str = ""
 
     @property
     def text(self) -> str:

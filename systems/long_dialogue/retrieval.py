@@ -48,11 +48,11 @@ class ByVectors:
 
     def __init__(self, entries: Sequence[Entry], embeds: Embeds) -> None:
         self._embeds = embeds
-        self._rows = self._unit([entry.text for entry in entries])
+        self._rows = self._unit(list(map(_sought, entries)))
 
     def scores(self, query: str, there: int, beside: Sequence[Entry]) -> Floats:
         """Return the cosines, from -1 to 1; 0 for a vector that is zero."""
-        rows = self._unit([query, *(entry.text for entry in beside)])
+        rows = self._unit([query, *map(_sought, beside)])
         asked, more = rows[0], rows[1:]
         known = self._rows[:there] @ asked if there else np.zeros(0)
         cosines: Floats = np.concatenate([known, more @ asked]).astype(np.float64)
@@ -64,6 +64,10 @@ class ByVectors:
         rows = np.asarray(self._embeds(texts), dtype=np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+def _sought(entry: Entry) -> str:
+    return entry.sought or entry.text
 
 
 class Search:

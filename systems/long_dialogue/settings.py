@@ -6,19 +6,21 @@ from annotation.scripts.answers import FORMATS, TEMPLATE
 from annotation.scripts.records import ORIGINAL
 from systems.generators.base import Setting, Settings, Value, WrongSettings
 from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
-from systems.long_dialogue.retrieval import BM25, ORDERS, RETRIEVERS, TIME
+from systems.long_dialogue.retrieval import BM25, EMBEDDING, ORDERS, RETRIEVERS, TIME
 from systems.long_dialogue.walking import WalkSettings
 
 POINTS = ("own_turn", "any_turn")
 NO_RETRIEVER = "none"
 SET, MEMORY, RETRIEVER, K, NAMES, FORMAT = "set", "memory", "retriever", "k", "names", "format"
 ORDER, POINT, PER_SESSION, SEED, REMEMBER = "order", "point", "per_session", "seed", "remember"
-LIMIT, CONTEXT = "limit", "context"
+LIMIT, CONTEXT, EMBEDDER = "limit", "context", "embedder"
 SETTINGS = (
     Setting(SET, "", "The question set that is asked; NAME:2 is its second version.", varies=True),
     Setting(MEMORY, SESSION, "What is remembered of what was heard.", choices=MEMORIES, varies=True),
     Setting(RETRIEVER, BM25, "What chooses of the memory.", choices=(*RETRIEVERS, NO_RETRIEVER),
             varies=True),
+    Setting(EMBEDDER, "", "Whose vectors the retriever embedding compares: Concord's own model, or the name of "
+            "an endpoint whose model embeds.", varies=True),
     Setting(K, 0, "How many entries are chosen; 0: as many as is usual for the memory.",
             low=0, high=1000, varies=True),
     Setting(NAMES, ORIGINAL, "Under which names people go: original, or a name map as KIND or KIND:VERSION.",
@@ -46,7 +48,8 @@ def settled(settings: Settings) -> dict[str, Value]:
         raise WrongSettings(f"{RETRIEVER}: the memory {memory} needs one: {' or '.join(RETRIEVERS)}.")
     retriever = settings[RETRIEVER] if memory in RETRIEVED else NO_RETRIEVER
     k = (settings[K] or USUAL_K[memory]) if memory in USUAL_K else 0
-    return {**settings, RETRIEVER: retriever, K: k}
+    embedder = settings[EMBEDDER] if retriever == EMBEDDING else ""
+    return {**settings, RETRIEVER: retriever, K: k, EMBEDDER: embedder}
 
 
 def walk_settings(settings: Settings) -> WalkSettings:

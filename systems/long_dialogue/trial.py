@@ -156,11 +156,12 @@ class Trials:
             asked = world.heard.said(world.said(ask, put.text))
             replied = world.heard.said(_replied(world.main, answer))
             heading = world.heard.headings[ask.session]
+            sought = "\n".join((heading, *asked))
             if settings[named.MEMORY] == UTTERANCE:
-                yield Entry(ask.session, heading, asked, ask.point + 0.25)
-                yield Entry(ask.session, heading, replied, ask.point + 0.5)
+                yield Entry(ask.session, heading, asked, ask.point + 0.25, sought=sought)
+                yield Entry(ask.session, heading, replied, ask.point + 0.5, sought=sought)
             else:
-                yield Entry(ask.session, heading, (*asked, *replied), ask.point + 0.5)
+                yield Entry(ask.session, heading, (*asked, *replied), ask.point + 0.5, sought=sought)
 
 
 def _replied(main: str, answer: dict[str, Any]) -> Turn:

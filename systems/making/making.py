@@ -19,9 +19,9 @@ from systems.benchmarks.cutting import HISTORY, LEAST
 from systems.making import material, stepping
 from systems.making.material import Conversation, Key
 from systems.making.orders import CLEANING, METADATA, SUMMARY, Order
-from systems.making.stepping import Came, Need, Place, Stuck
 from systems.models import Benchmark
 from systems.producing.actions import Read
+from systems.producing.needs import Came, Need, Place, Stuck, came
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +139,14 @@ class Making:
 
         What is missing is begun, with what is given for it, else with the conversation as it is.
         """
-        found = stepping.came(needs)
+        found = came(needs)
         if found.missing:
             if not given:
                 known = self._read([need.dialogue for need in found.missing])
                 given = {need.place: known[need.dialogue] for need in found.missing}
             corpora = {pk: corpus for pk, (corpus, _) in self.corpora.items()}
             stepping.begin(self.benchmark, self.step, found.missing, given, corpora)
-            found = stepping.came(needs)  # what had nothing to be asked is done already
+            found = came(needs)  # what had nothing to be asked is done already
         stepping.link(self.benchmark, self.step, found.running)
         return None if found.running else found
 

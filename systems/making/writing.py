@@ -22,8 +22,8 @@ from judges.material.loading import dialogue_record
 from systems.benchmarks import measuring
 from systems.benchmarks.lines import line
 from systems.making.making import Made
-from systems.making.stepping import Stuck
 from systems.models import Benchmark
+from systems.producing.needs import Stuck
 
 FORMAT, ENDING = "jsonl", "jsonl"
 

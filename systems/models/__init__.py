@@ -2,6 +2,15 @@
 
 from systems.models.benchmark import Benchmark, BenchmarkRun
 from systems.models.production import Production, ProductionCall
+from systems.models.simulation import Simulation, SimulationRun
 from systems.models.writer import Writer
 
-__all__ = ["Benchmark", "BenchmarkRun", "Production", "ProductionCall", "Writer"]
+__all__ = [
+    "Benchmark",
+    "BenchmarkRun",
+    "Production",
+    "ProductionCall",
+    "Simulation",
+    "SimulationRun",
+    "Writer",
+]

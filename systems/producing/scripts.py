@@ -16,10 +16,11 @@ from annotation.scripts.stored import fact_record, question_record
 from jobs.endpoints.counting import counter
 from jobs.models import Endpoint
 from jobs.prompt import about_tokens
-from judges.material.metric_tools import tools
 from systems.generators import Failed, Settings
 from systems.long_dialogue.material import Material
+from systems.long_dialogue.settings import EMBEDDER, SET
 from systems.models import Production
+from systems.producing import embedders
 from systems.producing.dialogues import of_rows
 
 SUMMARIES = "dialsim_session_summary"
@@ -27,29 +28,31 @@ SUMMARIES = "dialsim_session_summary"
 
 
 class Scripts:
-    """Reads scripts for agents. Both raise Failed for a question set that the corpus does not have."""
+    """Reads scripts for agents, and for what needs no question set. Both raise Failed for a set that the
+    corpus does not have, and for an embedder that there is not."""
 
     def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
-        """Return the script, its question set, who counts tokens, and which summaries there are."""
-        chosen = question_set(dialogue, str(settings["set"]))
+        """Return the script, its question set, who counts and embeds, and which summaries there are."""
+        chosen = _chosen(dialogue, settings)
         text = Func(Cast("script", TextField()), function="md5")
         script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
         made = _summaries(dialogue, endpoint).aggregate(n=Count("pk"), last=Max("pk"))
         tokenizer = endpoint.tokenizer if endpoint else ""
-        return dialogue, script, chosen.pk, tokenizer, made["n"], made["last"]
+        of = chosen.pk if chosen else None
+        return dialogue, script, of, tokenizer, settings.get(EMBEDDER, ""), made["n"], made["last"]
 
     def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
         """Return a script with the questions of a set and where they are asked."""
-        chosen = question_set(dialogue, str(settings["set"]))
+        chosen = _chosen(dialogue, settings)
         row = Dialogue.objects.get(pk=dialogue)
-        uses = tuple(uses_of(chosen, dialogue))
+        uses = tuple(uses_of(chosen, dialogue)) if chosen else ()
         asked = {use.question for use in uses}
         return Material(
             dialogue=replace(_script(row), facts=_facts(dialogue)),
             questions=tuple(one for one in _questions(dialogue) if one.id in asked),
             uses=uses,
             summaries=_told(dialogue, endpoint),
-            vectors=tools().embed,
+            vectors=embedders.of(str(settings.get(EMBEDDER, ""))),
             count_tokens=counter(endpoint)[0] if endpoint else about_tokens,
         )
 
@@ -72,6 +75,10 @@ def question_set(dialogue: int, setting: str) -> QuestionSet:
     if len({one.name for one in held}) > 1:
         raise Failed(f"name a question set: {', '.join(sorted({one.name for one in held}))}")
     return held[0]
+
+
+def _chosen(dialogue: int, settings: Settings) -> QuestionSet | None:
+    return question_set(dialogue, str(settings[SET])) if SET in settings else None
 
 
 def _script(row: Dialogue) -> records.Dialogue:

@@ -173,6 +173,11 @@ cascade: api-cascade
 cascade-test: api-cascade
 cascade-file: api-cascade
 decision: api-decision
+answers: api-answers
+answers-test: api-answers
+answers-file: api-answers
+answers-list: api-answers-list
+answer: api-answer
 preferences: api-preferences
 preferences-test: api-preferences
 preferences-file: api-preferences

@@ -104,6 +104,21 @@ def test_the_dialogue_page_of_a_script_leads_to_its_own_page(ana: Client, loaf: 
     assert ana.get(reverse("dialogue", args=[loaf.pk]))["Location"] == address(loaf)
 
 
+def test_answers_to_a_script_are_shown_without_its_own_turns(ana: Client, tmp_path: Path) -> None:
+    asked = [
+        {"at": 2, "speaker": "ben", "text": "Who is your boss?", "given": True, "addressees": ["ana"]},
+        {"at": 2, "speaker": "ana", "text": "You are.", "session": "s1"},
+    ]
+    told = {"id": "m", "system": "model-m", "mode": "static", "turns": asked}
+    loaf = bring(tmp_path, script(continuations=[told])).dialogues.get()
+    page = reverse("dialogue", args=[loaf.pk]) + "?continuation=m"
+    assert page in ana.get(address(loaf)).content.decode()
+    text = ana.get(page).content.decode()
+    assert "Who is your boss?" in text
+    assert "I start at the bakery" not in text
+    assert address(loaf) in text
+
+
 def test_other_dialogues_have_no_such_page(ana: Client, loaf: Dialogue) -> None:
     other = factories.dialogue(factories.corpus("other"))
     assert ana.get(reverse("script", args=[other.corpus_id, other.pk])).status_code == 404

@@ -106,8 +106,8 @@ def test_scenes_are_sessions_with_their_dates_in_the_order_of_the_file(tmp_path:
     assert record.script.collective == ("all", "All")
     assert notes == [
         "lines that name who wrote an episode, left out: 1",
-        "7 uses were checked as far as the file allows: it does not say which sessions or facts answer a "
-        "question; its keys stand",
+        "7 uses were checked as far as the file allows, and its keys stand: of 6 of 6 questions it says "
+        "neither the evidence nor the facts",
     ]
     assert guess(FORMATS, beginning(written(tmp_path, SMALL))) == "longdialqa"
 
@@ -281,8 +281,8 @@ def test_what_differs_from_what_can_be_known_is_a_note_and_the_keys_stand(tmp_pa
     record, notes = read(written(tmp_path, content), main="Ana")
     assert notes[1:] == [
         "dates run backwards: S02E01.2 is of 1995, but S02E01.1 before it of 1996-05",
-        "10 uses were checked as far as the file allows: it does not say which sessions or facts answer a "
-        "question; its keys stand",
+        "10 uses were checked as far as the file allows, and its keys stand: of 6 of 6 questions it says "
+        "neither the evidence nor the facts",
         "uses in sessions without the main character, which are never asked: 1 (k3 in S02E01.2)",
         "uses whose key does not go with their type: 1 (q3 in S02E01.1)",
         "uses that say that the main character can never know what another session answers: "
@@ -345,3 +345,12 @@ def test_a_question_that_a_scene_asks_twice_counts_once(tmp_path: Path) -> None:
     assert len(record.question_sets[0].uses) == 7
     told = "questions that a scene asks twice, of which the first one counts: 1"
     assert f"{told} (S02E01.1.hard_q.past.1)" in notes
+
+
+def test_another_answer_to_the_same_question_is_told_and_its_key_stands(tmp_path: Path) -> None:
+    content = copy.deepcopy(SMALL)
+    content["S02E01"]["1"]["easy_q"] = {"ans_wo_time": {"7": asked(WHAT, "tea")}}
+    record, notes = read(written(tmp_path, content), main="Ana")
+    told = "uses whose answer is another than elsewhere, or than the rules have it: 1"
+    assert f"{told} (q1 in S02E01.1)" in notes
+    assert [use.key for use in record.question_sets[0].uses if use.question == "q1"] == ["E", "D", "D"]

@@ -258,6 +258,15 @@ def test_a_quiz_question_is_asked_with_and_without_the_most_recent_date_of_its_e
     }
 
 
+def test_no_question_is_asked_with_a_date_that_is_still_to_come() -> None:
+    absent = replace(QUIZ, evidence=("s002",))
+    missed = [day if number != 2 else (day[0], "ab") for number, day in enumerate(YEARS, start=1)]
+    result = make(script(missed, questions=[absent]), name="set", seed=0)
+    where = {(use.question, use.session) for use in result.set.uses}
+    assert {("q1", "s001"), ("q1", "s003"), ("set:q1:dated", "s003")} <= where
+    assert ("set:q1:dated", "s001") not in where
+
+
 def test_quiz_questions_that_cannot_be_asked_are_counted() -> None:
     questions = [
         replace(QUIZ, id="q2", evidence=()),

@@ -81,6 +81,7 @@ RESEARCHERS = _names(
     "gold-difference gold-difference-file api-gold-rules api-gold-difference api-gold-difference-file",
     "counts counts-file counts-test api-counts",
     "cascade cascade-file cascade-test decision api-cascade api-decision",
+    "answers answers-file answers-test answers-list answer api-answers api-answers-list api-answer",
     "preferences preferences-file preferences-test api-preferences",
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-names api-export-names",

@@ -16,6 +16,7 @@ from demo.fake_model.reading import request
 from jobs.prompt import Prompt, about_tokens
 from systems.generators import GENERATORS, Done, Reply, WrongSettings
 from systems.long_dialogue.agent import DialsimAgent
+from systems.long_dialogue.baselines import BASELINES, played
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import text_digest
 from systems.long_dialogue.memory import MEMORIES
@@ -333,3 +334,27 @@ def test_nobodys_arrival_is_an_utterance() -> None:
     turns = (replace(MATERIAL.dialogue.turns[0], act="join", text=""), *MATERIAL.dialogue.turns)
     heard = Heard(replace(MATERIAL.dialogue, turns=turns))
     assert 0 not in heard.places
+
+
+def test_baselines_answer_the_same_questions_without_a_model() -> None:
+    done, _ = answered(MATERIAL, knows_nothing, 1)
+    asks = [turn for turn in done.turns if turn.given]
+    for baseline in BASELINES.values():
+        turns = played(baseline, MATERIAL, {}, 1)
+        assert [turn for turn in turns if turn.given] == asks
+        assert all(one["lenient"] is False and one["outcome"] in "ABCDE" for one in answers_of(Done(turns)))
+    always = answers_of(Done(played(BASELINES["always_e"], MATERIAL, {}, 1)))
+    assert {one["outcome"] for one in always} == {"E"}
+
+
+def test_the_random_baseline_is_right_in_a_fifth_and_takes_each_letter_alike() -> None:
+    material = world(sessions=60, questions=80)
+    told = [
+        one
+        for trial in range(20)
+        for one in answers_of(Done(played(BASELINES["random"], material, {}, trial)))
+    ]
+    error = (0.2 * 0.8 / len(told)) ** 0.5
+    assert abs(sum(one["outcome"] == one["key"] for one in told) / len(told) - 0.2) <= 3 * error
+    for letter in "ABCDE":
+        assert abs(sum(one["outcome"] == letter for one in told) / len(told) - 0.2) <= 3 * error

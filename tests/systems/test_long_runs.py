@@ -19,6 +19,8 @@ from jobs import runs
 from jobs.models import Call, Endpoint, Run
 from judges.rating.settings import RunSettings
 from systems.errors import SystemsError
+from systems.long_dialogue.heard import Heard
+from systems.long_dialogue.material import text_digest
 from systems.models import Production
 from systems.producing import actions
 from systems.producing.dialogues import Dialogues
@@ -177,3 +179,20 @@ def test_a_set_that_is_gone_fails_the_trial_and_not_the_worker(server: Server, c
     run.refresh_from_db()
     assert run.state == "failed"
     assert "the corpus has no question set 'first'" in run.error
+
+
+def test_summaries_that_the_model_made_are_remembered(server: Server, corpus: Corpus) -> None:
+    heard = Heard(MATERIAL.dialogue)
+    endpoint = generation(server).endpoint
+    for number in heard.numbers:
+        chosen = {"text": text_digest(heard.text(number))}
+        summing = Generation("dialsim_session_summary", endpoint, settings=chosen)
+        actions.start(by=None, generation=summing, dialogues=Dialogues(corpus))
+    finish()
+    before = len(server.asked)
+    run = begin(server, corpus, memory="summary", k=100)
+    finish()
+    run.refresh_from_db()
+    assert (run.state, run.values) == ("done", 1)
+    assert "\n| Summary: " in server.asked[-1]
+    assert len(server.asked) - before == run.expected

@@ -12,7 +12,17 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import accounts, chain, continued, desk, group_chats, judging, loading, study
+from demo import (
+    accounts,
+    chain,
+    continued,
+    desk,
+    group_chats,
+    judging,
+    loading,
+    long_dialogues,
+    study,
+)
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
@@ -42,7 +52,7 @@ class Command(DatabaseCommand):
         """Load everything, then print the accounts."""
         try:
             made = self._load()
-            self._judge_and_report(made["researcher"].user, options["fake_model"])
+            self._judge_and_report(made, options["fake_model"])
         except (accounts.ForeignAccount, AnnotationError, JobError, JudgeError, CalibrationError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
@@ -64,6 +74,8 @@ class Command(DatabaseCommand):
             self.stdout.write(f"{group_chats.SHORT.name}, {played.sentence()}")
         group_chats.play(by=by, annotators=[account.user for account in made.values()])
         visitors = [account.user for account in made.values()]
+        asked = long_dialogues.load(by=by)
+        self.stdout.write(f"{asked.corpus.name}: the question set {asked.name!r}, answered by two baselines")
         new = study.load_study(by=by, visitors=visitors)
         self.stdout.write(f"{desk.NAME}: a study under way{'' if new else ', there already'}")
         return made
@@ -85,11 +97,17 @@ class Command(DatabaseCommand):
             f"{corpus.name}: {found.dialogues} scenarios{'' if found.created else ', there already'}"
         )
 
-    def _judge_and_report(self, by: User, fake: str | None) -> None:
+    def _judge_and_report(self, made: dict[str, accounts.Account], fake: str | None) -> None:
+        by = made["researcher"].user
         done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
         if fake:
             self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
-            done += chain.load(by=by, endpoint=judging.endpoint(fake, by=by), finish=loading.finish)
+            endpoint = judging.endpoint(fake, by=by)
+            done += chain.load(by=by, endpoint=endpoint, finish=loading.finish)
+            visitors = [account.user for account in made.values()]
+            done += long_dialogues.load_readers(
+                by=by, endpoint=endpoint, annotators=visitors, finish=loading.finish
+            )
         for run in done:
             self.stdout.write(f"{run.name} on {run.corpus.name}: {run.get_state_display().lower()}")
         for corpus in loading.CORPORA:

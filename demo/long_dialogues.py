@@ -1,0 +1,133 @@
+"""The series of the demo in the database: its questions, baselines, and the marked one for the fake reader.
+
+Everything that asks a model asks the fake one, through the same actions that pages, commands and the API use.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.campaigns import actions as campaigns
+from annotation.importing import import_path
+from annotation.models import Campaign, Corpus, QuestionSet
+from annotation.question_sets import actions as question_sets
+from annotation.schemes import script_review
+from demo import loading, series, series_marked
+from jobs.models import Endpoint, Run
+from jobs.runs import OPEN
+from systems.models import Simulation
+from systems.producing import actions as generating
+from systems.producing.dialogues import Dialogues
+from systems.producing.plans import Generation
+from systems.simulating import actions as simulating
+from systems.simulating.orders import Order
+
+SERIES = loading.DemoCorpus("Demo series", series.SET, {})
+READERS = "Trying out readers"
+"""The corpus of the marked series: its texts tell the fake model what it is asked for."""
+DRAWN = "Trying out facts"
+"""The marked series again, as somebody has it who begins: without facts, its quiz without evidence."""
+REVIEW = "Demo: review facts"
+SET = "quiz and facts"
+SOURCE = "Written for Concord's demo; every turn tells the fake model what it answers"
+BASELINES = ("random", "always_e")
+TRIALS = 3
+REVIEWED, REVIEWERS = 10, 2
+CONDITIONS: tuple[Mapping[str, Any], ...] = (
+    {"memory": "base", "context": 4000},
+    {"memory": "utterance", "retriever": "bm25", "k": 5},
+    {"memory": "session", "retriever": "bm25", "k": 2},
+    {"memory": "summary", "retriever": "bm25", "k": 4},
+    {"memory": "oracle"},
+    {"memory": "no_memory"},
+)
+"""What the fake reader remembers. So few entries of a short series are chosen that the memories differ."""
+ROUNDS = 20
+Finish = Callable[[Run], None]
+
+
+def load(*, by: User) -> QuestionSet:
+    """Import the series where it is missing, make its questions, and let the baselines answer them."""
+    loading.dialogues(SERIES, by=by)
+    corpus = Corpus.objects.get(name=SERIES.name)
+    made = question_sets.make(corpus=corpus, name=SET, seed=0, by=by).set
+    for key in BASELINES:
+        _simulate(made, by, None, Order(baseline=key, trials=TRIALS, parameters={}), loading.finish)
+    return made
+
+
+def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], finish: Finish) -> list[Run]:
+    """Load what is missing of the marked series: facts that a model drew, their review, and a reader with
+    each memory. Return the runs; where one was not finished in time, workers do what is left.
+    """
+    begun = _corpus(DRAWN, by, series_marked.unreviewed)
+    drawn = generating.start(
+        by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(begun)
+    )
+    finish(drawn)
+    if drawn.state == Run.State.DONE:
+        _review(begun, by, annotators)
+    corpus = _corpus(READERS, by, series_marked.lines)
+    asked = corpus.question_sets.get(name=series_marked.NAME, version=1)
+    for key in BASELINES:
+        _simulate(asked, by, None, Order(baseline=key, trials=TRIALS, parameters={}), finish)
+    for condition in CONDITIONS:
+        _simulate(asked, by, endpoint, Order(settings=condition, trials=TRIALS), finish)
+    runs = Run.objects.filter(simulations__simulation__corpus=corpus).distinct().order_by("pk")
+    return [drawn, *runs]
+
+
+def _corpus(name: str, by: User, lines: Callable[[], str]) -> Corpus:
+    """Return a corpus of the marked series, imported where it is missing."""
+    if held := Corpus.objects.filter(name=name).first():
+        return held
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "series-marked.jsonl"
+        path.write_text(lines(), encoding="utf-8")
+        import_path(
+            path=path,
+            format="jsonl",
+            corpus=name,
+            into=False,
+            by=by,
+            source=SOURCE,
+            licence=loading.LICENCE,
+        )
+    return Corpus.objects.get(name=name)
+
+
+def _review(corpus: Corpus, by: User, annotators: Iterable[User]) -> Campaign:
+    """Return the campaign in which visitors review some of the facts that the fake model drew."""
+    if held := Campaign.objects.filter(name=REVIEW).first():
+        return held
+    made = campaigns.create(
+        by=by,
+        name=REVIEW,
+        corpus=corpus,
+        scheme=script_review.FACT.key,
+        raters_per_item=REVIEWERS,
+        annotators=annotators,
+        record_status="draft",
+        sample_records=REVIEWED,
+    )
+    campaigns.open(by=by, campaign=made)
+    return made
+
+
+def _simulate(
+    asked: QuestionSet, by: User, endpoint: Endpoint | None, order: Order, finish: Finish
+) -> Simulation:
+    """Start a simulation, or find the same one, and bring it on as far as time allows."""
+    simulation = simulating.start(by=by, question_set=asked, order=order, endpoint=endpoint)
+    for _ in range(ROUNDS):
+        simulation = simulating.advance(simulation.pk)
+        if simulation.state != Simulation.State.MAKING:
+            break
+        for run in Run.objects.filter(simulations__simulation=simulation, state__in=OPEN).distinct():
+            finish(run)
+    return simulation

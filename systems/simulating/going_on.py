@@ -1,0 +1,153 @@
+"""Going on with a simulation: summaries first where they are remembered, then vectors, then the questions.
+
+What is looked up here stands in productions, so it is the same after any interruption: what was answered is
+never asked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from annotation.models import Dialogue
+from jobs.models import Run
+from jobs.runs import OPEN
+from judges.rating.settings import RunSettings, settings_from
+from systems.models import Production, Simulation, SimulationRun
+from systems.producing import actions as producing
+from systems.producing.actions import Read
+from systems.producing.dialogues import Dialogues, of_rows
+from systems.producing.needs import Need, Place, Stuck, came
+from systems.producing.plans import Generation
+from systems.simulating import playing, summaries, vectors
+from systems.simulating.orders import AGENT, Order
+
+SUMMARIES, VECTORS, ANSWERS = "summaries", "vectors", "answers"
+Next = Literal["done", "wait", "embed"]
+
+
+def go_on_with(simulation: Simulation, *, embedded: bool) -> Next:
+    """Do what can be done now, in the current transaction; return what comes next.
+
+    `embed`: what is searched has to be embedded first (`prepare`), which takes too long for a transaction;
+    `embedded` says that this was done. Raises SystemsError for what a person has to look at.
+    """
+    order = Order.of(simulation.order)
+    if order.baseline:
+        simulation.step = ANSWERS
+        playing.play(simulation, order)
+        return "done"
+    if order.settings["memory"] == "summary" and not _summarised(simulation, order):
+        return "wait"
+    run = _run(simulation)
+    if run is None and order.settings["retriever"] == "embedding" and not embedded:
+        simulation.step = VECTORS
+        return "embed"
+    return _answered(simulation, run or _ask(simulation, order))
+
+
+def prepare(simulation: Simulation) -> int:
+    """Embed all that the agent will look up; return how many texts those are. Again it costs little."""
+    order = Order.of(simulation.order)
+    assert simulation.endpoint is not None
+    return vectors.prepare(scripts(simulation), order.settings, order.trials, simulation.endpoint)
+
+
+def scripts(simulation: Simulation) -> list[Dialogue]:
+    """Return the scripts that a simulation goes over, in the order of their ids."""
+    asked = simulation.question_set.uses.values("question__dialogue")
+    return list(Dialogue.objects.filter(pk__in=asked, script__isnull=False).order_by("key"))
+
+
+def _summarised(simulation: Simulation, order: Order) -> bool:
+    """Have each session summed up that is not yet; return whether all are."""
+    simulation.step = SUMMARIES
+    needed: list[Need] = []
+    given: dict[Place, Read] = {}
+    assert simulation.endpoint is not None
+    rows = scripts(simulation)
+    told = of_rows(rows)
+    names = str(order.settings["names"])
+    for row in rows:
+        for need, read in summaries.needs(row, told[row.pk], names, simulation.endpoint):
+            needed.append(need)
+            given[need.place] = read
+    state = came(needed)
+    if state.missing:
+        _begin(simulation, state.missing, given)
+        state = came(needed)
+    _link(simulation, state.running)
+    if state.failed and not state.running:
+        first = next(iter(state.failed.values()))
+        raise Stuck(f"{len(state.failed)} summaries failed, first: {first[:300]} Try again what failed.")
+    return not state.running
+
+
+def _begin(simulation: Simulation, missing: Sequence[Need], given: dict[Place, Read]) -> None:
+    places = sorted(need.place for need in missing)
+    scope = {
+        "corpus": simulation.corpus_id,
+        "step": SUMMARIES,
+        "simulation": simulation.pk,
+        "places": hashlib.sha256(json.dumps(places).encode()).hexdigest(),
+    }
+    run = producing.start_each(
+        by=simulation.created_by,
+        corpus=simulation.corpus,
+        planned=[(need.plan, [given[need.place]]) for need in sorted(missing, key=lambda need: need.place)],
+        scope=scope,
+        settings=_asking(simulation),
+    )
+    _link(simulation, {run.pk})
+
+
+def _run(simulation: Simulation) -> Run | None:
+    """Return the run that asks the questions, None where it was not started."""
+    asks = Run.objects.filter(simulations__simulation=simulation, simulations__step=ANSWERS)
+    return asks.order_by("pk").last()
+
+
+def _answered(simulation: Simulation, run: Run) -> Next:
+    """Say whether all questions are answered."""
+    simulation.step = ANSWERS
+    if run.state in OPEN:
+        return "wait"
+    failed = Production.objects.filter(run=run, status=Production.Status.FAILED).first()
+    if failed is not None or run.state != Run.State.DONE:
+        why = failed.error if failed else run.error or f"it is {run.state}"
+        raise Stuck(f"Run {run.pk} did not come to its end: {why[:300]} Try again what failed.")
+    return "done"
+
+
+def _ask(simulation: Simulation, order: Order) -> Run:
+    assert simulation.endpoint is not None
+    run = producing.start(
+        by=simulation.created_by,
+        generation=generation(simulation, order),
+        dialogues=Dialogues(simulation.corpus),
+        trials=order.trials,
+        settings=_asking(simulation),
+    )
+    SimulationRun.objects.get_or_create(simulation=simulation, step=ANSWERS, run=run)
+    run.refresh_from_db()
+    return run
+
+
+def generation(simulation: Simulation, order: Order) -> Generation:
+    """Return who answers, with all that varies."""
+    assert simulation.endpoint is not None
+    return Generation(
+        AGENT, simulation.endpoint, order.settings, order.parameters, order.name, order.condition
+    )
+
+
+def _asking(simulation: Simulation) -> RunSettings:
+    told = simulation.order.get("asking")
+    return settings_from(told) if told else RunSettings()
+
+
+def _link(simulation: Simulation, runs: set[int]) -> None:
+    made = [SimulationRun(simulation=simulation, step=SUMMARIES, run_id=pk) for pk in sorted(runs)]
+    SimulationRun.objects.bulk_create(made, ignore_conflicts=True)

@@ -1,0 +1,65 @@
+"""What somebody asks for when a system is to answer the questions of a set, checked without any script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from annotation.models import QuestionSet
+from jobs.endpoints import parameters
+from systems.errors import SystemsError
+from systems.generators import GENERATORS, WrongSettings
+from systems.long_dialogue.baselines import BASELINES
+from systems.long_dialogue.settings import SETTINGS
+from systems.producing.actions import MOST_TRIALS
+
+AGENT = "dialsim_agent"
+SAMPLING: Mapping[str, Any] = {"temperature": 0.2, "top_p": 0.1}
+"""As in the paper (section 5.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked for. `baseline` is the key of one that needs no model, '' where an endpoint is asked.
+
+    `settings` are those of the agent where given, but for the question set. `name` is the system's where
+    somebody named it, `condition` has keys of the researcher's own.
+    """
+
+    baseline: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    trials: int = 3
+    parameters: Mapping[str, Any] = field(default_factory=lambda: dict(SAMPLING))
+    name: str = ""
+    condition: Mapping[str, Any] = field(default_factory=dict)
+
+    def checked(self, asked: QuestionSet) -> Order:
+        """Return it with a value for every setting; raise SystemsError for what cannot be."""
+        if self.baseline and self.baseline not in BASELINES:
+            raise SystemsError(f"There is no agent {self.baseline!r}; there are {', '.join(BASELINES)}.")
+        if not 1 <= self.trials <= MOST_TRIALS:
+            raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
+        if "set" in self.settings:
+            raise SystemsError("set: the question set is named by itself.")
+        named = f"{asked.name}:{asked.version}"
+        try:
+            settings = GENERATORS[AGENT].resolved({**self.settings, "set": named})
+        except WrongSettings as error:
+            raise SystemsError(str(error)) from None
+        sampling = {} if self.baseline else parameters.checked(self.parameters)
+        return Order(self.baseline, settings, self.trials, sampling, self.name.strip(), self.condition)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Order:
+        """Return the order that `as_json` wrote."""
+        return cls(**{one.name: told[one.name] for one in fields(cls) if one.name in told})
+
+
+def setting_names() -> tuple[str, ...]:
+    """Return the names of the settings that an order may have."""
+    return tuple(one.name for one in SETTINGS if one.name != "set")

@@ -1,0 +1,53 @@
+"""Summaries of sessions, before those who remember them are asked: one call a session, whoever needs it.
+
+A summary is known by the text that was heard, the model and the version of its prompt. So a session is summed
+up once for all trials, retrievers and simulations; under other names it is another text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from annotation import records
+from annotation.models import Dialogue
+from annotation.scripts.names import mapped, names_of
+from annotation.scripts.sessions import script_of
+from jobs.models import Endpoint
+from systems.long_dialogue.heard import Heard
+from systems.long_dialogue.material import text_digest
+from systems.producing.actions import Read
+from systems.producing.needs import Need, named_alone
+from systems.producing.plans import Generation
+
+GENERATOR = "dialsim_session_summary"
+
+
+def needs(
+    row: Dialogue, record: records.Dialogue, names: str, endpoint: Endpoint
+) -> Iterator[tuple[Need, Read]]:
+    """Yield what is to be summed up of a script under some names, each with the session alone to begin with.
+
+    Raises ValueError where the script has no such name map.
+    """
+    told_names = names_of(script_of(record), names)
+    told = record if told_names is None else mapped(record, told_names)
+    heard = Heard(told)
+    seen: set[str] = set()
+    for number in heard.numbers:
+        text = heard.text(number)
+        digest = text_digest(text)
+        if not text or digest in seen:
+            continue
+        seen.add(digest)
+        generation = Generation(GENERATOR, endpoint, {"text": digest}, name="unnamed")
+        plan = named_alone(generation.plan(), GENERATOR)
+        yield Need(row.corpus_id, row.pk, plan), (row, _alone(told, number))
+
+
+def _alone(told: records.Dialogue, number: int) -> records.Dialogue:
+    """Return a script that has one of its sessions alone."""
+    script = script_of(told)
+    session = script.sessions[number - 1]
+    turns = tuple(turn for turn in told.turns if turn.session == session.id)
+    return replace(told, turns=turns, script=replace(script, sessions=(session,)), facts=(), questions=())
