@@ -26,6 +26,8 @@ from annotation.models import (
     JoinLink,
     OneTimeLink,
     PeopleGroup,
+    QuestionSet,
+    Record,
     Scheme,
     SchemeVersion,
     Thread,
@@ -60,6 +62,16 @@ def script(corpus: int, pk: int) -> Dialogue:
     """Return a long dialogue of dated sessions of a corpus, with the corpus. Researchers see every one."""
     rows = Dialogue.objects.select_related("corpus").filter(script__isnull=False)
     return get_object_or_404(rows, pk=pk, corpus_id=corpus)
+
+
+def question_set(corpus: int, pk: int) -> QuestionSet:
+    """Return a question set of a corpus, with the corpus. Researchers see every one."""
+    return get_object_or_404(QuestionSet.objects.select_related("corpus"), pk=pk, corpus_id=corpus)
+
+
+def record(corpus: int, pk: int) -> Record:
+    """Return a fact or a question of a corpus's script, with both. Researchers see every one."""
+    return get_object_or_404(Record.objects.select_related("dialogue__corpus"), pk=pk, corpus_id=corpus)
 
 
 def continuation(pk: int) -> Continuation:

@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from annotation.api import answer_keys, corpora, scenarios, script_names, scripts, systems, without_turns
+from annotation.api import (
+    answer_keys,
+    corpora,
+    question_records,
+    questions,
+    scenarios,
+    script_names,
+    scripts,
+    systems,
+    without_turns,
+)
 
 urlpatterns = [
     path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
@@ -32,6 +42,32 @@ urlpatterns = [
         script_names.ScriptNames.as_view(),
         name="api-script-names",
     ),
+    path("corpora/<int:pk>/facts/", question_records.Facts.as_view(), name="api-facts"),
+    path("corpora/<int:pk>/questions/", question_records.Quiz.as_view(), name="api-questions"),
+    path("corpora/<int:pk>/records/<int:record>/", question_records.OneRecord.as_view(), name="api-record"),
+    path(
+        "corpora/<int:pk>/records/<str:kind>/reviews/",
+        question_records.Reviews.as_view(),
+        name="api-record-reviews",
+    ),
+    path(
+        "corpora/<int:pk>/records/<str:kind>/decide/",
+        question_records.DecideRecords.as_view(),
+        name="api-decide-records",
+    ),
+    path("corpora/<int:pk>/question-sets/", questions.QuestionSets.as_view(), name="api-question-sets"),
+    path(
+        "corpora/<int:pk>/question-sets/<int:one>/",
+        questions.OneQuestionSet.as_view(),
+        name="api-question-set",
+    ),
+    path(
+        "corpora/<int:pk>/question-sets/<int:one>/questions/",
+        questions.SetQuestions.as_view(),
+        name="api-set-questions",
+    ),
+    path("corpora/<int:pk>/question-sets/<int:one>/uses/", questions.SetUses.as_view(), name="api-set-uses"),
+    path("corpora/<int:pk>/relations/", questions.Relations.as_view(), name="api-relations"),
     path("scenarios/check/", scenarios.CheckScenario.as_view(), name="api-check-scenario"),
     path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
     path("dialogues/<int:pk>/keys/", answer_keys.AnswerKeys.as_view(), name="api-answer-keys"),

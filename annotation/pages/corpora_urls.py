@@ -5,6 +5,8 @@ from django.urls import path
 from annotation.pages import (
     corpora,
     dialogues,
+    question_records,
+    questions,
     scenario_editor,
     scenarios,
     script_names,
@@ -36,6 +38,21 @@ urlpatterns = [
         script_sessions.edit_session,
         name="edit-session",
     ),
+    path("corpora/<int:pk>/questions/", questions.questions, name="questions"),
+    path("corpora/<int:pk>/questions/sets/<int:one>/", questions.question_set, name="question-set"),
+    path(
+        "corpora/<int:pk>/questions/sets/<int:one>/<int:record>/",
+        questions.question,
+        name="question-uses",
+    ),
+    path("corpora/<int:pk>/questions/relations/", question_records.relations, name="relations"),
+    path(
+        "corpora/<int:pk>/questions/records/<int:record>/", question_records.edit_record, name="edit-record"
+    ),
+    path("corpora/<int:pk>/questions/<str:kind>/", question_records.records, name="question-records"),
+    path("corpora/<int:pk>/questions/<str:kind>/new/", question_records.new_record, name="new-record"),
+    path("corpora/<int:pk>/questions/<str:kind>/decide/", question_records.decide, name="decide-records"),
+    path("corpora/<int:pk>/questions/<str:kind>/reviews/", questions.reviews, name="record-reviews"),
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
     path("corpora/<str:name>/families/", corpora.change_families, name="change-families"),

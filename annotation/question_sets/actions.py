@@ -16,7 +16,6 @@ from annotation.question_sets.figures import Figures
 from annotation.question_sets.relations import table_of, version_of
 from annotation.scripts.making import make as make_one
 from annotation.scripts.quiz import POLICIES
-from annotation.scripts.sessions import Sessions
 from config.models import Event
 
 LONGEST_NAME = 60
@@ -34,7 +33,7 @@ class Made:
     def as_json(self) -> dict[str, Any]:
         """Return the counts that the command prints."""
         one = self.set
-        told = {"set": one.name, "version": one.version, "created": self.created, "stale": one.stale}
+        told = {"set": one.name, "version": one.version, "created": self.created}
         return told | one.options | one.figures
 
 
@@ -125,8 +124,7 @@ def _fill(chosen: QuestionSet, progress: Progress) -> dict[str, Any]:
             table=table,
         )
         writing.write(chosen, row, dialogue, made)
-        quiz = {question.id: question for question in dialogue.questions}
-        figures.add(Sessions(dialogue), made, quiz, len(dialogue.facts))
+        figures.add(dialogue, made)
         progress(number, len(scripts))
     return figures.as_json()
 

@@ -7,75 +7,122 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db import connection
+
+from annotation import records
+from annotation.models import QuestionSet, Record, Turn
+from annotation.records import SELF
 from annotation.scripts.making import MadeSet
-from annotation.scripts.records import Question
-from annotation.scripts.sessions import Sessions
+from annotation.scripts.records import QUESTION
+from annotation.scripts.totals import overview
+
+ROWS = """
+SELECT coalesce(r.content->>'source', 'quiz'), coalesce((r.content->>'hops')::int, 0), u.type,
+       count(*) FILTER (WHERE u.answerable), count(*) FILTER (WHERE NOT u.answerable)
+  FROM annotation_use u JOIN annotation_record r ON r.id = u.question_id
+ WHERE u.set_id = %(set)s GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
+ASKED = """
+SELECT count(DISTINCT (r.dialogue_id, u.session)), count(DISTINCT u.question_id),
+       count(DISTINCT r.dialogue_id)
+  FROM annotation_use u JOIN annotation_record r ON r.id = u.question_id WHERE u.set_id = %(set)s
+"""
+SOURCES = {("quiz", 0): "Quiz", ("tkg", 1): "Facts, one hop", ("tkg", 2): "Facts, two hops"}
+COLUMNS = ("source", "hops", "type", "answerable", "unanswerable")
 
 
 @dataclass(slots=True)
 class Figures:
-    """Numbers of a set, script by script: sessions, questions, and uses by source, hops and type."""
+    """Numbers of a set, added up script by script."""
 
-    scripts: int = 0
-    sessions: int = 0
-    heard: int = 0
-    turns: int = 0
-    asked_in: int = 0
-    facts: int = 0
-    questions: Counter[str] = field(default_factory=Counter)
-    uses: Counter[str] = field(default_factory=Counter)
-    answerable: Counter[str] = field(default_factory=Counter)
-    types: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    answerable: Counter[tuple[str, int, str]] = field(default_factory=Counter)
+    unanswerable: Counter[tuple[str, int, str]] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     excluded: Counter[str] = field(default_factory=Counter)
+    tests: float = 0.0
 
-    def add(self, sessions: Sessions, made: MadeSet, quiz: Mapping[str, Question], facts: int) -> None:
+    def add(self, dialogue: records.Dialogue, made: MadeSet) -> None:
         """Count one script's share."""
-        by_id = {question.id: question for question in made.questions}
-        self.scripts += 1
-        self.sessions += len(sessions)
-        self.heard += len(sessions.heard)
-        self.turns += len(sessions.dialogue.turns)
-        self.facts += facts
-        self.asked_in += len({use.session for use in made.set.uses})
-        asked: set[str] = set()
-        for use in made.set.uses:
-            source = source_of(by_id.get(use.question) or quiz[use.question])
-            asked.add(use.question)
-            self.uses[source] += 1
-            self.answerable[source] += use.answerable
-            self.types[use.type] += 1
-        self.questions.update(source_of(by_id.get(key) or quiz[key]) for key in asked)
+        told = overview(dialogue, (*dialogue.questions, *made.questions), made.set.uses)
+        facts, asked = len(dialogue.facts), len({use.question for use in made.set.uses})
+        self.counts.update(scripts=1, sessions=told.sessions, asked=told.asked, turns=told.turns)
+        self.counts.update(facts=facts, questions=asked)
+        self.tests += told.tests
+        for row in told.rows:
+            self.answerable[row.source, row.hops, row.type] += row.answerable
+            self.unanswerable[row.source, row.hops, row.type] += row.unanswerable
         self.dropped.update(made.dropped)
         self.excluded.update(made.excluded)
 
     def as_json(self) -> dict[str, Any]:
         """Return them as the column holds them."""
-        uses, answerable = sum(self.uses.values()), sum(self.answerable.values())
+        names = ("scripts", "sessions", "asked", "turns", "facts", "questions")
+        rows = [
+            dict(zip(COLUMNS, (*key, self.answerable[key], self.unanswerable[key]), strict=True))
+            for key in sorted(self.answerable.keys() | self.unanswerable.keys())
+        ]
         return {
-            "scripts": self.scripts,
-            "sessions": self.sessions,
-            "heard": self.heard,
-            "asked_in": self.asked_in,
-            "turns": self.turns,
-            "facts": self.facts,
-            "questions": sum(self.questions.values()),
-            "uses": uses,
-            "answerable": answerable,
-            "by_source": {
-                source: {
-                    "questions": self.questions[source],
-                    "uses": self.uses[source],
-                    "answerable": self.answerable[source],
-                }
-                for source in sorted(self.uses)
-            },
-            "types": dict(sorted(self.types.items())),
+            **{name: self.counts[name] for name in names},
+            **_sums(rows),
+            "tests": round(self.tests, 2),
+            "rows": rows,
             "dropped": dict(self.dropped),
             "excluded": dict(self.excluded),
         }
 
 
-def source_of(question: Question) -> str:
-    """Return where a question is from, with the number of its hops: quiz, tkg_1 or tkg_2."""
-    return question.source if question.source == "quiz" else f"{question.source}_{question.hops}"
+def figures_of(one: QuestionSet) -> dict[str, Any]:
+    """Return a set's figures; of one that came with a file they are counted the first time, and kept."""
+    if not one.figures:
+        one.figures = _counted(one)
+        QuestionSet.objects.filter(pk=one.pk).update(figures=one.figures)
+    return one.figures
+
+
+def _counted(one: QuestionSet) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(ROWS, {"set": one.pk})
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cursor.fetchall()]
+        cursor.execute(ASKED, {"set": one.pk})
+        asked, questions, scripts = cursor.fetchone()
+    asking = Record.objects.filter(corpus=one.corpus_id, kind=QUESTION, uses__set=one)
+    dialogues = list(one.corpus.dialogues.filter(pk__in=asking.values("dialogue")))
+    own = Turn.objects.filter(continuation__dialogue__in=dialogues, continuation__key=SELF)
+    return {
+        "scripts": scripts,
+        "sessions": sum(len((dialogue.script or {}).get("sessions", ())) for dialogue in dialogues),
+        "asked": asked,
+        "turns": own.count(),
+        "questions": questions,
+        **_sums(rows),
+        "rows": rows,
+    }
+
+
+def _sums(rows: list[dict[str, Any]]) -> dict[str, int]:
+    answerable = sum(row["answerable"] for row in rows)
+    return {"uses": answerable + sum(row["unanswerable"] for row in rows), "answerable": answerable}
+
+
+def table2(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the lines of a set's table: candidates per session by source, and all; None without sessions."""
+    sessions = figures.get("asked") or 0
+    rows = figures.get("rows", [])
+    lines = []
+    for key, title in [*SOURCES.items(), (None, "All")]:
+        own = [row for row in rows if key in (None, (row["source"], row["hops"]))]
+        if not own:
+            continue
+        sums = _sums(own)
+        lines.append(
+            {
+                "title": title,
+                **sums,
+                "unanswerable": sums["uses"] - sums["answerable"],
+                "per_session": sums["uses"] / sessions if sessions else None,
+                "answerable_per_session": sums["answerable"] / sessions if sessions else None,
+                "is_all": key is None,
+            }
+        )
+    return lines

@@ -23,6 +23,15 @@ script: api-scripts api-script api-script-turns
 script-session: api-script-session api-script-turns
 edit-session: api-script-session
 name-maps: api-script-names
+questions: api-question-sets
+question-set: api-question-set api-set-questions
+question-uses: api-set-uses
+relations: api-relations
+question-records: api-facts api-questions
+new-record: api-facts api-questions
+edit-record: api-record
+decide-records: api-decide-records api-record
+record-reviews: api-record-reviews
 scenarios: api-scenarios
 new-scenario: api-scenarios api-check-scenario
 scenario: api-scenario api-check-scenario api-answer-keys

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.errors import QuestionsRefused
 from annotation.importing.script_records import uses_of
 from annotation.models import Corpus, Item, QuestionSet, Record, Use
-from annotation.question_sets import actions, editing, job, material, relations
+from annotation.question_sets import actions, editing, figures, job, material, relations
 from annotation.script_editing.actions import change_session
 from annotation.scripts.making import make as make_one
 from config.models import Event
@@ -61,7 +61,17 @@ def test_what_is_stored_is_what_the_rules_say(corpus: Corpus, researcher: User) 
     assert Item.objects.filter(record__in=derived).count() == len(told.questions)
     assert stored.figures["uses"] == len(told.set.uses)
     assert stored.figures["answerable"] == sum(use.answerable for use in told.set.uses)
-    assert sum(one["uses"] for one in stored.figures["by_source"].values()) == stored.figures["uses"]
+    lines = figures.table2(stored.figures)
+    assert [line["title"] for line in lines] == ["Quiz", "Facts, one hop", "Facts, two hops", "All"]
+    assert sum(line["uses"] for line in lines[:-1]) == lines[-1]["uses"] == stored.figures["uses"]
+    assert lines[-1]["per_session"] == len(told.set.uses) / 4
+
+
+def test_figures_of_a_set_that_came_with_a_file_are_counted_from_its_uses(tmp_path: Path) -> None:
+    brought(tmp_path, script())
+    told = figures.figures_of(QuestionSet.objects.get())
+    assert (told["uses"], told["answerable"], told["asked"], told["sessions"]) == (2, 1, 2, 5)
+    assert [row["type"] for row in told["rows"]] == ["ans_wo_time", "before_event_unans"]
 
 
 def test_made_from_the_same_nothing_changes(corpus: Corpus, researcher: User) -> None:

@@ -199,3 +199,59 @@ def test_a_scheme_is_previewed_on_a_corpus_with_records(corpus: Corpus) -> None:
     screen = previews.of_scheme(SCHEMES["fact_review"], corpus)
     assert screen.card is not None
     assert screen.items == (Item.objects.get(record__key="f1").public,)
+
+
+def replied(folder: Path, **told: Any) -> Corpus:
+    """A script at which an agent answered one question, asked after turn 8."""
+    known = {
+        **{"question": "q1", "set": "first", "session": 4, "use": "ans_wo_time", "answerable": True},
+        **{"key": "B", "answer": "red boots", "answers": ["boots"], "source": "quiz", "hops": 0},
+        **{"choices": ["a hat", "red boots", "a coat", "gloves"], "evidence": [2], "evidence_all": False},
+        **{"relations": [], "forms": [], "asker": "cara", "rule": "heard", "format": "natural"},
+        **{"names": "original", "outcome": "text", "lenient": False},
+    } | told
+    turns = [
+        {"speaker": "cara", "text": "What did I buy?", "at": 7, "given": True, "addressees": ["ana"]},
+        {"speaker": "ana", "text": "Boots, I think.", "at": 7, "session": "s4", "extra": {"answer": known}},
+    ]
+    agent = {"id": "agent-1", "system": "agent", "mode": "static", "turns": turns}
+    return brought(folder, script(continuations=[agent]))
+
+
+def test_an_answer_is_shown_with_the_right_one_and_the_evidence_alone(ana: User, tmp_path: Path) -> None:
+    campaign = opened(replied(tmp_path), "long_dialogue_answers", ana)
+    screen = screen_of(campaign)
+    assert screen.card is not None
+    assert dict(screen.card.rows) == {
+        "Right answer": "red boots", "Right, too": "boots", "Asked in": "session 4 · s4 · 1995-01-07",
+    }  # fmt: skip
+    assert [part.heading for part in screen.parts] == [
+        "session 2 · s2 · 1994-09", "what was asked", "the reply, to be rated",
+    ]  # fmt: skip
+    assert [(line.who, line.text, line.place) for line in screen.lines] == [
+        ("Cara", "Ana, I bought red boots.", "history"),
+        ("Ana", "They suit you.", "history"),
+        ("Cara", "What did I buy?", "given"),
+        ("Ana", "Boots, I think.", "item"),
+    ]
+    assert "agent" not in f"{screen.card.line} {screen.parts}".replace("agenda", "")
+
+
+def test_where_nothing_can_be_known_that_is_the_right_answer(ana: User, tmp_path: Path) -> None:
+    campaign = opened(replied(tmp_path, key="E", evidence=[]), "long_dialogue_answers", ana)
+    screen = screen_of(campaign)
+    assert screen.card is not None
+    assert screen.card.rows[0][1].startswith("I don't know")
+    assert not any(choice.is_answer for choice in screen.card.choices)
+
+
+def test_people_rate_answers_and_the_place_is_kept(ana: User, tmp_path: Path) -> None:
+    campaign = opened(replied(tmp_path), "long_dialogue_answers", ana)
+    _, hold = labelling.start(by=ana, campaign=campaign.pk)
+    assert hold is not None
+    rows, _, _ = screens.turns_of(hold.task)
+    assert [(row.own, row.position) for row in rows] == [(True, 2), (True, 3), (False, 0), (False, 1)]
+    item = str(screen_of(campaign).items[0])
+    labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers={item: {"right": 1}})
+    label = Label.objects.get(question__key="right", rater__kind="human")
+    assert (label.item.kind, label.item.cluster) == ("answer", "loaf/s4")

@@ -42,3 +42,66 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "pairs": [("Ana", "Yvette"), ("Ben", "Quentin")],
     },
 }
+
+
+def make_reviewed() -> Any:
+    """Two people say of one fact that it is wrong."""
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from tests import factories
+    from tests.scripts.reviews import answer, brought, opened
+
+    with TemporaryDirectory() as folder:
+        corpus = brought(Path(folder), name="Reviewed loaf")
+    people = factories.user(), factories.user()
+    campaign = opened(corpus, "fact_review", *people)
+    for person in people:
+        answer(campaign, person, f2={"right": 0})
+    return corpus
+
+
+def record_of(dialogue: Any, key: str) -> Any:
+    return dialogue.records.get(key=key)
+
+
+def other_relations() -> list[dict[str, Any]]:
+    from annotation.scripts.relations import DEFAULT
+
+    return [row for row in DEFAULT.as_rows() if row["key"] != "roommate"]
+
+
+SAID = {"head": "Ana", "relation": "boss", "tail": "Cara", "session": "s2", "turns": [3]}
+LOGGED |= {
+    "annotation.question_sets.actions.make": lambda by: {"corpus": make_script().corpus, "name": "mine"},
+    "annotation.question_sets.job.make": lambda by: {
+        **{"corpus": make_script().corpus, "name": "mine", "seed": 0},
+        **{"policy": "body", "presence": True},
+    },
+    "annotation.question_sets.applying.apply": lambda by: {"corpus": make_reviewed(), "kind": "fact"},
+    "annotation.question_sets.editing.add": lambda by: {
+        "dialogue": make_script(),
+        "kind": "fact",
+        "content": SAID,
+    },
+    "annotation.question_sets.editing.change": lambda by: {
+        "record": record_of(make_script(), "f2"),
+        "content": SAID,
+    },
+    "annotation.question_sets.editing.accept_drafts": lambda by: {
+        "corpus": make_script().corpus,
+        "kind": "fact",
+    },
+    "annotation.question_sets.relations.replace": lambda by: {
+        "corpus": make_script().corpus,
+        "rows": other_relations(),
+    },
+}
+
+
+def decided(by: User) -> dict[str, Any]:
+    dialogue = make_script()
+    return {"corpus": dialogue.corpus, "records": [record_of(dialogue, "f2").pk], "status": "accepted"}
+
+
+LOGGED["annotation.question_sets.editing.decide"] = decided

@@ -1,0 +1,126 @@
+"""Facts, questions and their uses for pages and programs, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.models import Campaign, Corpus, QuestionSet, Record, Use
+from annotation.question_sets.reviews import SCHEMES
+from annotation.question_sets.words import rule_told, type_told
+from annotation.scripts.records import LETTERS, QUESTION, STATUSES, UNKNOWN
+from annotation.scripts.stored import date_record
+
+Asked = Mapping[str, str]
+"""What a list is narrowed by: status, relation, text; a set's questions by source, hops and type, too."""
+CONTENT = ("head", "tail", "text", "answer")
+
+
+def standing(corpus: Corpus, kind: str) -> QuerySet[Record]:
+    """Return a corpus's facts or quiz questions that stand by themselves and nothing supersedes."""
+    rows = Record.objects.filter(corpus=corpus, kind=kind, set=None, superseded_by=None)
+    return rows.select_related("dialogue").order_by("dialogue__key", "pk")
+
+
+def narrowed(rows: QuerySet[Record], asked: Asked) -> QuerySet[Record]:
+    """Return the records that a list asks for; what is empty narrows nothing."""
+    if asked.get("status"):
+        rows = rows.filter(status=asked["status"])
+    if relation := asked.get("relation"):
+        rows = rows.filter(Q(content__relation=relation) | Q(content__relations__contains=[relation]))
+    if dialogue := asked.get("dialogue"):
+        rows = rows.filter(dialogue__key=dialogue)
+    if source := asked.get("source"):
+        rows = rows.filter(content__source=source)
+    if (hops := asked.get("hops", "")).isdecimal():
+        rows = rows.filter(content__hops=int(hops))
+    if text := asked.get("text"):
+        holds = (Q(**{f"content__{name}__icontains": text}) for name in CONTENT)
+        any_ = Q(key=text)
+        for one in holds:
+            any_ |= one
+        rows = rows.filter(any_)
+    return rows
+
+
+def counts(corpus: Corpus, kind: str) -> dict[str, int]:
+    """Return how many facts or quiz questions there are by status, all of them as `all`."""
+    rows = standing(corpus, kind).order_by().values_list("status").annotate(n=Count("pk"))
+    told = {status: 0 for status in STATUSES if status != "corrected"} | dict(rows)
+    return told | {"all": sum(told.values())}
+
+
+def questions_of(one: QuestionSet, asked: Asked) -> QuerySet[Record]:
+    """Return the questions that a set asks, its own and those that stand by themselves."""
+    uses = Use.objects.filter(set=one, question=OuterRef("pk"))
+    if asked.get("type"):
+        uses = uses.filter(type=asked["type"])
+    if asked.get("answerable") in ("yes", "no"):
+        uses = uses.filter(answerable=asked["answerable"] == "yes")
+    rows = Record.objects.filter(Exists(uses), corpus=one.corpus_id, kind=QUESTION)
+    return narrowed(rows.select_related("dialogue").order_by("pk"), asked)
+
+
+def with_uses(one: QuestionSet, records: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return questions, each with how often it is asked, answerable or not, by type."""
+    records = list(records)
+    rows = Use.objects.filter(set=one, question__in=records).order_by("question", "type")
+    told: dict[int, list[dict[str, Any]]] = {}
+    for question, kind, n, right in rows.values_list("question", "type").annotate(
+        n=Count("pk"), right=Count("pk", filter=Q(answerable=True))
+    ):
+        told.setdefault(question, []).append({"type": kind, "n": n, "answerable": right})
+    return [
+        {
+            "record": record,
+            "types": told.get(record.pk, []),
+            "uses": sum(line["n"] for line in told.get(record.pk, [])),
+            "answerable": sum(line["answerable"] for line in told.get(record.pk, [])),
+        }
+        for record in records
+    ]
+
+
+def types_of(one: QuestionSet) -> list[str]:
+    """Return the types of a set's uses, as its figures name them."""
+    return sorted({row["type"] for row in one.figures.get("rows", ())})
+
+
+def uses_of(one: QuestionSet, record: Record) -> QuerySet[Use]:
+    """Return where a set asks a question, in the order of sessions."""
+    return Use.objects.filter(set=one, question=record).order_by("session")
+
+
+def use_told(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a use as pages and programs show it, by the sessions of its script."""
+    session = sessions[use.session - 1]
+    choices = record.content.get("choices") or []
+    offered = [choices[int(place)] for place in use.order if int(place) < len(choices)]
+    return {
+        "session": use.session,
+        "id": session["id"],
+        "date": str(date_record(session["date"])),
+        "answerable": use.answerable,
+        "key": use.key,
+        "right": "I don't know" if use.key == UNKNOWN else offered[LETTERS.index(use.key)],
+        "choices": offered,
+        "type": use.type,
+        "type_told": type_told(use.type),
+        "why": [{"number": number, "id": sessions[number - 1]["id"]} for number in use.why],
+        "rule": use.rule,
+        "rule_told": rule_told(use.rule),
+        "since": use.since,
+    }
+
+
+def sessions_of(record: Record) -> list[Mapping[str, Any]]:
+    """Return the sessions of a record's script; reads its dialogue, so select it."""
+    return list((record.dialogue.script or {}).get("sessions", ()))
+
+
+def review_campaigns(corpus: Corpus, kind: str) -> QuerySet[Campaign]:
+    """Return the campaigns in which a corpus's facts or questions are reviewed, the last first."""
+    rows = Campaign.objects.filter(corpus=corpus, scheme_version__scheme__key=SCHEMES[kind])
+    return rows.filter(archived_at=None).order_by("-pk")
