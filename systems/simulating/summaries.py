@@ -11,12 +11,11 @@ from dataclasses import replace
 
 from annotation import records
 from annotation.models import Dialogue
-from annotation.scripts.names import mapped
+from annotation.scripts.names import mapped, names_of
 from annotation.scripts.sessions import script_of
 from jobs.models import Endpoint
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import text_digest
-from systems.long_dialogue.world import names_of
 from systems.producing.actions import Read
 from systems.producing.needs import Need, named_alone
 from systems.producing.plans import Generation
@@ -29,7 +28,7 @@ def needs(
 ) -> Iterator[tuple[Need, Read]]:
     """Yield what is to be summed up of a script under some names, each with the session alone to begin with.
 
-    Raises NoMaterial where the script has no such name map.
+    Raises ValueError where the script has no such name map.
     """
     told_names = names_of(script_of(record), names)
     told = record if told_names is None else mapped(record, told_names)
