@@ -12,12 +12,13 @@ from systems.errors import SystemsError
 from systems.generators import GENERATORS, WrongSettings
 from systems.long_dialogue.baselines import BASELINES
 from systems.long_dialogue.memory import NO_MEMORY
-from systems.long_dialogue.settings import CONTEXT, EMBEDDER, K, LIMIT, MEMORY, ORDER, REMEMBER, RETRIEVER, SET
+from systems.long_dialogue.settings import CONTEXT, EMBEDDER, K, LIMIT, MEMORY, ORDER, REMEMBER, RETRIEVER, SET, SETTINGS
 from systems.producing.actions import MOST_TRIALS
 
 AGENT = "dialsim_agent"
 SAMPLING: Mapping[str, Any] = {"temperature": 0.2, "top_p": 0.1}
 """As in the paper (section 5.1)."""
+SETTING_NAMES = tuple(setting.name for setting in SETTINGS if setting.name != SET)
 UNREAD = (MEMORY, RETRIEVER, EMBEDDER, K, ORDER, REMEMBER, LIMIT, CONTEXT)
 """Settings that a baseline does not read: what it answers is the same whatever they are."""
 
