@@ -881,13 +881,16 @@ class DecideRequest(TypedDict, total=False):
 class DecideRequestRequest(TypedDict, total=False):
     """Records by id to accept or reject without review; or `drafts`: accept all that nobody reviewed."""
     records: list[int]
-    status: Status720Enum
+    status: DecidedStatusEnum
     drafts: bool
 
 
 class Decided(TypedDict, total=False):
     """How many changed."""
     changed: Required[int]
+
+
+DecidedStatusEnum: TypeAlias = Literal["accepted", "rejected"]
 
 
 class Decider(TypedDict, total=False):
@@ -2609,7 +2612,7 @@ class PatchedRecordChangeRequest(TypedDict, total=False):
     """What a fact or a question shall say, in the fields of its request; or its status, without review.
     """
     content: dict[str, Any]
-    status: Status720Enum
+    status: DecidedStatusEnum
 
 
 class PatchedSchemeArchivedRequest(TypedDict, total=False):
@@ -2945,6 +2948,13 @@ class QuestionRequest(TypedDict, total=False):
     text: Required[str]
 
 
+class QuestionsRefusal(TypedDict, total=False):
+    """Why nothing was changed, and the field at fault where it is one."""
+    detail: Required[str]
+    code: Required[str]
+    field: str
+
+
 QueueEnum: TypeAlias = Literal["calls", "metrics"]
 
 
@@ -2992,13 +3002,10 @@ class RecordRow(TypedDict, total=False):
     dialogue: Required[str]
     kind: Required[str]
     key: Required[str]
-    status: Required[RecordRowStatusEnum]
+    status: Required[RecordStatusEnum]
     content: Required[dict[str, Any]]
     provenance: Required[dict[str, Any]]
     superseded_by: Required[int | None]
-
-
-RecordRowStatusEnum: TypeAlias = Literal["draft", "accepted", "rejected", "corrected"]
 
 
 RecordStatusEnum: TypeAlias = Literal["draft", "accepted", "rejected", "all"]
@@ -3641,9 +3648,6 @@ class StateRequest(TypedDict, total=False):
 
 
 StateVerbEnum: TypeAlias = Literal["open", "pause", "close", "archive", "bring-back"]
-
-
-Status720Enum: TypeAlias = Literal["accepted", "rejected"]
 
 
 class Step(TypedDict, total=False):
