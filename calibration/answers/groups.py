@@ -68,12 +68,21 @@ def settings(rows: Sequence[AnswerRow], rows_by: Sequence[str]) -> list[str]:
 
 
 def varying(rows: Sequence[AnswerRow]) -> list[str]:
-    """Return the settings with more than one value among rows, the first of all memory and retriever."""
-    values: dict[str, set[str]] = {key: set() for key in known(rows)}
-    for row in rows:
-        for key, seen in values.items():
-            seen.add(row.place.condition.get(key, ""))
-    return [key for key, seen in values.items() if len(seen) > 1]
+    """Return the settings with more than one value among rows, the first of all memory and retriever.
+
+    That one system has a setting which another does not know, as a baseline knows no memory, is no variation.
+    """
+    values: dict[str, set[str]] = defaultdict(set)
+    lacking: dict[str, set[str]] = defaultdict(set)
+    keys = known(rows)
+    systems: dict[str, set[str]] = defaultdict(set)
+    for place in (row.place for row in rows):
+        for key in keys:
+            value = place.condition.get(key, "")
+            (values if value else lacking)[key].add(value or place.system)
+            if value:
+                systems[key].add(place.system)
+    return [key for key in keys if len(values[key]) > 1 or lacking[key] & systems[key]]
 
 
 def known(rows: Sequence[AnswerRow]) -> list[str]:

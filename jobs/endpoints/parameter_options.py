@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -10,14 +10,15 @@ from django.core.management.base import CommandParser
 from jobs.endpoints.parameters import PARAMETERS, Parameter
 
 
-def add_parameters(parser: CommandParser, of: str = "") -> None:
+def add_parameters(parser: CommandParser, of: str = "", *, leave: Collection[str] = ()) -> None:
     """Add one option for each parameter: `--top-p 0.1`; `--stop` may be repeated.
 
-    Those of another model are named after it: `--improver-top-p` where `of` is `improver`.
+    Those of another model are named after it: `--improver-top-p` where `of` is `improver`. Those to `leave`
+    the command names itself.
     """
     whose = f" of the {of}" if of else ""
     group = parser.add_argument_group(f"sampling parameters{whose}", "sent to the model only where given")
-    for one in PARAMETERS.values():
+    for one in (one for name, one in PARAMETERS.items() if name not in leave):
         group.add_argument(f"--{_named(of, one.name).replace('_', '-')}", **_how(one))
 
 

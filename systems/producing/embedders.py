@@ -111,9 +111,7 @@ async def _asked(endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
     return [row for answer in answers if isinstance(answer, list) for row in answer]
 
 
-async def _request(
-    client: openai.AsyncOpenAI, endpoint: Endpoint, texts: Sequence[str]
-) -> list[list[float]]:
+async def _request(client: openai.AsyncOpenAI, endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
     try:
         answer = await client.embeddings.create(
             model=endpoint.model, input=list(texts), encoding_format="float"
@@ -135,8 +133,7 @@ async def _request(
 
 def _keep(endpoint: Endpoint, texts: Sequence[str], rows: Sequence[Sequence[float]]) -> None:
     vectors = {
-        text_hash(text): np.asarray(row, dtype="<f4").tobytes()
-        for text, row in zip(texts, rows, strict=True)
+        text_hash(text): np.asarray(row, dtype="<f4").tobytes() for text, row in zip(texts, rows, strict=True)
     }
     DatabaseStore().save(name_of(endpoint), vectors)
 

@@ -50,7 +50,16 @@ def named_alone(plan: Plan, what: str) -> Plan:
     return replace(plan, name=f"{what} {plan.endpoint.model}"[: LONGEST_NAME - 9] + f" {mark}")
 
 
-_COLUMNS = ("dialogue_id", "condition_hash", "status", "result", "error", "run_id", "run__state", "run__error")
+_COLUMNS = (
+    "dialogue_id",
+    "condition_hash",
+    "status",
+    "result",
+    "error",
+    "run_id",
+    "run__state",
+    "run__error",
+)
 
 
 def came(needs: Sequence[Need], own: Collection[int] | None = None) -> Came:

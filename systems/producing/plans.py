@@ -54,7 +54,7 @@ class Generation:
             settings = generator.resolved(self.settings)
         except WrongSettings as error:
             raise SystemsError(str(error)) from None
-        condition = _condition(generator, settings, self.endpoint.model, self.condition)
+        condition = condition_of(generator, settings, self.endpoint.model, self.condition)
         spec = {
             "generator": generator.identity or generator.key,
             "version": generator.version,
@@ -163,9 +163,10 @@ def checked_name(name: str) -> str:
     return name
 
 
-def _condition(
+def condition_of(
     generator: Generator, settings: Settings, model: str, free: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """Return the condition: the settings that vary, the model, and keys of somebody's own; raise SystemsError."""
     own = {one.name: settings[one.name] for one in generator.settings if one.varies}
     own |= {**generator.condition, MODEL: model}
     taken = own.keys() | {one.name for one in generator.settings}

@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.models import Corpus, QuestionSet
+from annotation.models import Continuation, Corpus, Dialogue, QuestionSet
+from annotation.scripts.names import names_of
+from annotation.scripts.stored import script_record
 from config.models import Event
 from jobs import actions as jobs
 from jobs import runs
+from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from judges.rating.settings import RunSettings
 from systems.errors import SystemsError
-from systems.models import Simulation
+from systems.generators import Failed
+from systems.long_dialogue.memory import NoSummary
+from systems.long_dialogue.recalling import TooLong
+from systems.long_dialogue.settings import EMBEDDER, NAMES
+from systems.long_dialogue.world import NoMaterial
+from systems.models import Simulation, SimulationRun
+from systems.producing import embedders
 from systems.producing.plans import digest
-from systems.simulating.going_on import Next, go_on_with, prepare
+from systems.simulating import playing
+from systems.simulating.going_on import Next, asking, generation, go_on_with, prepare, scripts_of
 from systems.simulating.orders import Order
 
 KIND = "simulation"
+TROUBLE = (JobError, Failed, NoMaterial, NoSummary, TooLong)
+"""What a person has to look at."""
 
 
 def question_set(corpus: Corpus, name: str) -> QuestionSet:
     """Return the question set called NAME, in its last version, or NAME:VERSION; raise SystemsError."""
-    wanted, _, version = name.strip().rpartition(":")
+    name = name.strip()
     rows = corpus.question_sets.order_by("-version")
-    if wanted and version.isdecimal():
-        held = rows.filter(name=wanted, version=int(version)).first()
-    else:
-        held = rows.filter(name=name.strip()).first()
+    last, _, version = name.rpartition(":")
+    held = rows.filter(name=name).first()
+    if held is None and version.isdecimal():
+        held = rows.filter(name=last, version=int(version)).first()
     if held is None:
         listed = ", ".join(sorted(set(corpus.question_sets.values_list("name", flat=True)))) or "none"
-        raise SystemsError(f"{corpus.name} has no question set {name.strip()!r}; it has {listed}.")
+        raise SystemsError(f"{corpus.name} has no question set {name[:80]!r}; it has {listed}.")
     return held
 
 
@@ -48,18 +63,14 @@ def start(
 ) -> Simulation:
     """Ask for a simulation over all scripts of a corpus, or go on with the same one; return it.
 
-    The question set is fixed by it. `settings` say how the model is asked and what it may take. Raises
+    The question set is fixed by it. `settings` say how the model is asked and what each run may take. Raises
     SystemsError for what cannot be.
     """
     asked = QuestionSet.objects.select_for_update().get(pk=question_set.pk)
-    order = order.checked(asked)
-    if (endpoint is None) != bool(order.baseline):
-        raise SystemsError("endpoint: name one, or a baseline agent that needs none; not both.")
-    if not asked.uses.exists():
-        raise SystemsError(f"set: the question set {asked.name!r} asks nothing: make it anew.")
+    order = checked(asked, order, endpoint)
     told = order.as_json()
     known = {"set": asked.pk, "endpoint": endpoint.pk if endpoint else None, **told}
-    made, is_new = Simulation.objects.get_or_create(
+    made, is_new = Simulation.objects.select_for_update(of=("self",)).get_or_create(
         corpus=asked.corpus,
         digest=digest(known),
         defaults={"question_set": asked, "endpoint": endpoint, "order": told, "created_by": by},
@@ -68,14 +79,62 @@ def start(
         made.order = made.order | {"asking": settings.as_json()}
     if asked.used_at is None:
         QuestionSet.objects.filter(pk=asked.pk).update(used_at=timezone.now())
+    if is_new:
+        _reserve_name(made, order, by)
+        _log(by, "simulate", made, {"set": str(asked), **told})
+    made.save()
+    if made.state == Simulation.State.CANCELLED:
+        return go_on(by=by, simulation=made)
     if made.state != Simulation.State.DONE:
         made.state, made.error = Simulation.State.MAKING, ""
-    made.save()
-    if is_new:
-        _log(by, "simulate", made, {"set": str(asked), **told})
-    if made.state == Simulation.State.MAKING:
+        made.save()
+        _resume_paused(made)
         _wake(made, by)
     return made
+
+
+def checked(asked: QuestionSet, order: Order, endpoint: Endpoint | None) -> Order:
+    """Return an order with a value for all that it leaves open; raise SystemsError for what cannot be."""
+    order = order.checked(asked)
+    if (endpoint is None) != bool(order.baseline):
+        raise SystemsError("endpoint: name one, or a baseline agent that needs none; not both.")
+    rows = scripts_of(asked)
+    if not rows:
+        raise SystemsError(f"set: the question set {asked.name!r} asks nothing: make it anew.")
+    try:
+        if embedder := str(order.settings[EMBEDDER]):
+            embedders.of(embedder)
+        return replace(order, settings={**order.settings, NAMES: _names(rows, str(order.settings[NAMES]))})
+    except (ValueError, Failed) as error:
+        raise SystemsError(str(error)) from None
+
+
+def _names(rows: Sequence[Dialogue], told: str) -> str:
+    """Return what a condition calls the names: with their version, where that of all scripts is the same.
+
+    Raises ValueError for names that a script does not have.
+    """
+    maps = [names_of(script, told) for row in rows if (script := script_record(row.script))]
+    versions = {made.version for made in maps if made is not None}
+    kind = told.partition(":")[0]
+    return f"{kind}:{versions.pop()}" if len(versions) == 1 else told
+
+
+def _reserve_name(simulation: Simulation, order: Order, by: User | None) -> None:
+    """Have the system of this name be this one; raise SystemsError where it is another's."""
+    if order.baseline:
+        playing.condition(order)
+        playing.writer(simulation.corpus, order, by)
+    else:
+        generation(simulation, order).plan().writer(simulation.corpus, by)
+
+
+def _resume_paused(simulation: Simulation) -> None:
+    """Go on with runs that wait for a person, with what each may take now."""
+    for run in Run.objects.filter(simulations__simulation=simulation, state=Run.State.PAUSED).distinct():
+        held = Run.objects.select_for_update().get(pk=run.pk)
+        asking(simulation).put(held)
+        runs.reopen(held)
 
 
 def advance(simulation: int) -> Simulation:
@@ -83,10 +142,15 @@ def advance(simulation: int) -> Simulation:
 
     It may be called at any time, by several at once."""
     held, to_embed = _step(simulation, embedded=False)
-    if to_embed:
+    if not to_embed:
+        return held
+    try:
         prepare(held)
-        held, _ = _step(simulation, embedded=True)
-    return held
+    except TROUBLE as error:
+        making = Simulation.objects.filter(pk=held.pk, state=Simulation.State.MAKING)
+        making.update(state=Simulation.State.STUCK, error=str(error))
+        return Simulation.objects.get(pk=held.pk)
+    return _step(simulation, embedded=True)[0]
 
 
 def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
@@ -99,7 +163,7 @@ def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
         try:
             with transaction.atomic():
                 comes_next = go_on_with(held, embedded=embedded)
-        except SystemsError as error:
+        except TROUBLE as error:
             held.state, held.error = Simulation.State.STUCK, str(error)
         else:
             if comes_next == "done":
@@ -127,16 +191,37 @@ def go_on(*, by: User | None, simulation: Simulation) -> Simulation:
 
 @transaction.atomic
 def cancel(*, by: User | None, simulation: Simulation) -> Simulation:
-    """Stop a simulation and its runs; what was answered is kept. One that is done stays so."""
+    """Stop a simulation and its runs; what was answered is kept. One that is done stays so.
+
+    A run that another simulation waits for goes on.
+    """
     held = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
     if held.state in (Simulation.State.DONE, Simulation.State.CANCELLED):
         return held
-    for run in Run.objects.filter(simulations__simulation=held, state__in=runs.OPEN).distinct():
+    others = SimulationRun.objects.filter(simulation__state=Simulation.State.MAKING).exclude(simulation=held)
+    own = Run.objects.filter(simulations__simulation=held, state__in=runs.OPEN).distinct()
+    for run in own.exclude(pk__in=others.values("run")):
         runs.cancel(by=by, run=run)
     held.state, held.error = Simulation.State.CANCELLED, ""
     held.save()
     _log(by, "cancel simulation", held, {})
     return held
+
+
+def system_of(simulation: Simulation) -> tuple[str, dict[str, Any]]:
+    """Return the system that answers, and its condition."""
+    order = Order.of(simulation.order)
+    if order.baseline:
+        return playing.name(order), playing.condition(order)
+    plan = generation(simulation, order).plan()
+    return plan.name, dict(plan.condition)
+
+
+def continuations(simulation: Simulation) -> QuerySet[Continuation]:
+    """Return what a simulation came to so far: a continuation a script and trial."""
+    name, condition = system_of(simulation)
+    rows = Continuation.objects.filter(dialogue__corpus=simulation.corpus, system__name=name)
+    return rows.filter(condition=condition, trial__lt=Order.of(simulation.order).trials)
 
 
 def subject(simulation: Simulation) -> str:

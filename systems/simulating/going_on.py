@@ -11,8 +11,9 @@ import json
 from collections.abc import Sequence
 from typing import Literal
 
-from annotation.models import Dialogue
-from jobs.models import Run
+from django.db.models import QuerySet
+
+from annotation.models import Dialogue, QuestionSet
 from jobs.runs import OPEN
 from judges.rating.settings import RunSettings, settings_from
 from systems.models import Production, Simulation, SimulationRun
@@ -41,23 +42,26 @@ def go_on_with(simulation: Simulation, *, embedded: bool) -> Next:
         return "done"
     if order.settings["memory"] == "summary" and not _summarised(simulation, order):
         return "wait"
-    run = _run(simulation)
-    if run is None and order.settings["retriever"] == "embedding" and not embedded:
-        simulation.step = VECTORS
-        return "embed"
-    return _answered(simulation, run or _ask(simulation, order))
+    if not simulation.links.filter(step=ANSWERS).exists():
+        if order.settings["retriever"] == "embedding" and not embedded:
+            simulation.step = VECTORS
+            return "embed"
+        _ask(simulation, order)
+    return _answered(simulation, order)
 
 
 def prepare(simulation: Simulation) -> int:
     """Embed all that the agent will look up; return how many texts those are. Again it costs little."""
     order = Order.of(simulation.order)
     assert simulation.endpoint is not None
-    return vectors.prepare(scripts(simulation), order.settings, order.trials, simulation.endpoint)
+    return vectors.prepare(
+        scripts_of(simulation.question_set), order.settings, order.trials, simulation.endpoint
+    )
 
 
-def scripts(simulation: Simulation) -> list[Dialogue]:
-    """Return the scripts that a simulation goes over, in the order of their ids."""
-    asked = simulation.question_set.uses.values("question__dialogue")
+def scripts_of(questions: QuestionSet) -> list[Dialogue]:
+    """Return the scripts that a question set asks about, in the order of their ids."""
+    asked = questions.uses.values("question__dialogue")
     return list(Dialogue.objects.filter(pk__in=asked, script__isnull=False).order_by("key"))
 
 
@@ -67,18 +71,18 @@ def _summarised(simulation: Simulation, order: Order) -> bool:
     needed: list[Need] = []
     given: dict[Place, Read] = {}
     assert simulation.endpoint is not None
-    rows = scripts(simulation)
+    rows = scripts_of(simulation.question_set)
     told = of_rows(rows)
     names = str(order.settings["names"])
     for row in rows:
         for need, read in summaries.needs(row, told[row.pk], names, simulation.endpoint):
             needed.append(need)
             given[need.place] = read
-    state = came(needed)
+    state = came(needed, _own(simulation))
     if state.missing:
         _begin(simulation, state.missing, given)
-        state = came(needed)
-    _link(simulation, state.running)
+        state = came(needed, _own(simulation))
+    _link(simulation, SUMMARIES, state.running)
     if state.failed and not state.running:
         first = next(iter(state.failed.values()))
         raise Stuck(f"{len(state.failed)} summaries failed, first: {first[:300]} Try again what failed.")
@@ -98,41 +102,47 @@ def _begin(simulation: Simulation, missing: Sequence[Need], given: dict[Place, R
         corpus=simulation.corpus,
         planned=[(need.plan, [given[need.place]]) for need in sorted(missing, key=lambda need: need.place)],
         scope=scope,
-        settings=_asking(simulation),
+        settings=asking(simulation),
     )
-    _link(simulation, {run.pk})
+    _link(simulation, SUMMARIES, {run.pk})
 
 
-def _run(simulation: Simulation) -> Run | None:
-    """Return the run that asks the questions, None where it was not started."""
-    asks = Run.objects.filter(simulations__simulation=simulation, simulations__step=ANSWERS)
-    return asks.order_by("pk").last()
+def _own(simulation: Simulation) -> set[int]:
+    """Return the runs by which a simulation had sessions summed up."""
+    return set(simulation.links.filter(step=SUMMARIES).values_list("run", flat=True))
 
 
-def _answered(simulation: Simulation, run: Run) -> Next:
-    """Say whether all questions are answered."""
+def trials_of(simulation: Simulation, order: Order) -> QuerySet[Production]:
+    """Return the productions of a simulation that asks a model: one a script and trial, in whatever run."""
+    plan = generation(simulation, order).plan()
+    rows = Production.objects.filter(writer__corpus=simulation.corpus, writer__name=plan.name)
+    return rows.filter(condition_hash=plan.digest, trial__lt=order.trials)
+
+
+def _answered(simulation: Simulation, order: Order) -> Next:
+    """Say whether all questions are answered; another simulation's run may be at some of them."""
     simulation.step = ANSWERS
-    if run.state in OPEN:
+    left = trials_of(simulation, order).exclude(status=Production.Status.DONE)
+    runs = {made.run_id: made.run for made in left.select_related("run")}
+    _link(simulation, ANSWERS, set(runs))
+    if any(run.state in OPEN for run in runs.values()):
         return "wait"
-    failed = Production.objects.filter(run=run, status=Production.Status.FAILED).first()
-    if failed is not None or run.state != Run.State.DONE:
-        why = failed.error if failed else run.error or f"it is {run.state}"
+    for made in left:
+        run = runs[made.run_id]
+        why = made.error or run.error or f"it is {run.state}"
         raise Stuck(f"Run {run.pk} did not come to its end: {why[:300]} Try again what failed.")
     return "done"
 
 
-def _ask(simulation: Simulation, order: Order) -> Run:
-    assert simulation.endpoint is not None
+def _ask(simulation: Simulation, order: Order) -> None:
     run = producing.start(
         by=simulation.created_by,
         generation=generation(simulation, order),
         dialogues=Dialogues(simulation.corpus),
         trials=order.trials,
-        settings=_asking(simulation),
+        settings=asking(simulation),
     )
-    SimulationRun.objects.get_or_create(simulation=simulation, step=ANSWERS, run=run)
-    run.refresh_from_db()
-    return run
+    _link(simulation, ANSWERS, {run.pk})
 
 
 def generation(simulation: Simulation, order: Order) -> Generation:
@@ -143,11 +153,12 @@ def generation(simulation: Simulation, order: Order) -> Generation:
     )
 
 
-def _asking(simulation: Simulation) -> RunSettings:
+def asking(simulation: Simulation) -> RunSettings:
+    """Return how its runs are asked, and what each may take."""
     told = simulation.order.get("asking")
     return settings_from(told) if told else RunSettings()
 
 
-def _link(simulation: Simulation, runs: set[int]) -> None:
-    made = [SimulationRun(simulation=simulation, step=SUMMARIES, run_id=pk) for pk in sorted(runs)]
+def _link(simulation: Simulation, step: str, runs: set[int]) -> None:
+    made = [SimulationRun(simulation=simulation, step=step, run_id=pk) for pk in sorted(runs)]
     SimulationRun.objects.bulk_create(made, ignore_conflicts=True)

@@ -11,12 +11,27 @@ from jobs.endpoints import parameters
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, WrongSettings
 from systems.long_dialogue.baselines import BASELINES
-from systems.long_dialogue.settings import SETTINGS
+from systems.long_dialogue.memory import NO_MEMORY
+from systems.long_dialogue.settings import (
+    CONTEXT,
+    EMBEDDER,
+    LIMIT,
+    MEMORY,
+    ORDER,
+    REMEMBER,
+    RETRIEVER,
+    SET,
+    SETTINGS,
+    K,
+)
 from systems.producing.actions import MOST_TRIALS
 
 AGENT = "dialsim_agent"
 SAMPLING: Mapping[str, Any] = {"temperature": 0.2, "top_p": 0.1}
 """As in the paper (section 5.1)."""
+SETTING_NAMES = tuple(setting.name for setting in SETTINGS if setting.name != SET)
+UNREAD = (MEMORY, RETRIEVER, EMBEDDER, K, ORDER, REMEMBER, LIMIT, CONTEXT)
+"""Settings that a baseline does not read: what it answers is the same whatever they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +55,19 @@ class Order:
             raise SystemsError(f"There is no agent {self.baseline!r}; there are {', '.join(BASELINES)}.")
         if not 1 <= self.trials <= MOST_TRIALS:
             raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
-        if "set" in self.settings:
+        if SET in self.settings:
             raise SystemsError("set: the question set is named by itself.")
-        named = f"{asked.name}:{asked.version}"
+        told = {name: value for name, value in self.settings.items() if not self._leaves(name)}
+        told |= {SET: named(asked)} | ({MEMORY: NO_MEMORY} if self.baseline else {})
         try:
-            settings = GENERATORS[AGENT].resolved({**self.settings, "set": named})
+            settings = GENERATORS[AGENT].resolved(told)
         except WrongSettings as error:
             raise SystemsError(str(error)) from None
         sampling = {} if self.baseline else parameters.checked(self.parameters)
-        return Order(self.baseline, settings, self.trials, sampling, self.name.strip(), self.condition)
+        return Order(self.baseline, settings, self.trials, sampling, self.name.strip(), dict(self.condition))
+
+    def _leaves(self, setting: str) -> bool:
+        return bool(self.baseline) and setting in UNREAD
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -60,6 +79,6 @@ class Order:
         return cls(**{one.name: told[one.name] for one in fields(cls) if one.name in told})
 
 
-def setting_names() -> tuple[str, ...]:
-    """Return the names of the settings that an order may have."""
-    return tuple(one.name for one in SETTINGS if one.name != "set")
+def named(asked: QuestionSet) -> str:
+    """Return what a condition calls a version of a question set: NAME:VERSION."""
+    return f"{asked.name}:{asked.version}"

@@ -2,78 +2,101 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import User
 
 from annotation import records
 from annotation.answers import actions as answers
 from annotation.corpora import continuing
 from annotation.models import Continuation, Corpus, Dialogue, System
+from annotation.scripts.answers import TEMPLATE
+from annotation.scripts.records import LETTERS
+from annotation.scripts.replies import UNKNOWN_TEXT
 from config.models import Event
 from systems.errors import SystemsError
-from systems.long_dialogue.baselines import BASELINES, played, settings_of
+from systems.generators import GENERATORS, Done, Reply
+from systems.long_dialogue.agent import DialsimAgent
+from systems.long_dialogue.baselines import BASELINES
+from systems.long_dialogue.settings import FORMAT, SEED
+from systems.long_dialogue.trial import Trials
 from systems.models import Simulation, Writer
-from systems.producing.plans import continuation_id, differences, digest
+from systems.producing.plans import checked_name, condition_of, continuation_id, differences, digest
 from systems.producing.scripts import LOADER
-from systems.simulating.orders import Order
+from systems.simulating.orders import AGENT, UNREAD, Order
 
 GENERATOR = "dialsim_baseline"
 VERSION = 1
-IRRELEVANT = ("memory", "retriever", "k", "order", "format", "remember", "limit", "context")
-"""Settings that a baseline does not read: what it answers is the same whatever they are."""
 
 
 def play(simulation: Simulation, order: Order) -> int:
     """Let a baseline answer every question of every trial; return how many continuations are new."""
-    writer = _writer(simulation.corpus, order, simulation.created_by)
-    assert writer.system is not None
+    system = writer(simulation.corpus, order, simulation.created_by).system
+    assert system is not None
     asked = simulation.question_set.uses.values("question__dialogue")
     made: list[int] = []
     for row in Dialogue.objects.filter(pk__in=asked, script__isnull=False).order_by("key"):
-        made += _in_script(row, writer.system, order)
+        made += _in_script(row, system, order)
     if made:
         answers.write(simulation.corpus, made)
     return len(made)
 
 
+def name(order: Order) -> str:
+    """Return what a baseline's system is called."""
+    return order.name or order.baseline
+
+
+def condition(order: Order) -> dict[str, Any]:
+    """Return the condition of a baseline: what it is asked, and under which names; raise SystemsError."""
+    told = condition_of(GENERATORS[AGENT], order.settings, order.baseline, order.condition)
+    return {key: value for key, value in told.items() if key not in UNREAD}
+
+
 def _in_script(row: Dialogue, system: System, order: Order) -> list[int]:
-    """Let a baseline answer in one script, in every trial that is not there; return the new continuations."""
-    settings = settings_of(order.settings)
-    condition = {name: value for name, value in settings.items() if name not in IRRELEVANT}
-    condition |= dict(order.condition)
+    told = condition(order)
     there = set(Continuation.objects.filter(dialogue=row, system=system).values_list("key", flat=True))
-    material = LOADER.load(row.pk, settings, None)
+    trials = Trials(LOADER.load(row.pk, order.settings, None))
     made: list[int] = []
     for trial in range(order.trials):
-        key = continuation_id(system.name, digest(condition), trial)
-        if key in there:
-            continue
-        turns = played(BASELINES[order.baseline], material, settings, trial)
-        if not turns:
-            continue
-        continuation = records.Continuation(
-            key, system.name, turns, mode="static", trial=trial, condition=condition
-        )
-        added = continuing.add(dialogue=row, system=system, made=continuation, keyed=False)
-        made.append(added.pk)
+        key = continuation_id(system.name, digest(told), trial)
+        turns = () if key in there else _turns(row, trials, order, trial)
+        if turns:
+            whole = records.Continuation(key, system.name, turns, mode="static", trial=trial, condition=told)
+            made.append(continuing.add(dialogue=row, system=system, made=whole, keyed=False).pk)
     return made
 
 
-def _writer(corpus: Corpus, order: Order, by: User | None) -> Writer:
+def _turns(row: Dialogue, trials: Trials, order: Order, trial: int) -> tuple[records.Turn, ...]:
+    """Return the questions of a trial with a baseline's answers: a letter, or what stands at it."""
+    agent = DialsimAgent(trials)
+    state = agent.begin_trial(trials.material.dialogue, order.settings, trial)
+    for number, ask in enumerate(trials.asks(state)):
+        letter = BASELINES[order.baseline].chooses(int(order.settings[SEED]), row.key, trial, ask)
+        options = dict(zip(LETTERS, (*trials.question(state, number).put.choices, UNKNOWN_TEXT), strict=True))
+        listed = order.settings[FORMAT] == TEMPLATE
+        state = agent.receive(state, [Reply(f"({letter})" if listed else options[letter])])
+    done = agent.request(state)
+    assert isinstance(done, Done)
+    return done.turns
+
+
+def writer(corpus: Corpus, order: Order, by: User | None) -> Writer:
     """Return the writer of a baseline, made where there is none; raise SystemsError for another's name."""
-    name = order.name or order.baseline
+    called = checked_name(name(order))
     spec = {"generator": GENERATOR, "version": VERSION, "agent": order.baseline}
-    held = Writer.objects.select_for_update().filter(corpus=corpus, name=name).first()
+    held = Writer.objects.select_for_update().filter(corpus=corpus, name=called).first()
     if held is not None:
         if held.fingerprint != digest(spec):
             raise SystemsError(
-                f"The corpus has a system {name!r} already, and it is another one: "
+                f"The corpus has a system {called!r} already, and it is another one: "
                 f"{differences(held.spec, spec)}."
             )
         return held
-    system, made = System.objects.get_or_create(corpus=corpus, name=name)
+    system, made = System.objects.get_or_create(corpus=corpus, name=called)
     if not made:
-        raise SystemsError(f"The corpus has a system {name!r} whose continuations were imported.")
-    Event.objects.create(by=by, verb="add system", subject=f"system {name}"[:300], detail=spec)
+        raise SystemsError(f"The corpus has a system {called!r} whose continuations were imported.")
+    Event.objects.create(by=by, verb="add system", subject=f"system {called}"[:300], detail=spec)
     return Writer.objects.create(
-        corpus=corpus, name=name, spec=spec, fingerprint=digest(spec), system=system, created_by=by
+        corpus=corpus, name=called, spec=spec, fingerprint=digest(spec), system=system, created_by=by
     )

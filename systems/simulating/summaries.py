@@ -12,10 +12,12 @@ from dataclasses import replace
 from annotation import records
 from annotation.models import Dialogue
 from annotation.scripts.names import mapped, names_of
+from annotation.scripts.records import ORIGINAL
 from annotation.scripts.sessions import script_of
 from jobs.models import Endpoint
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import text_digest
+from systems.long_dialogue.session_summary import TEXT
 from systems.producing.actions import Read
 from systems.producing.needs import Need, named_alone
 from systems.producing.plans import Generation
@@ -30,19 +32,30 @@ def needs(
 
     Raises ValueError where the script has no such name map.
     """
-    told_names = names_of(script_of(record), names)
-    told = record if told_names is None else mapped(record, told_names)
-    heard = Heard(told)
-    seen: set[str] = set()
-    for number in heard.numbers:
-        text = heard.text(number)
-        digest = text_digest(text)
-        if not text or digest in seen:
-            continue
-        seen.add(digest)
-        generation = Generation(GENERATOR, endpoint, {"text": digest}, name="unnamed")
+    told = _under(record, names)
+    for digest, number in digests(told).items():
+        generation = Generation(GENERATOR, endpoint, {TEXT: digest}, name="unnamed")
         plan = named_alone(generation.plan(), GENERATOR)
         yield Need(row.corpus_id, row.pk, plan), (row, _alone(told, number))
+
+
+def digests(told: records.Dialogue, names: str = ORIGINAL) -> dict[str, int]:
+    """Return what is heard in sessions, by the digest of its text, with the number of the first such session.
+
+    Raises ValueError where the script has no such name map.
+    """
+    heard = Heard(_under(told, names))
+    texts = ((number, heard.text(number)) for number in heard.numbers)
+    sessions: dict[str, int] = {}
+    for number, text in texts:
+        if text:
+            sessions.setdefault(text_digest(text), number)
+    return sessions
+
+
+def _under(record: records.Dialogue, names: str) -> records.Dialogue:
+    others = names_of(script_of(record), names)
+    return record if others is None else mapped(record, others)
 
 
 def _alone(told: records.Dialogue, number: int) -> records.Dialogue:

@@ -163,10 +163,10 @@ def _chosen(options: dict[str, Any]) -> tuple[Generation, Dialogues]:
     generation = Generation(
         options["generator"],
         endpoint_named(options["endpoint"]),
-        _pairs(options["set"], "--set"),
+        pairs(options["set"], "--set"),
         told(options),
         options["name"],
-        _pairs(options["condition"], "--condition"),
+        pairs(options["condition"], "--condition"),
     )
     dialogues = Dialogues(
         corpus,
@@ -179,7 +179,8 @@ def _chosen(options: dict[str, Any]) -> tuple[Generation, Dialogues]:
     return generation, dialogues
 
 
-def _pairs(told: Sequence[str], option: str) -> dict[str, Any]:
+def pairs(told: Sequence[str], option: str) -> dict[str, Any]:
+    """Return what `NAME=VALUE` options give; raise CommandError."""
     found: dict[str, Any] = {}
     for one in told:
         name, equals, value = one.partition("=")
