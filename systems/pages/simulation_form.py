@@ -107,7 +107,9 @@ class SimulationForm(WithParameters):
 
     def more_told(self) -> bool:
         """Whether one of these is wrong, or another than usual."""
-        return any(field.errors or (self.is_bound and field.value() not in usual(field)) for field in self.more())
+        return any(
+            field.errors or (self.is_bound and field.value() not in usual(field)) for field in self.more()
+        )
 
     def caps(self) -> list[forms.BoundField]:
         """Return the fields of what a run may take."""

@@ -236,17 +236,17 @@ def test_an_embedder_that_fails_stops_it_and_nothing_is_embedded_twice(
 
 
 def test_failed_calls_are_missing_answers_and_no_failed_trials(model: Served, asked: QuestionSet) -> None:
-    model.refuses = lambda number, text: draw(0, "refused", text) < 0.3
-    held = simulate(asked, model.endpoint())
+    model.refuses = lambda number, text: draw(0, "refused", text) < 0.4
+    held = simulate(asked, model.endpoint(), trials=3)
     assert (held.state, held.error) == ("done", "")
     told = [one for made in written(held) for _, one in answers(made)]
     failed = [one for one in told if one["outcome"] == "failed"]
     assert 0 < len(failed) < len(told)
     missing = Label.objects.filter(rater__name="score:strict", question__key="right").exclude(missing="")
     assert missing.count() == len(failed)
-    assert counts(held)["flags"] == {"failed": 1}
+    assert 0 < counts(held)["flags"]["failed"] <= 3
     before = model.asked
-    assert simulate(asked, held.endpoint).state == "done"
+    assert simulate(asked, held.endpoint, trials=3).state == "done"
     assert model.asked == before
 
 
@@ -278,9 +278,7 @@ def test_a_cap_pauses_it_and_a_higher_one_goes_on(
     assert model.asked == sum(len(asks(one)) for one in written(held))
 
 
-def test_one_that_is_cancelled_keeps_what_was_answered_and_goes_on(
-    model: Served, asked: QuestionSet
-) -> None:
+def test_one_that_is_cancelled_keeps_what_was_answered_and_goes_on(model: Served, asked: QuestionSet) -> None:
     held = simulate(asked, model.endpoint(), rounds=0, trials=2, asking=RunSettings(caps={"cap_calls": 3}))
     actions.advance(held.pk)
     finish()

@@ -45,9 +45,10 @@ def test_the_page_says_what_it_takes_and_then_starts(
     address = reverse("simulate", args=[asked.corpus_id])
     page = researcher.get(address).content.decode()
     assert "Start a simulation" in page
-    assert reverse("simulate", args=[asked.corpus_id]) in researcher.get(
-        reverse("corpus", args=["world"])
-    ).content.decode()
+    assert (
+        reverse("simulate", args=[asked.corpus_id])
+        in researcher.get(reverse("corpus", args=["world"])).content.decode()
+    )
     told = {
         "question_set": asked.pk, "agent": "model", "endpoint": endpoint.pk, "memory": "summary",
         "retriever": "bm25", "k": "0", "names": "anonymised", "format": "template", "order": "time",
