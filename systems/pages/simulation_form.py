@@ -45,13 +45,13 @@ class SimulationForm(WithParameters):
         Endpoint.objects.filter(active=True),
         required=False,
         empty_label="Choose an endpoint",
-        help_text="Where the model is asked. What was heard is sent there; before that you see what it takes.",
+        help_text="Where the model is asked. What is heard goes there; before that you see what it takes.",
     )
     trials = forms.IntegerField(
         initial=3,
         min_value=1,
         max_value=MOST_TRIALS,
-        help_text="How often it goes through each script. The same trial asks every system the same questions.",
+        help_text="How often it goes through each script. A trial asks every system the same questions.",
     )
     name = forms.CharField(
         required=False,
@@ -147,7 +147,8 @@ def usual(field: forms.BoundField) -> tuple[Any, ...]:
 
 def name_choices(corpus: Corpus) -> list[tuple[str, str]]:
     """Return the names that every script of a corpus has, the original ones first."""
-    scripts = Dialogue.objects.filter(corpus=corpus, script__isnull=False).values_list("script", flat=True)
-    kinds = [{one["kind"] for one in script.get("names") or ()} for script in scripts]
+    rows = Dialogue.objects.filter(corpus=corpus, script__isnull=False)
+    names = rows.values_list("script__names", flat=True)
+    kinds = [{told["kind"] for told in maps or ()} for maps in names]
     shared = set.intersection(*kinds) if kinds else set()
     return [(ORIGINAL, ORIGINAL), *((kind, kind) for kind in sorted(shared))]

@@ -27,7 +27,7 @@ USUAL = {"point": "own_turn", "per_session": 1, "seed": 0, "remember": False, "l
 
 
 def counts(simulation: Simulation) -> dict[str, Any]:
-    """Return what a simulation came to: trials, calls and tokens of its runs; `flags` counts trials by flag."""
+    """Return what a simulation came to: trials, flags of trials, and what its runs took."""
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
     taken = CallCount.objects.filter(run__in=runs).aggregate(
