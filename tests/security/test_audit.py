@@ -52,6 +52,7 @@ TRACED = {
     "calibration.adjudication.deciding.save_draft": "a draft belongs to its case and adjudicator",
     "annotation.campaigns.actions.log": "writes the entry",
     "annotation.question_sets.applying.supersede": "whoever corrects logs that",
+    "systems.producing.wordings.take": "annotation.question_sets.wordings.take logs each script",
     "jobs.runs.log": "writes the entry",
     "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
     "judges.drafts.actions.run_on": "whoever opens it runs a draft or a search, and logs that",
