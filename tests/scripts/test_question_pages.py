@@ -147,7 +147,7 @@ def test_reviews_are_looked_at_and_taken_over_on_the_page(
     assert "Take over 1" in page
     assert reverse("campaign-report", args=[campaign.pk]) in page
     report = client.get(reverse("campaign-report", args=[campaign.pk]), follow=True)
-    assert "Is the fact right?" in report.content.decode()
+    assert "Who answered" in report.content.decode()
     client.post(at(corpus, "record-reviews", "fact"))
     assert Record.objects.get(key="f2").status == "rejected"
 
