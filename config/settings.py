@@ -235,6 +235,8 @@ SPECTACULAR_SETTINGS = {
         "PreferenceTiesEnum": [(name, name) for name in ("half", "drop", "davidson")],
         "TestPartEnum": [("test", "test")],
         "WrittenPartEnum": [("dev", "dev"), ("test", "test")],
+        "RecordStatusEnum": [(name, name) for name in ("draft", "accepted", "rejected", "corrected")],
+        "DecidedStatusEnum": [("accepted", "accepted"), ("rejected", "rejected")],
         "ResultStatusEnum": [(name, name) for name in ("ok", "undefined", "insufficient", "rejected")],
         "PickingRuleEnum": "judges.prompt_versions.picking.RULE_CHOICES",
         "NamesKindEnum": [(name, name) for name in ("anonymised", "swapped")],

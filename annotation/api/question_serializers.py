@@ -8,14 +8,22 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema_field
 from rest_framework import serializers
 
-from annotation.api.scripts import Refused
 from annotation.question_sets.actions import LONGEST_NAME, MOST_SEED
 from annotation.question_sets.checks import TEXT_LIMIT
 from annotation.question_sets.editing import DECIDED
 from annotation.scripts.quiz import POLICIES
 from annotation.scripts.records import STATUSES
 
-REFUSED = OpenApiResponse(Refused, description="Nothing is changed: by field and reason.")
+
+class QuestionsRefusal(serializers.Serializer[Any]):
+    """Why nothing was changed, and the field at fault where it is one."""
+
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    field = serializers.CharField(required=False)
+
+
+REFUSED = OpenApiResponse(QuestionsRefusal, description="Nothing is changed: by field and reason.")
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from annotation.errors import QuestionsRefused
 from annotation.models import Corpus, Label, QuestionSet
-from annotation.question_sets import material, writing
+from annotation.question_sets import material, wordings, writing
 from annotation.question_sets.figures import Figures
 from annotation.question_sets.relations import table_of, version_of
 from annotation.scripts.making import make as make_one
@@ -63,10 +63,11 @@ def make(
             last.stale = ""
             last.save(update_fields=["stale"])
         return Made(last, created=False)
+    kept = wordings.kept_of(last)
     chosen = _row(corpus, name, last, by)
     chosen.options = options | {"relations": version_of(corpus)}
     chosen.digest, chosen.stale = digest, ""
-    chosen.figures = _fill(chosen, progress or _untold)
+    chosen.figures = _fill(chosen, kept, progress or _untold)
     chosen.save()
     detail = {"version": chosen.version, **options, "uses": chosen.figures["uses"]}
     Event.objects.create(by=by, verb="make questions", subject=f"{corpus.name}: {name}"[:300], detail=detail)
@@ -107,7 +108,7 @@ def _row(corpus: Corpus, name: str, last: QuestionSet | None, by: User | None) -
     return QuestionSet.objects.create(corpus=corpus, name=name, version=version, created_by=by)
 
 
-def _fill(chosen: QuestionSet, progress: Progress) -> dict[str, Any]:
+def _fill(chosen: QuestionSet, kept: wordings.Kept, progress: Progress) -> dict[str, Any]:
     """Write a set's questions and uses, script by script; return its figures."""
     figures, table = Figures(), table_of(chosen.corpus)
     scripts = material.scripts(chosen.corpus)
@@ -123,7 +124,7 @@ def _fill(chosen: QuestionSet, progress: Progress) -> dict[str, Any]:
             presence=chosen.options["presence"],
             table=table,
         )
-        writing.write(chosen, row, dialogue, made)
+        writing.write(chosen, row, dialogue, made, kept)
         figures.add(dialogue, made)
         progress(number, len(scripts))
     return figures.as_json()

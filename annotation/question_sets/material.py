@@ -74,8 +74,13 @@ def digest(corpus: Corpus, options: dict[str, Any]) -> str:
         told.update(_line([dialogue.key, dialogue.script, dialogue.participants]))
         for kind in (FACT, QUESTION):
             for row in counting(dialogue, kind).order_by("key").values_list("key", "content"):
-                told.update(_line([kind, *row]))
+                told.update(_line([kind, row[0], _without_styles(row[1])]))
     return told.hexdigest()
+
+
+def _without_styles(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a content without its wordings, on which no use depends."""
+    return {name: value for name, value in content.items() if name != "styles"}
 
 
 def _line(told: Any) -> bytes:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.db import connection
 
 from annotation import records
 from annotation.importing.script_records import make_records, write_uses
 from annotation.models import Dialogue, QuestionSet
+from annotation.question_sets.wordings import Kept, worded
 from annotation.scripts.making import MadeSet
 from annotation.scripts.records import QUESTION
 from annotation.scripts.stored import question_json
@@ -20,13 +23,17 @@ CLEAR = (
 )
 
 
-def write(stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made: MadeSet) -> None:
-    """Write one script's share of a set, in the current transaction."""
+def write(stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made: MadeSet, kept: Kept) -> None:
+    """Write one script's share of a set, in the current transaction, with the wordings that were `kept`."""
+    questions = [
+        replace(question, styles=worded(kept, row.pk, question.id, question.text))
+        for question in made.questions
+    ]
     make_records(
         corpus=stored.corpus,
         rows=[
             (row.pk, QUESTION, question.id, question_json(question), question.status, stored.pk)
-            for question in made.questions
+            for question in questions
         ],
         provenance={"by": "rules", "set": stored.name, "version": stored.version},
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from annotation.kinds import KINDS
+from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
 from annotation.kinds.fact import FACT
 from annotation.kinds.question import QUESTION
@@ -40,7 +42,7 @@ OTHERWISE = (
 
 
 SESSIONS = [{"id": "s1", "date": {"year": 2024, "month": 5, "day": 3}}]
-RECORDS = {
+RECORDS: dict[str, dict[str, Any]] = {
     FACT.key: {"head": "Ana", "relation": "hometown", "tail": "Hamburg", "session": "s1", "turns": [2]},
     QUESTION.key: {
         "text": "Where does Ana have to be on Friday?",
@@ -53,14 +55,31 @@ RECORDS = {
 """What schemes about facts and questions are tried on: the first turns as a session of a script."""
 
 
-def script_row(number: int) -> Row:
-    """Return one of the first turns, as one of the session's."""
-    return Row(True, number, *BEFORE[number], False, None, None, {"session": "s1"})
+REPLY = {
+    "key": "B",
+    "answer": "Vienna",
+    "choices": RECORDS[QUESTION.key]["choices"],
+    "session": 1,
+    "evidence": [1],
+}
+ANSWERED = (
+    Row(False, 0, "ben", "Where do you have to be on Friday?", True, 3, None),
+    Row(False, 1, "ana", "In Vienna, and not by plane.", False, 3, 1, {"extra": {"answer": REPLY}}),
+)
+"""A question and a reply, for schemes about answers."""
 
 
-def _recorded(head: Head, kind: str) -> Head:
+def _session() -> list[Row]:
+    """Return the first turns, as those of a session."""
+    return [
+        Row(True, number, *turn, False, None, None, {"session": "s1"}) for number, turn in enumerate(BEFORE)
+    ]
+
+
+def _scripted(head: Head, kind: str) -> Head:
+    record = json.dumps(RECORDS[kind]) if kind in RECORDS else None
     script = json.dumps({"main": "ana", "sessions": SESSIONS})
-    return head._replace(item=1, kind=kind, script=script, record=json.dumps(RECORDS[kind]))
+    return head._replace(item=1, kind=kind, script=script, record=record)
 
 
 def _said(text: str) -> Member:
@@ -87,8 +106,10 @@ def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
         conditions="[]",
         whole=kind.shows == "whole",
     )
+    if kind.key == ANSWER.key:
+        return compose(0, _scripted(head, kind.key), [*_session(), *ANSWERED])
     if kind.has_record:
-        return compose(0, _recorded(head, kind.key), [script_row(number) for number in range(len(BEFORE))])
+        return compose(0, _scripted(head, kind.key), _session())
     own = [Row(True, number, *turn, False, None, None) for number, turn in enumerate(BEFORE)]
     if kind.members:
         return compare(0, head, own, [_said(text) for text in OTHERWISE[: kind.members[0]]])

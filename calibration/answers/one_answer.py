@@ -10,9 +10,10 @@ from annotation.models import Continuation, Item, Label, Rater, Turn
 from annotation.scripts.records import LETTERS
 from annotation.scripts.replies import UNKNOWN_TEXT
 from annotation.scripts.stored import date_record
+from calibration.answers.groups import FORMAT
 from calibration.answers.listing import is_locked
 from calibration.answers.reading import OCCASIONS, SCHEME, record_of, rows_of
-from calibration.answers.rows import AnswerRow
+from calibration.answers.rows import MEMORY, NAMES, RETRIEVER, AnswerRow
 from calibration.errors import AnswersRefused
 
 MOST_OTHERS = 100
@@ -60,6 +61,17 @@ class AnswerView:
     others: tuple[Item, ...]
 
     @property
+    def asker(self) -> str:
+        """The name of who asks, else the id."""
+        names = {one["id"]: one.get("name") for one in self.continuation.dialogue.participants}
+        return names.get(self.row.asker) or self.row.asker
+
+    @property
+    def by_others(self) -> list[tuple[Item, str]]:
+        """The answers of others, each with what its condition says of it beside the model and the set."""
+        return [(other, _briefly(other.continuation.condition)) for other in self.others]
+
+    @property
     def rule(self) -> str:
         """The rule that says whether it can be answered, in words."""
         return str(self.record.get("rule") or "").replace("_", " ")
@@ -89,6 +101,11 @@ def view(item: Item, judge: Rater | str | None = None) -> AnswerView:
         opinions,
         _others(item, record),
     )
+
+
+def _briefly(condition: Mapping[str, Any]) -> str:
+    told = (condition.get(name) for name in (MEMORY, RETRIEVER, NAMES, FORMAT))
+    return ", ".join(str(value) for value in told if value and value != "none")
 
 
 def _question(turn: Turn) -> str:

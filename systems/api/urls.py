@@ -2,10 +2,19 @@
 
 from django.urls import URLPattern, path
 
-from systems.api import agents, benchmarks, views
+from systems.api import agents, benchmarks, simulations, views
 
 urlpatterns: list[URLPattern] = [
     path("corpora/<int:pk>/agents/", agents.Agents.as_view(), name="api-agents"),
+    path("corpora/<int:pk>/simulations/", simulations.Simulations.as_view(), name="api-simulations"),
+    path(
+        "corpora/<int:pk>/simulations/estimate/",
+        simulations.EstimateSimulation.as_view(),
+        name="api-estimate-simulation",
+    ),
+    path("simulations/<int:pk>/", simulations.OneSimulation.as_view(), name="api-simulation"),
+    path("simulations/<int:pk>/go-on/", simulations.GoOn.as_view(), name="api-go-on-simulation"),
+    path("simulations/<int:pk>/cancel/", simulations.Cancel.as_view(), name="api-cancel-simulation"),
     path("generators/", views.Generators.as_view(), name="api-generators"),
     path("productions/", views.Productions.as_view(), name="api-productions"),
     path("productions/estimate/", views.EstimateProductions.as_view(), name="api-estimate-productions"),

@@ -19,8 +19,8 @@ SETTINGS = (
     Setting(MEMORY, SESSION, "What is remembered of what was heard.", choices=MEMORIES, varies=True),
     Setting(RETRIEVER, BM25, "What chooses of the memory.", choices=(*RETRIEVERS, NO_RETRIEVER),
             varies=True),
-    Setting(EMBEDDER, "", "Whose vectors the retriever embedding compares: Concord's own model, or the name of "
-            "an endpoint whose model embeds.", varies=True),
+    Setting(EMBEDDER, "", "Whose vectors the retriever embedding compares: Concord's own model, or the name "
+            "of an endpoint whose model embeds.", varies=True),
     Setting(K, 0, "How many entries are chosen; 0: as many as is usual for the memory.",
             low=0, high=1000, varies=True),
     Setting(NAMES, ORIGINAL, "Under which names people go: original, or a name map as KIND or KIND:VERSION.",

@@ -83,12 +83,13 @@ def start(
         _reserve_name(made, order, by)
         _log(by, "simulate", made, {"set": str(asked), **told})
     made.save()
+    if made.state != Simulation.State.DONE:
+        _resume(made)
     if made.state == Simulation.State.CANCELLED:
         return go_on(by=by, simulation=made)
     if made.state != Simulation.State.DONE:
         made.state, made.error = Simulation.State.MAKING, ""
         made.save()
-        _resume_paused(made)
         _wake(made, by)
     return made
 
@@ -129,12 +130,15 @@ def _reserve_name(simulation: Simulation, order: Order, by: User | None) -> None
         generation(simulation, order).plan().writer(simulation.corpus, by)
 
 
-def _resume_paused(simulation: Simulation) -> None:
-    """Go on with runs that wait for a person, with what each may take now."""
-    for run in Run.objects.filter(simulations__simulation=simulation, state=Run.State.PAUSED).distinct():
-        held = Run.objects.select_for_update().get(pk=run.pk)
-        asking(simulation).put(held)
-        runs.reopen(held)
+def _resume(simulation: Simulation) -> None:
+    """Let the runs that are not done take what each may take now; those that wait for a person go on."""
+    linked = Run.objects.filter(simulations__simulation=simulation).exclude(state=Run.State.DONE).distinct()
+    for pk in linked.values_list("pk", flat=True):
+        run = Run.objects.select_for_update(of=("self",)).get(pk=pk)
+        asking(simulation).put(run)
+        run.save()
+        if run.state == Run.State.PAUSED:
+            runs.reopen(run)
 
 
 def advance(simulation: int) -> Simulation:

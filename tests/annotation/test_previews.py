@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
+from annotation.kinds import WITH_TURN
 from annotation.models import Assignment, Task
 from annotation.scheme_versions.asked import questionnaire_from, questionnaire_of
 from annotation.schemes import SCHEMES
@@ -133,7 +134,7 @@ def test_every_scheme_can_be_asked_beside_the_sample_and_beside_a_corpus(corpus,
         shown = previews.of_scheme(definition, chosen)
         places = {line.place for part in shown.parts for line in part.lines}
         assert shown.items
-        assert ("item" in places) == (definition.item_kind in ("turn", "decision"))
+        assert ("item" in places) == (definition.item_kind in WITH_TURN)
         assert len(shown.items) == 1 or definition.unit == "continuation"
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.errors import QuestionsRefused
 from annotation.importing.script_records import uses_of
 from annotation.models import Corpus, Item, QuestionSet, Record, Use
-from annotation.question_sets import actions, editing, figures, job, material, relations
+from annotation.question_sets import actions, editing, figures, job, material, relations, wordings
 from annotation.script_editing.actions import change_session
 from annotation.scripts.making import make as make_one
 from config.models import Event
@@ -213,3 +213,35 @@ def test_a_large_corpus_is_done_by_a_job(
     assert told["uses"] == Use.objects.count()
     again = kind_of(started.kind).run(started, lambda done, total, note="": None)  # type: ignore[arg-type]
     assert not again["created"]
+
+
+def test_wordings_are_taken_in_and_kept_when_a_set_is_made_anew(corpus: Corpus, researcher: User) -> None:
+    first = made(corpus, researcher).set
+    derived = Record.objects.get(key="first:f1:past")
+    styles = {"q1": {"default": "What was it that Cara bought?"}, derived.key: {"ben": "So who was it?"}}
+    dialogue = corpus.dialogues.get()
+    told = wordings.take(dialogue=dialogue, styles=styles, by=researcher)
+    assert told == {"worded": 2, "superseded": 0, "used": 0}
+    assert wordings.take(dialogue=dialogue, styles=styles, by=researcher)["worded"] == 0
+    assert not made(corpus, researcher).created
+    assert made(corpus, researcher, seed=5).created
+    assert Record.objects.get(key="first:f1:past").content["styles"] == {"ben": "So who was it?"}
+    QuestionSet.objects.filter(pk=first.pk).update(used_at=timezone.now())
+    other = {"first:f1:past": {"ben": "Otherwise?"}}
+    assert wordings.take(dialogue=dialogue, styles=other, by=researcher)["used"] == 1
+    made(corpus, researcher, seed=6)
+    assert Record.objects.get(key="first@2:f1:past").content["styles"] == {"ben": "So who was it?"}
+
+
+def test_a_question_that_people_answered_about_is_superseded_by_one_with_wordings(
+    corpus: Corpus, researcher: User
+) -> None:
+    people = factories.user("ana"), factories.user("ben")
+    campaign = opened(corpus, "quiz_review", *people, record_status="accepted")
+    for person in people:
+        answer(campaign, person, q1={"answerable": 0})
+    told = wordings.take(
+        dialogue=corpus.dialogues.get(), styles={"q1": {"default": "Cara bought what?"}}, by=researcher
+    )
+    assert told["superseded"] == 1
+    assert Record.objects.get(key="q1.2").content["styles"] == {"default": "Cara bought what?"}

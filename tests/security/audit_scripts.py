@@ -92,6 +92,10 @@ LOGGED |= {
         "corpus": make_script().corpus,
         "kind": "fact",
     },
+    "annotation.question_sets.wordings.take": lambda by: {
+        "dialogue": make_script(),
+        "styles": {"q1": {"default": "What was it that Cara bought?"}},
+    },
     "annotation.question_sets.relations.replace": lambda by: {
         "corpus": make_script().corpus,
         "rows": other_relations(),

@@ -61,3 +61,28 @@ def make_benchmark(by: User, state: str) -> Any:
     if state == "done":
         return actions.advance(made.pk)
     return actions.cancel(by=by, benchmark=made) if state == "cancelled" else made
+
+
+def make_simulation_fields() -> dict[str, Any]:
+    from annotation.models import QuestionSet, Record, Use
+    from systems.simulating.orders import Order
+    from tests import factories
+
+    corpus = factories.corpus()
+    script = factories.dialogue(corpus)
+    script.script = {"main": "A", "sessions": [{"id": "s1", "date": {"year": 1994}}]}
+    script.save()
+    told = {"source": "quiz", "text": "Who?", "choices": ["a", "b", "c", "d"], "answer": "a"}
+    question = Record.objects.create(
+        corpus=corpus, dialogue=script, kind="question", key="q1", content=told, status="accepted"
+    )
+    asked = QuestionSet.objects.create(corpus=corpus, name="usual")
+    Use.objects.create(set=asked, question=question, session=1, answerable=False, key="E", type="future")
+    return {"question_set": asked, "order": Order("always_e", trials=1), "endpoint": None}
+
+
+def make_simulation(by: User, state: str) -> Any:
+    from systems.simulating import actions
+
+    made = actions.start(by=by, **make_simulation_fields())
+    return actions.cancel(by=by, simulation=made) if state == "cancelled" else made

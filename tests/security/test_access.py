@@ -70,6 +70,8 @@ RESEARCHERS = _names(
     "benchmarks new-benchmark benchmark benchmark-file go-on-benchmark cancel-benchmark checked-benchmark",
     "api-benchmarks api-estimate-benchmark api-benchmark api-benchmark-file api-go-on-benchmark",
     "api-cancel-benchmark api-checked-benchmark",
+    "simulate simulation go-on-simulation cancel-simulation api-simulations api-estimate-simulation",
+    "api-simulation api-go-on-simulation api-cancel-simulation",
     "prompts new-prompt import-prompt prompt-difference prompt-request run-request prompt archive-prompt",
     "export-prompt prompt-version edit-prompt pick-examples delete-prompt-version",
     "api-prompts api-prompt-difference api-import-prompt api-prompt-request api-prompt api-prompt-examples",

@@ -52,6 +52,7 @@ TRACED = {
     "calibration.adjudication.deciding.save_draft": "a draft belongs to its case and adjudicator",
     "annotation.campaigns.actions.log": "writes the entry",
     "annotation.question_sets.applying.supersede": "whoever corrects logs that",
+    "systems.producing.wordings.take": "annotation.question_sets.wordings.take logs each script",
     "jobs.runs.log": "writes the entry",
     "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
     "judges.drafts.actions.run_on": "whoever opens it runs a draft or a search, and logs that",
@@ -312,6 +313,9 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "systems.making.actions.go_on": lambda by: {"benchmark": systems.make_benchmark(by, "cancelled")},
     "systems.making.actions.cancel": lambda by: {"benchmark": systems.make_benchmark(by, "making")},
     "systems.making.actions.mark_checked": lambda by: {"benchmark": systems.make_benchmark(by, "done")},
+    "systems.simulating.actions.start": lambda by: systems.make_simulation_fields(),
+    "systems.simulating.actions.go_on": lambda by: {"simulation": systems.make_simulation(by, "cancelled")},
+    "systems.simulating.actions.cancel": lambda by: {"simulation": systems.make_simulation(by, "making")},
     "judges.rating.openings.open_or_refuse": lambda by: {
         "rater": worlds.make_judge(),
         "selection": worlds.make_test_part(by),

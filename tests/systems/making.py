@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from annotation.importing.engine import import_path
 from annotation.models import Corpus
 from annotation.records import Dialogue
 from demo.fake_model.errors import ErrorModel, RoleErrors
-from demo.fake_model.responses import Response
+from demo.fake_model.responses import Response, failure
 from demo.fake_model.server import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
@@ -24,19 +25,40 @@ from tests.systems.talk import conversation
 
 
 class Served:
-    """The fake model over HTTP; `rates` per role may change while it runs, `asked` counts requests."""
+    """The fake model over HTTP; `rates` per role may change while it runs.
+
+    `asked` counts chat requests and `prompts` has their texts, `embedded` counts texts that were embedded.
+    `refuses` says of the number and the text of a chat request whether it is refused for good.
+    """
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self.rates: dict[str, dict[str, float]] = {}
-        self.asked = 0
+        self.asked = self.embedded = 0
+        self.prompts: list[str] = []
+        self.refuses: Callable[[int, str], bool] = lambda number, text: False
+        self._lock = threading.Lock()
         self._server = LocalServer(self._respond)
         self.url = self._server.url
 
     def _respond(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Response:
-        self.asked += method == "POST"
+        with self._lock:
+            number = self._counted(method, path, body)
+        if number is not None and self.refuses(number, self.prompts[number - 1]):
+            return failure(400, "no")
         roles = {role: RoleErrors(own=rates) for role, rates in self.rates.items()}
         return FakeModel(ErrorModel(roles), seed=self.seed).respond(method, path, body)
+
+    def _counted(self, method: str, path: str, body: Any) -> int | None:
+        """Count a request; return the number of one that asks."""
+        if method == "POST" and path.endswith("/embeddings"):
+            self.embedded += len(body["input"])
+            return None
+        if method != "POST":
+            return None
+        self.asked += 1
+        self.prompts.append("\n".join(str(one["content"]) for one in body.get("messages", ())))
+        return self.asked
 
     def endpoint(self, **fields: Any) -> Endpoint:
         """An endpoint that asks it."""

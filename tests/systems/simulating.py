@@ -32,9 +32,7 @@ def brought(material: Material, folder: Path, corpus: str = "world") -> Question
 def told(material: Material) -> dict[str, Any]:
     """Return material as an object of the native format."""
     dialogue = material.dialogue
-    questions = [
-        {"id": one.id, "status": one.status, **question_json(one)} for one in material.questions
-    ]
+    questions = [{"id": one.id, "status": one.status, **question_json(one)} for one in material.questions]
     return {
         "id": dialogue.id,
         "kind": "longform",
@@ -48,7 +46,9 @@ def told(material: Material) -> dict[str, Any]:
     }
 
 
-def ordered(*, trials: int = 1, baseline: str = "", name: str = "", condition: Any = None, **settings: Any) -> Order:
+def ordered(
+    *, trials: int = 1, baseline: str = "", name: str = "", condition: Any = None, **settings: Any
+) -> Order:
     """Return an order; what it does not name are settings of the agent."""
     return Order(baseline, settings, trials, name=name, condition=condition or {})
 
@@ -95,5 +95,3 @@ def asks(continuation: Continuation) -> list[tuple[Any, ...]]:
         (turn.at, one["asker"], one["question"], one["key"], one["session"])
         for turn, one in answers(continuation)
     ]
-
-

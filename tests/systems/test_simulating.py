@@ -11,10 +11,24 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Label, QuestionSet
+from annotation.text.draws import u as draw
+from jobs.models import Endpoint
+from jobs.queue.heartbeat import Heart
+from jobs.queue.jobs import work as work_jobs
+from judges.material.metric_tools import tools
+from judges.models import Embedding
+from judges.rating.settings import RunSettings
+from systems.errors import SystemsError
+from systems.long_dialogue.heard import Heard
 from systems.models import Production, Simulation
+from systems.simulating import actions, job
+from systems.simulating.estimating import estimate
+from systems.simulating.orders import Order
+from systems.simulating.telling import counts, paused
+from tests.judges.helpers import finish
 from tests.systems.long_talk import world
 from tests.systems.making import Served, served
-from tests.systems.simulating import answers, brought, simulate, written
+from tests.systems.simulating import answers, asks, brought, brought_on, ordered, simulate, written
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MATERIAL = world(sessions=8, questions=14, turns=6)
@@ -103,3 +117,199 @@ def test_what_cannot_be_is_refused_in_one_line(asked: QuestionSet, told: list[st
         call_command("simulate", "--corpus", "world", "--set", "usual", "--quiet", *told)
     assert "\n" not in str(problem.value)
     assert not Simulation.objects.exists()
+
+
+def summed(model: Served) -> int:
+    """Return how many requests asked for the summary of a session."""
+    return sum("LISTENER" in text for text in model.prompts)
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "embedding"])
+def test_each_session_is_summed_up_once_for_trials_retrievers_and_later_simulations(
+    model: Served, asked: QuestionSet, retriever: str
+) -> None:
+    endpoint = model.endpoint()
+    order = {"memory": "summary", "retriever": retriever} | (
+        {"embedder": "fake"} if retriever == "embedding" else {}
+    )
+    expected = estimate(asked, ordered(trials=2, **order), endpoint)
+    first = simulate(asked, endpoint, trials=2, **order)
+    assert (first.state, first.error) == ("done", "")
+    sessions = summed(model)
+    assert sessions == len(Heard(MATERIAL.dialogue).numbers)
+    assert [(step.step, step.all, step.done) for step in expected.steps] == [
+        ("summaries", sessions, 0), ("answers", sum(len(asks(one)) for one in written(first)), 0),
+    ]  # fmt: skip
+    again = estimate(asked, ordered(trials=2, **order, k=4), endpoint)
+    assert (again.steps[0].done, again.steps[0].calls) == (sessions, 0)
+    for more in ({"k": 4}, {"retriever": "bm25", "k": 5}, {"seed": 3}):
+        assert simulate(asked, endpoint, **(order | more)).state == "done"
+    assert summed(model) == sessions
+    other = simulate(asked, endpoint, **order, names="anonymised")
+    assert (other.state, summed(model)) == ("done", 2 * sessions)
+
+
+def test_two_simulations_at_once_share_the_run_of_summaries(model: Served, asked: QuestionSet) -> None:
+    endpoint = model.endpoint()
+    first = simulate(asked, endpoint, rounds=0, memory="summary")
+    second = simulate(asked, endpoint, rounds=0, memory="summary", k=3)
+    for held in (first, second):
+        actions.advance(held.pk)
+    assert first.links.get().run == second.links.get().run
+    actions.cancel(by=None, simulation=first)
+    assert brought_on(second).state == "done"
+    assert summed(model) == len(Heard(MATERIAL.dialogue).numbers)
+
+
+def test_what_another_simulation_left_is_taken_over(model: Served, asked: QuestionSet) -> None:
+    endpoint = model.endpoint()
+    first = simulate(asked, endpoint, rounds=0, memory="summary")
+    actions.advance(first.pk)
+    actions.cancel(by=None, simulation=first)
+    second = simulate(asked, endpoint, memory="summary", k=3)
+    assert (second.state, second.error) == ("done", "")
+    first = brought_on(actions.go_on(by=None, simulation=first))
+    assert (first.state, first.error) == ("done", "")
+    assert summed(model) == len(Heard(MATERIAL.dialogue).numbers)
+
+
+def test_a_longer_simulation_takes_over_trials_and_the_shorter_one_waits_for_them(
+    model: Served, asked: QuestionSet
+) -> None:
+    endpoint = model.endpoint()
+    short = simulate(asked, endpoint, rounds=0, trials=1)
+    actions.advance(short.pk)
+    long = simulate(asked, endpoint, rounds=0, trials=3)
+    actions.advance(long.pk)
+    assert actions.advance(short.pk).state == "making"
+    assert brought_on(long).state == brought_on(short).state == "done"
+    assert model.asked == sum(len(asks(one)) for one in written(long))
+    assert [one.pk for one in written(short)] == [written(long)[0].pk]
+
+
+@pytest.mark.parametrize("memory", ["utterance", "session", "summary"])
+@pytest.mark.parametrize("remember", [False, True])
+def test_a_worker_finds_every_vector_in_the_store(
+    model: Served, asked: QuestionSet, memory: str, remember: bool
+) -> None:
+    model.endpoint()
+    embeds = Endpoint.objects.create(name="vectors", model="fake-e", base_url=model.url, allow_private=True)
+    held = simulate(
+        asked, Endpoint.objects.get(name="fake"), memory=memory, retriever="embedding", embedder="vectors",
+        remember=remember, point="any_turn", per_session=2, k=2,
+    )  # fmt: skip
+    assert (held.state, held.error) == ("done", "")
+    assert Embedding.objects.filter(model="vectors: fake-e").exists()
+    assert all(one["outcome"] != "failed" for made in written(held) for _, one in answers(made))
+    vectors = model.embedded
+    again = simulate(
+        asked, Endpoint.objects.get(name="fake"), memory=memory, retriever="embedding", embedder="vectors",
+        remember=remember, point="any_turn", per_session=2, k=1,
+    )  # fmt: skip
+    assert (again.state, model.embedded) == ("done", vectors)
+    embeds.delete()
+    with pytest.raises(SystemsError, match="there is no endpoint 'vectors'"):
+        simulate(asked, again.endpoint, memory=memory, retriever="embedding", embedder="vectors", k=3)
+
+
+@pytest.mark.slow
+def test_a_worker_computes_no_vector_of_concords_own_model(model: Served, asked: QuestionSet) -> None:
+    held = simulate(asked, model.endpoint(), rounds=0, memory="utterance", retriever="embedding", k=2)
+    actions.advance(held.pk)
+    tools.cache_clear()
+    finish()
+    assert actions.advance(held.pk).state == "done"
+    assert tools().embed.computed == 0
+    assert Embedding.objects.count() > len(MATERIAL.dialogue.turns) // 2
+
+
+def test_an_embedder_that_fails_stops_it_and_nothing_is_embedded_twice(
+    model: Served, asked: QuestionSet
+) -> None:
+    model.endpoint()
+    Endpoint.objects.create(name="vectors", model="fake-e", base_url=model.url + "/x", allow_private=True)
+    told = {"memory": "utterance", "retriever": "embedding", "embedder": "vectors"}
+    held = simulate(asked, Endpoint.objects.get(name="fake"), **told)
+    assert (held.state, "vectors refused to embed: HTTP 404" in held.error) == ("stuck", True)
+    Endpoint.objects.filter(name="vectors").update(base_url=model.url)
+    assert brought_on(actions.go_on(by=None, simulation=held)).state == "done"
+
+
+def test_failed_calls_are_missing_answers_and_no_failed_trials(model: Served, asked: QuestionSet) -> None:
+    model.refuses = lambda number, text: draw(0, "refused", text) < 0.4
+    held = simulate(asked, model.endpoint(), trials=3)
+    assert (held.state, held.error) == ("done", "")
+    told = [one for made in written(held) for _, one in answers(made)]
+    failed = [one for one in told if one["outcome"] == "failed"]
+    assert 0 < len(failed) < len(told)
+    missing = Label.objects.filter(rater__name="score:strict", question__key="right").exclude(missing="")
+    assert missing.count() == len(failed)
+    assert 0 < counts(held)["flags"]["failed"] <= 3
+    before = model.asked
+    assert simulate(asked, held.endpoint, trials=3).state == "done"
+    assert model.asked == before
+
+
+def test_summaries_that_fail_are_tried_again(model: Served, asked: QuestionSet) -> None:
+    model.refuses = lambda number, text: "LISTENER" in text and "t3x1" in text
+    held = simulate(asked, model.endpoint(), memory="summary")
+    assert held.state == "stuck"
+    assert held.error.startswith("1 summaries failed, first: ")
+    before = model.asked
+    model.refuses = lambda number, text: False
+    held = brought_on(actions.go_on(by=None, simulation=held))
+    assert held.state == "done"
+    assert model.asked == before + 1 + len(answers(written(held)[0]))
+
+
+def test_a_cap_pauses_it_and_a_higher_one_goes_on(
+    model: Served, asked: QuestionSet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.endpoint()
+    told = ["--corpus", "world", "--set", "usual", "--endpoint", "fake", "--trials", "2", "--quiet"]
+    with pytest.raises(CommandError, match=r"Run \d+ is paused: "):
+        command(capsys, *told, "--cap-calls", "3")
+    assert model.asked == 3
+    held = Simulation.objects.get()
+    assert held.state == "making"
+    assert paused(held) is not None
+    done = command(capsys, *told, "--cap-calls", "300")
+    assert (done["state"], done["calls"]) == ("done", model.asked)
+    assert model.asked == sum(len(asks(one)) for one in written(held))
+
+
+def test_one_that_is_cancelled_keeps_what_was_answered_and_goes_on(model: Served, asked: QuestionSet) -> None:
+    held = simulate(asked, model.endpoint(), rounds=0, trials=2, asking=RunSettings(caps={"cap_calls": 3}))
+    actions.advance(held.pk)
+    finish()
+    held = actions.cancel(by=None, simulation=held)
+    assert (held.state, model.asked) == ("cancelled", 3)
+    assert actions.advance(held.pk).state == "cancelled"
+    held = simulate(asked, held.endpoint, trials=2, asking=RunSettings(caps={"cap_calls": 300}))
+    assert held.state == "done"
+    assert model.asked == sum(len(asks(one)) for one in written(held))
+
+
+def test_a_system_of_this_name_that_is_another_one_is_refused_at_once(
+    model: Served, asked: QuestionSet
+) -> None:
+    endpoint = model.endpoint()
+    simulate(asked, endpoint, rounds=0, name="mine")
+    other = Order("", {}, 1, {"temperature": 1.0}, "mine")
+    with pytest.raises(SystemsError, match=r"parameters.temperature is 0.2 there and 1.0 here"):
+        actions.start(by=None, question_set=asked, order=other, endpoint=endpoint)
+    with pytest.raises(SystemsError, match="has a system 'mine' already"):
+        simulate(asked, None, baseline="random", name="mine")
+    assert Simulation.objects.count() == 1
+
+
+def test_jobs_bring_it_on_by_themselves(model: Served, asked: QuestionSet) -> None:
+    held = simulate(asked, model.endpoint(), rounds=0, memory="summary")
+    for _ in range(6):
+        job.sweep()
+        with Heart("jobs") as heart:
+            work_jobs("jobs", seconds=20, heart=heart, stopping=lambda: False)
+        finish()
+    held.refresh_from_db()
+    assert (held.state, held.error) == ("done", "")
+    assert held.finished_at is not None

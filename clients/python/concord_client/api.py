@@ -191,6 +191,14 @@ class Api(Transport):
         path = f"/annotators/{self.quoted(id)}/"
         return cast("models.Annotator", self.send("PATCH", path, body=body))
 
+    def answers_retrieve(self, id: int, *, judge: str | None = None) -> models.Answer:
+        """Return an answer: what was asked and replied, its key with the why, and what was retrieved."""
+        path = f"/answers/{self.quoted(id)}/"
+        query = {
+            "judge": judge,
+        }
+        return cast("models.Answer", self.send("GET", path, query=query))
+
     def batches_adopt_create(self, id: int, body: models.AdoptRequest) -> models.Batch:
         """It is looked at and collected; a run that paused for it goes on."""
         path = f"/batches/{self.quoted(id)}/adopt/"
@@ -833,6 +841,69 @@ class Api(Transport):
         path = f"/corpora/{self.quoted(id)}/agents/"
         return cast("models.Played | models.JobAnswer", self.send("POST", path, body=body, keyed=True))
 
+    def corpora_answers_retrieve(
+        self,
+        id: int,
+        *,
+        by: str | None = None,
+        judge: str | None = None,
+        layout: Literal["report", "table2", "table3", "table4"] | None = None,
+        level: float | None = None,
+        part: Literal["dev", "test", "all"] | None = None,
+        resamples: int | None = None,
+        score: Literal["strict", "lenient"] | None = None,
+        seed: int | None = None,
+        set: str | None = None,
+    ) -> models.AnswersReport:
+        """Return how agents of long dialogues answer; POST logs a look at test and reports there."""
+        path = f"/corpora/{self.quoted(id)}/answers/"
+        query = {
+            "by": by,
+            "judge": judge,
+            "layout": layout,
+            "level": level,
+            "part": part,
+            "resamples": resamples,
+            "score": score,
+            "seed": seed,
+            "set": set,
+        }
+        return cast("models.AnswersReport", self.send("GET", path, query=query))
+
+    def corpora_answers_create(self, id: int, body: models.AnswersTestRequest) -> models.AnswersReport:
+        """Return how agents of long dialogues answer; POST logs a look at test and reports there."""
+        path = f"/corpora/{self.quoted(id)}/answers/"
+        return cast("models.AnswersReport", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_answers_list_list(
+        self,
+        id: int,
+        *,
+        class_: Literal["answerable", "unanswerable"] | None = None,
+        evidence: Literal["none", "partly", "sufficient"] | None = None,
+        judge: str | None = None,
+        outcome: Literal["failed", "open", "right", "wrong"] | None = None,
+        part: Literal["all", "dev", "test"] | None = None,
+        score: Literal["lenient", "strict"] | None = None,
+        set: str | None = None,
+        source: Literal["quiz", "tkg"] | None = None,
+        system: str | None = None,
+    ) -> Iterator[models.ListedAnswer]:
+        """List answers one by one, in order of script and walk."""
+        path = f"/corpora/{self.quoted(id)}/answers/list/"
+        query = {
+            "class": class_,
+            "evidence": evidence,
+            "judge": judge,
+            "outcome": outcome,
+            "part": part,
+            "score": score,
+            "set": set,
+            "source": source,
+            "system": system,
+        }
+        return cast(Iterator[models.ListedAnswer], self.pages(path, query=query))
+
     def corpora_cascade_retrieve(
         self,
         id: int,
@@ -921,6 +992,30 @@ class Api(Transport):
         path = f"/corpora/{self.quoted(id)}/counts/"
         return cast("models.Counts", self.send("POST", path, body=body, keyed=True))
 
+    def corpora_facts_list(
+        self,
+        id: int,
+        *,
+        dialogue: str | None = None,
+        relation: str | None = None,
+        status: str | None = None,
+        text: str | None = None,
+    ) -> Iterator[models.RecordRow]:
+        """List facts that nothing supersedes."""
+        path = f"/corpora/{self.quoted(id)}/facts/"
+        query = {
+            "dialogue": dialogue,
+            "relation": relation,
+            "status": status,
+            "text": text,
+        }
+        return cast(Iterator[models.RecordRow], self.pages(path, query=query))
+
+    def corpora_facts_create(self, id: int, body: models.FactRequestRequest) -> models.RecordRow:
+        """Write a fact by hand, as a draft or accepted at once."""
+        path = f"/corpora/{self.quoted(id)}/facts/"
+        return cast("models.RecordRow", self.send("POST", path, body=body, keyed=True))
+
     def corpora_preferences_retrieve(
         self,
         id: int,
@@ -965,6 +1060,138 @@ class Api(Transport):
         """Return what metrics say of each system: one record per system and metric."""
         path = f"/corpora/{self.quoted(id)}/profile/"
         return cast("dict[str, Any]", self.send("GET", path))
+
+    def corpora_question_sets_list(self, id: int) -> Iterator[models.SetRow]:
+        """List question sets, each in numbers."""
+        path = f"/corpora/{self.quoted(id)}/question-sets/"
+        return cast(Iterator[models.SetRow], self.pages(path))
+
+    def corpora_question_sets_create(self, id: int, body: models.MakeRequestRequest) -> models.MadeAnswer:
+        """Make a question set: 200 where the same is there, 202 with the job where it takes long."""
+        path = f"/corpora/{self.quoted(id)}/question-sets/"
+        return cast("models.MadeAnswer", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_question_sets_retrieve(self, id: int, one: int) -> models.SetRow:
+        """Return a set in numbers: candidates by source, hops and type, and what is never asked."""
+        path = f"/corpora/{self.quoted(id)}/question-sets/{self.quoted(one)}/"
+        return cast("models.SetRow", self.send("GET", path))
+
+    def corpora_question_sets_questions(
+        self,
+        id: int,
+        one: int,
+        *,
+        answerable: str | None = None,
+        hops: str | None = None,
+        relation: str | None = None,
+        source: str | None = None,
+        text: str | None = None,
+        type: str | None = None,
+    ) -> Iterator[models.RecordRow]:
+        """List the questions that a set asks."""
+        path = f"/corpora/{self.quoted(id)}/question-sets/{self.quoted(one)}/questions/"
+        query = {
+            "answerable": answerable,
+            "hops": hops,
+            "relation": relation,
+            "source": source,
+            "text": text,
+            "type": type,
+        }
+        return cast(Iterator[models.RecordRow], self.pages(path, query=query))
+
+    def corpora_question_sets_uses(
+        self,
+        id: int,
+        one: int,
+        *,
+        question: str | None = None,
+        session: int | None = None,
+        type: str | None = None,
+    ) -> Iterator[models.UseRow]:
+        """List where questions are asked: in which session, answerable or not, the key, the type, and why.
+        """
+        path = f"/corpora/{self.quoted(id)}/question-sets/{self.quoted(one)}/uses/"
+        query = {
+            "question": question,
+            "session": session,
+            "type": type,
+        }
+        return cast(Iterator[models.UseRow], self.pages(path, query=query))
+
+    def corpora_questions_list(
+        self,
+        id: int,
+        *,
+        dialogue: str | None = None,
+        status: str | None = None,
+        text: str | None = None,
+    ) -> Iterator[models.RecordRow]:
+        """List quiz questions that nothing supersedes; those of a set are listed with the set."""
+        path = f"/corpora/{self.quoted(id)}/questions/"
+        query = {
+            "dialogue": dialogue,
+            "status": status,
+            "text": text,
+        }
+        return cast(Iterator[models.RecordRow], self.pages(path, query=query))
+
+    def corpora_questions_create(self, id: int, body: models.QuizRequestRequest) -> models.RecordRow:
+        """Write a quiz question by hand, as a draft or accepted at once."""
+        path = f"/corpora/{self.quoted(id)}/questions/"
+        return cast("models.RecordRow", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_records_decide_create(
+        self,
+        id: int,
+        kind: str,
+        body: models.DecideRequestRequest | None = None,
+    ) -> models.Decided:
+        """Accept or reject records, or accept all drafts that nobody reviewed; the log says who did."""
+        path = f"/corpora/{self.quoted(id)}/records/{self.quoted(kind)}/decide/"
+        return cast("models.Decided", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_records_reviews_retrieve(self, id: int, kind: str) -> models.Applied:
+        """Return what taking them over would do; nothing is changed."""
+        path = f"/corpora/{self.quoted(id)}/records/{self.quoted(kind)}/reviews/"
+        return cast("models.Applied", self.send("GET", path))
+
+    def corpora_records_reviews_create(self, id: int, kind: str) -> models.Applied:
+        """Take them over: accept, reject, and put right by records that supersede."""
+        path = f"/corpora/{self.quoted(id)}/records/{self.quoted(kind)}/reviews/"
+        return cast("models.Applied", self.send("POST", path, keyed=True))
+
+    def corpora_records_retrieve(self, id: int, record: int) -> models.RecordRow:
+        """Return a fact or a question."""
+        path = f"/corpora/{self.quoted(id)}/records/{self.quoted(record)}/"
+        return cast("models.RecordRow", self.send("GET", path))
+
+    def corpora_records_partial_update(
+        self,
+        id: int,
+        record: int,
+        body: models.PatchedRecordChangeRequest | None = None,
+    ) -> models.RecordRow:
+        """Put it right, or accept or reject it without review; what was reviewed is superseded.
+
+        The answer is the record that counts now.
+        """
+        path = f"/corpora/{self.quoted(id)}/records/{self.quoted(record)}/"
+        return cast("models.RecordRow", self.send("PATCH", path, body=body))
+
+    def corpora_relations_retrieve(self, id: int) -> models.RelationTableRow:
+        """Return the table in force."""
+        path = f"/corpora/{self.quoted(id)}/relations/"
+        return cast("models.RelationTableRow", self.send("GET", path))
+
+    def corpora_relations_update(
+        self,
+        id: int,
+        body: models.RelationsRequestRequest,
+    ) -> models.RelationTableRow:
+        """Keep another table as the next version; the same one changes nothing."""
+        path = f"/corpora/{self.quoted(id)}/relations/"
+        return cast("models.RelationTableRow", self.send("PUT", path, body=body))
 
     def corpora_report_retrieve(
         self,
@@ -1018,6 +1245,71 @@ class Api(Transport):
         """
         path = f"/corpora/{self.quoted(id)}/scenarios/{self.quoted(dialogue)}/"
         return cast("models.SavedScenario", self.send("PUT", path, body=body))
+
+    def corpora_scripts_list(self, id: int) -> Iterator[models.ScriptRow]:
+        """List the long dialogues of a corpus, each in numbers."""
+        path = f"/corpora/{self.quoted(id)}/scripts/"
+        return cast(Iterator[models.ScriptRow], self.pages(path))
+
+    def corpora_scripts_sessions(self, id: int, dialogue: int) -> Iterator[models.SessionRow]:
+        """List the sessions of a script in order."""
+        path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/"
+        return cast(Iterator[models.SessionRow], self.pages(path))
+
+    def corpora_scripts_names_list(self, id: int, dialogue: int) -> list[models.Names]:
+        """Return all versions by kind, the newest first."""
+        path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/names/"
+        return cast("list[models.Names]", self.send("GET", path))
+
+    def corpora_scripts_names_create(
+        self,
+        id: int,
+        dialogue: int,
+        body: models.NamesRequestRequest,
+    ) -> models.Names:
+        """Keep the next version of a kind; what is there is never changed."""
+        path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/names/"
+        return cast("models.Names", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_scripts_sessions_retrieve(
+        self,
+        id: int,
+        dialogue: int,
+        number: int,
+    ) -> models.WholeSession:
+        """Return a session with all that was said of it."""
+        path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/sessions/{self.quoted(number)}/"
+        return cast("models.WholeSession", self.send("GET", path))
+
+    def corpora_scripts_sessions_partial_update(
+        self,
+        id: int,
+        dialogue: int,
+        number: int,
+        body: models.PatchedChangeSessionRequest | None = None,
+    ) -> models.ChangedSession:
+        """Change a session's date, place or people, with the reason; question sets are marked."""
+        path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/sessions/{self.quoted(number)}/"
+        return cast("models.ChangedSession", self.send("PATCH", path, body=body))
+
+    def corpora_scripts_turns(
+        self,
+        id: int,
+        dialogue: int,
+        *,
+        session: int | None = None,
+        speaker: str | None = None,
+        text: str | None = None,
+    ) -> Iterator[models.ScriptTurn]:
+        """List turns in order: of one session, that hold some words, or by a speaker; all may be said.
+        """
+        path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/turns/"
+        query = {
+            "session": session,
+            "speaker": speaker,
+            "text": text,
+        }
+        return cast(Iterator[models.ScriptTurn], self.pages(path, query=query))
 
     def corpora_turns_and_whole_retrieve(
         self,
@@ -1516,7 +1808,7 @@ class Api(Transport):
     def jobs_list(
         self,
         *,
-        kind: Literal["baseline", "benchmark", "calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting", "writing"] | None = None,
+        kind: Literal["baseline", "benchmark", "calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "questions", "report", "search", "simulation", "starting", "writing"] | None = None,
         order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
         since: str | None = None,
         state: Literal["cancelled", "done", "failed", "queued", "running"] | None = None,

@@ -79,6 +79,23 @@ class Annotator(TypedDict, total=False):
     writes_as: list[str]
 
 
+class Answer(TypedDict, total=False):
+    """An answer. What it is worth is null for the test part before test was opened."""
+    id: Required[int]
+    corpus: Required[str]
+    dialogue: Required[str]
+    system: Required[str]
+    condition: Required[dict[str, Any]]
+    trial: Required[int]
+    session: Required[int]
+    question: Required[str]
+    reply: Required[str]
+    answer: Required[dict[str, Any]]
+    right: Required[bool | None]
+    right_lenient: Required[bool | None]
+    labels: Required[list[AnswerLabel] | None]
+
+
 class AnswerKeys(TypedDict, total=False):
     """A scenario's keys: `rater` is what they are called as a rater, null before anything was decided.
     """
@@ -88,12 +105,126 @@ class AnswerKeys(TypedDict, total=False):
     scenario: Required[dict[str, Any]]
 
 
+class AnswerLabel(TypedDict, total=False):
+    """What a rater said of an answer; `value` is why there is none where it is missing."""
+    rater: Required[str]
+    kind: Required[str]
+    question: Required[str]
+    value: Required[str]
+    explanation: Required[str]
+
+
 class AnswerRequest(TypedDict, total=False):
     """What is said in a thread; null only notes that it was seen."""
     text: str | None
 
 
-AnySizeEnum: TypeAlias = Literal["yes"]
+class AnswersBounds(TypedDict, total=False):
+    """The accuracy if all missing answers were wrong, and if all were right."""
+    low: Required[float | None]
+    high: Required[float | None]
+
+
+class AnswersFigure(TypedDict, total=False):
+    """A figure: a mean over trials with its standard deviation, and an interval over sessions."""
+    value: Required[float | None]
+    low: Required[float | None]
+    high: Required[float | None]
+    sd: Required[float | None]
+    n: Required[int]
+    n_clusters: Required[int]
+    n_missing: Required[int]
+    trials: Required[list[float | None]]
+    flags: Required[list[str]]
+    reason: Required[str]
+
+
+class AnswersLine(TypedDict, total=False):
+    """A line of a table. A cell is a figure, a number that was counted, or words."""
+    name: Required[str]
+    baseline: Required[bool]
+    cells: Required[list[Any]]
+
+
+class AnswersLook(TypedDict, total=False):
+    """A look at test."""
+    by: Required[str | None]
+    at: Required[str]
+    purpose: Required[str]
+
+
+class AnswersReport(TypedDict, total=False):
+    """The report."""
+    corpus: Required[str]
+    part: Required[str]
+    by: Required[list[str]]
+    score: Required[str]
+    judge: Required[str]
+    sets: Required[list[str]]
+    layout: Required[str]
+    resamples: Required[int]
+    seed: Required[int]
+    level: Required[float]
+    random: Required[float]
+    rows: Required[list[AnswersRow]]
+    names: Required[list[dict[str, Any]]]
+    agreement: Required[list[dict[str, Any]]]
+    tables: Required[list[AnswersTable]]
+    facts: Required[list[str]]
+    looks_at_test: Required[list[AnswersLook]]
+
+
+class AnswersRow(TypedDict, total=False):
+    """A row of the report; `system` is empty where several are in it."""
+    system: Required[str]
+    condition: Required[dict[str, Any]]
+    script: Required[str]
+    fake_model: Required[bool]
+    accuracy: Required[AnswersFigure]
+    strict: Required[AnswersFigure]
+    lenient: Required[AnswersFigure]
+    bounds: Required[AnswersBounds]
+    by: Required[dict[str, Any]]
+    retrieval: Required[dict[str, Any]]
+    oracle_gap: Required[AnswersFigure]
+    abstention: Required[dict[str, Any]]
+    shares: Required[dict[str, Any]]
+    always_e: Required[AnswersFigure]
+    counts: Required[dict[str, int]]
+
+
+class AnswersTable(TypedDict, total=False):
+    """A table of the layout; `columns` head its cells."""
+    key: Required[str]
+    title: Required[str]
+    columns: Required[list[str]]
+    rows: Required[list[AnswersLine]]
+    notes: Required[list[str]]
+
+
+class AnswersTestRequest(TypedDict, total=False):
+    """What a report of test is asked for, and for what test is opened."""
+    part: TestPartEnum
+    purpose: Required[str]
+    by: str
+    score: ScoreEnum
+    judge: str
+    set: str
+    layout: LayoutEnum
+    resamples: int
+    seed: int
+    level: float
+
+
+class Applied(TypedDict, total=False):
+    """What taking over reviews came to, or would."""
+    kind: Required[str]
+    accepted: Required[int]
+    corrected: Required[int]
+    rejected: Required[int]
+    undecided: Required[int]
+    unreviewed: Required[int]
+    reasons: Required[list[Reason]]
 
 
 class AskRequest(TypedDict, total=False):
@@ -279,6 +410,8 @@ class Campaign(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    record_status: RecordStatusEnum
+    sample_records: int | None
     sample_apart: float | None
     task_order: TaskOrderEnum
     order_by: str
@@ -344,6 +477,8 @@ class CampaignRequest(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    record_status: RecordStatusEnum
+    sample_records: int | None
     sample_apart: float | None
     task_order: TaskOrderEnum
     order_by: str
@@ -394,6 +529,16 @@ class CapsRequest(TypedDict, total=False):
     cap_calls: int | None
     cap_tokens: int | None
     cap_cost: str | None
+
+
+class Card(TypedDict, total=False):
+    """What a fact or a question says, or what an answer should have been: `rows` are [name, text],
+    `wordings` [who asks, text].
+    """
+    title: Required[str]
+    rows: Required[list[Any]]
+    choices: Required[list[Choice]]
+    wordings: Required[list[Any]]
 
 
 class CascadeLine(TypedDict, total=False):
@@ -540,6 +685,28 @@ class ChangedKeyRequest(TypedDict, total=False):
     explanation: str
 
 
+class ChangedSession(TypedDict, total=False):
+    """A changed session: what to beware of, and the question sets that are marked."""
+    number: Required[int]
+    id: Required[str]
+    date: Required[str]
+    place: Required[str]
+    episode: Required[str]
+    scene: Required[str]
+    season: Required[str]
+    present: Required[list[str]]
+    listed: Required[list[str]]
+    heard: Required[bool]
+    turns: Required[int]
+    first: Required[int | None]
+    last: Required[int | None]
+    facts: Required[int]
+    questions: Required[int]
+    versions: Required[list[SessionVersionRow]]
+    warnings: Required[list[str]]
+    stale: Required[list[MarkedSet]]
+
+
 CheckKeyEnum: TypeAlias = Literal["consistency", "rewordings", "examples"]
 
 
@@ -585,6 +752,13 @@ class CheckedScenario(TypedDict, total=False):
     native: Required[dict[str, Any]]
     script: Required[str]
     turns: Required[list[dict[str, Any]]]
+
+
+class Choice(TypedDict, total=False):
+    """A choice of a question, and whether it is the answer."""
+    letter: Required[str]
+    text: Required[str]
+    is_answer: Required[bool]
 
 
 class Comfort(TypedDict, total=False):
@@ -702,6 +876,21 @@ class DecideRequest(TypedDict, total=False):
     answer: Any
     cannot: bool
     reason: Required[str]
+
+
+class DecideRequestRequest(TypedDict, total=False):
+    """Records by id to accept or reject without review; or `drafts`: accept all that nobody reviewed."""
+    records: list[int]
+    status: DecidedStatusEnum
+    drafts: bool
+
+
+class Decided(TypedDict, total=False):
+    """How many changed."""
+    changed: Required[int]
+
+
+DecidedStatusEnum: TypeAlias = Literal["accepted", "rejected"]
 
 
 class Decider(TypedDict, total=False):
@@ -988,6 +1177,17 @@ class ExportPartRequest(TypedDict, total=False):
     purpose: str
 
 
+class FactRequestRequest(TypedDict, total=False):
+    """A fact by hand. `session` is an id or a number, `turns` are numbers from 1."""
+    dialogue: Required[str]
+    head: Required[str]
+    relation: Required[str]
+    tail: Required[str]
+    session: Required[str]
+    turns: list[int]
+    accepted: bool
+
+
 FallbackEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "trimmed_mean", "severity_adjusted_mean", "weighted", "none"]
 
 
@@ -1025,7 +1225,7 @@ class Forecast(TypedDict, total=False):
 FormEnum: TypeAlias = Literal["csv", "jsonl"]
 
 
-FormatEnum: TypeAlias = Literal["pairs", "cocoeval_counts", "jsonl", "label-studio", "fed", "fed_gpt4", "qmsum", "messages", "mpceval", "comperdial", "usr", "mpdd", "tcr", "iq2", "delidata", "ratings-csv", "turns-csv", "turns-xlsx"]
+FormatEnum: TypeAlias = Literal["pairs", "cocoeval_counts", "jsonl", "label-studio", "longdialqa", "longform", "fed", "fed_gpt4", "qmsum", "messages", "mpceval", "comperdial", "usr", "mpdd", "tcr", "iq2", "delidata", "ratings-csv", "turns-csv", "turns-xlsx"]
 
 
 class FoundTurn(TypedDict, total=False):
@@ -1043,7 +1243,7 @@ class FoundTurn(TypedDict, total=False):
     system: Required[str]
 
 
-FromCorpusKindEnum: TypeAlias = Literal["turn", "dialogue", "decision", "pair", "ranking"]
+FromCorpusKindEnum: TypeAlias = Literal["turn", "dialogue", "decision", "answer", "question", "fact", "pair", "ranking"]
 
 
 class FromCorpusRequest(TypedDict, total=False):
@@ -1233,7 +1433,10 @@ class ImportRequestRequest(TypedDict, total=False):
     sha256: str
     system: str
     given: GivenEnum | BlankEnum
-    any_size: AnySizeEnum | BlankEnum
+    any_size: OnlyYesEnum | BlankEnum
+    main: str
+    keep_directions: OnlyYesEnum | BlankEnum
+    dialogue: str
     min_turns: int | None
 
 
@@ -1282,7 +1485,7 @@ class Item(TypedDict, total=False):
     members: Required[list[Member]]
 
 
-ItemKindEnum: TypeAlias = Literal["turn", "dialogue", "decision", "pair", "ranking"]
+ItemKindEnum: TypeAlias = Literal["turn", "dialogue", "decision", "answer", "question", "fact", "pair", "ranking"]
 
 
 class Job(TypedDict, total=False):
@@ -1398,6 +1601,9 @@ class LabelOrNoteExportRequest(TypedDict, total=False):
     notes: bool
 
 
+LayoutEnum: TypeAlias = Literal["report", "table2", "table3", "table4"]
+
+
 class Limits(TypedDict, total=False):
     """Until when, and how much, an annotator may submit; `notice` says which of it is `reached`, if any.
     """
@@ -1430,11 +1636,35 @@ class Link(TypedDict, total=False):
     expires_at: Required[str]
 
 
+class ListedAnswer(TypedDict, total=False):
+    """An answer in a list; `right` is null where that is not known, and `why` says why."""
+    id: Required[int]
+    system: Required[str]
+    condition: Required[dict[str, Any]]
+    script: Required[str]
+    trial: Required[int]
+    session: Required[int]
+    question: Required[str]
+    use: Required[str]
+    key: Required[str]
+    outcome: Required[str]
+    right: Required[bool | None]
+    why: Required[str]
+    evidence: Required[str]
+
+
 class Look(TypedDict, total=False):
     """A look at test."""
     by: Required[str | None]
     at: Required[str]
     purpose: Required[str]
+
+
+class MadeAnswer(TypedDict, total=False):
+    """The set, and whether it is new; or the job that makes it."""
+    created: Required[bool]
+    set: Required[SetRow | None]
+    job: Required[int | None]
 
 
 class MadeToken(TypedDict, total=False):
@@ -1465,6 +1695,14 @@ class MadeWebhook(TypedDict, total=False):
 MailEnum: TypeAlias = Literal["queued", "sent", "failed"]
 
 
+class MakeRequestRequest(TypedDict, total=False):
+    """How a question set is made."""
+    name: Required[str]
+    seed: int
+    policy: PolicyEnum
+    presence: bool
+
+
 class MarkRequest(TypedDict, total=False):
     """What is said of a disagreement. `adjudicate` also sends what is marked `people_wrong` on."""
     judged: Required[str]
@@ -1473,6 +1711,13 @@ class MarkRequest(TypedDict, total=False):
     verdict: Required[VerdictEnum]
     note: str
     adjudicate: bool
+
+
+class MarkedSet(TypedDict, total=False):
+    """A question set that is marked, and why."""
+    name: Required[str]
+    version: Required[int]
+    stale: Required[str]
 
 
 class Meeting(TypedDict, total=False):
@@ -1541,9 +1786,39 @@ class MyCampaign(TypedDict, total=False):
     limits: Required[Limits]
 
 
+class Names(TypedDict, total=False):
+    """A version of other names: `pairs` are [in the script, becomes], `kept` what stays.
+
+    `names` is what a condition calls it.
+    """
+    names: Required[str]
+    kind: Required[NamesKindEnum]
+    version: Required[int]
+    pairs: Required[list[list[str]]]
+    kept: Required[list[str]]
+
+
+NamesKindEnum: TypeAlias = Literal["anonymised", "swapped"]
+
+
 class NamesOfRequest(TypedDict, total=False):
     """The corpus whose pseudonyms are to be told."""
     corpus: Required[int]
+
+
+class NamesRequestRequest(TypedDict, total=False):
+    """Names to be kept: written as `pairs`, or without them made from a `seed`.
+
+    `cast` is whose names are swapped (by id or name; empty: who says most), `genders` and `aliases` by id
+    or name add to what participants declare. `kept` are spellings that stay.
+    """
+    kind: Required[NamesKindEnum]
+    pairs: list[list[str]]
+    kept: list[str]
+    seed: int
+    cast: list[str]
+    genders: dict[str, str]
+    aliases: dict[str, list[str]]
 
 
 class Need(TypedDict, total=False):
@@ -1787,6 +2062,9 @@ NullEnum: TypeAlias = None
 OccasionEnum: TypeAlias = Literal["training", "qualification", "check"]
 
 
+OnlyYesEnum: TypeAlias = Literal["yes"]
+
+
 class OracleProblems(TypedDict, total=False):
     """What the oracle gets wrong at a point, and the key's field at fault."""
     point: Required[int]
@@ -1984,6 +2262,13 @@ class PaginatedJoinLinkList(TypedDict, total=False):
     results: Required[list[JoinLink]]
 
 
+class PaginatedListedAnswerList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[ListedAnswer]]
+
+
 class PaginatedOwnSubmissionList(TypedDict, total=False):
     count: Required[int]
     next: str | None
@@ -2012,6 +2297,13 @@ class PaginatedPromptList(TypedDict, total=False):
     results: Required[list[Prompt]]
 
 
+class PaginatedRecordRowList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[RecordRow]]
+
+
 class PaginatedRunList(TypedDict, total=False):
     count: Required[int]
     next: str | None
@@ -2031,6 +2323,34 @@ class PaginatedSchemeVersionList(TypedDict, total=False):
     next: str | None
     previous: str | None
     results: Required[list[SchemeVersion]]
+
+
+class PaginatedScriptRowList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[ScriptRow]]
+
+
+class PaginatedScriptTurnList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[ScriptTurn]]
+
+
+class PaginatedSessionRowList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[SessionRow]]
+
+
+class PaginatedSetRowList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[SetRow]]
 
 
 class PaginatedSpentList(TypedDict, total=False):
@@ -2075,6 +2395,13 @@ class PaginatedTurnNoteList(TypedDict, total=False):
     results: Required[list[TurnNote]]
 
 
+class PaginatedUseRowList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[UseRow]]
+
+
 class PaginatedVersionList(TypedDict, total=False):
     count: Required[int]
     next: str | None
@@ -2112,9 +2439,10 @@ class ParametersRequest(TypedDict, total=False):
 
 
 class Part(TypedDict, total=False):
-    """A stretch of the transcript."""
+    """A stretch of the transcript; `folded` ones are long, and pages show them when asked."""
     heading: Required[str]
     lines: Required[list[ShownLine]]
+    folded: Required[bool]
 
 
 class Participant(TypedDict, total=False):
@@ -2165,6 +2493,8 @@ class PatchedCampaignRequest(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    record_status: RecordStatusEnum
+    sample_records: int | None
     sample_apart: float | None
     task_order: TaskOrderEnum
     order_by: str
@@ -2188,6 +2518,19 @@ class PatchedCampaignRequest(TypedDict, total=False):
     guidelines: str
     consent: str
     shows: list[str]
+
+
+class PatchedChangeSessionRequest(TypedDict, total=False):
+    """What is to be another, and why; what is left out stays. `present` are ids or names of participants.
+
+    `seen` is the version that whoever changes it has seen (1 before any change): another one is refused.
+    """
+    date: str
+    place: str
+    present: list[str]
+    kind: SessionReasonEnum
+    reason: str
+    seen: int
 
 
 class PatchedCheckPlanRequest(TypedDict, total=False):
@@ -2265,6 +2608,13 @@ class PatchedKeysRequestRequest(TypedDict, total=False):
     live: list[dict[str, Any]] | None
 
 
+class PatchedRecordChangeRequest(TypedDict, total=False):
+    """What a fact or a question shall say, in the fields of its request; or its status, without review.
+    """
+    content: dict[str, Any]
+    status: DecidedStatusEnum
+
+
 class PatchedSchemeArchivedRequest(TypedDict, total=False):
     """Whether a scheme is off the lists of what can be asked."""
     archived: bool
@@ -2299,7 +2649,7 @@ PersonRoleEnum: TypeAlias = Literal["annotator", "researcher", "administrator"]
 PickingRuleEnum: TypeAlias = Literal["by_hand", "most_disagreed", "balanced", "nearest"]
 
 
-PlaceEnum: TypeAlias = Literal["history", "given", "item", "rated"]
+PlaceEnum: TypeAlias = Literal["history", "given", "item", "rated", "marked"]
 
 
 class Plan(TypedDict, total=False):
@@ -2424,6 +2774,9 @@ class Played(TypedDict, total=False):
     reused: Required[int]
     decisions: Required[int]
     left_out: Required[int]
+
+
+PolicyEnum: TypeAlias = Literal["body", "appendix"]
 
 
 class Position(TypedDict, total=False):
@@ -2595,7 +2948,25 @@ class QuestionRequest(TypedDict, total=False):
     text: Required[str]
 
 
+class QuestionsRefusal(TypedDict, total=False):
+    """Why nothing was changed, and the field at fault where it is one."""
+    detail: Required[str]
+    code: Required[str]
+    field: str
+
+
 QueueEnum: TypeAlias = Literal["calls", "metrics"]
+
+
+class QuizRequestRequest(TypedDict, total=False):
+    """A quiz question by hand. `evidence` are ids or numbers of sessions."""
+    dialogue: Required[str]
+    text: Required[str]
+    answer: Required[str]
+    choices: Required[list[str]]
+    evidence: Required[list[str]]
+    evidence_all: bool
+    accepted: bool
 
 
 class RankingAgreement(TypedDict, total=False):
@@ -2605,6 +2976,12 @@ class RankingAgreement(TypedDict, total=False):
 
 
 ReachedEnum: TypeAlias = Literal["deadline", "total", "day"]
+
+
+class Reason(TypedDict, total=False):
+    """Why drafts are undecided, and how many."""
+    reason: Required[str]
+    n: Required[int]
 
 
 ReasoningEffortEnum: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -2618,11 +2995,46 @@ class RecomputeRequest(TypedDict, total=False):
     part: RecomputePartEnum
 
 
+class RecordRow(TypedDict, total=False):
+    """A fact or a question. `content` is as the native format writes it; positions of turns count from 0.
+    """
+    id: Required[int]
+    dialogue: Required[str]
+    kind: Required[str]
+    key: Required[str]
+    status: Required[RecordStatusEnum]
+    content: Required[dict[str, Any]]
+    provenance: Required[dict[str, Any]]
+    superseded_by: Required[int | None]
+
+
+RecordStatusEnum: TypeAlias = Literal["draft", "accepted", "rejected", "all"]
+
+
 class Refusal(TypedDict, total=False):
     """Every refusal: a sentence for people, a code for programs, fields that are at fault."""
     detail: Required[str]
     code: Required[str]
     fields: dict[str, list[str]]
+
+
+class Refused(TypedDict, total=False):
+    """Why nothing was changed, and the field at fault."""
+    detail: Required[str]
+    code: Required[str]
+    field: Required[str]
+
+
+class RelationTableRow(TypedDict, total=False):
+    """A corpus's relations; version 0 is the table that comes with Concord."""
+    version: Required[int]
+    rows: Required[list[dict[str, Any]]]
+
+
+class RelationsRequestRequest(TypedDict, total=False):
+    """A whole table. `seen` is the version that whoever changes it has seen: another one is refused."""
+    rows: Required[list[dict[str, Any]]]
+    seen: int | None
 
 
 class ReopenRequest(TypedDict, total=False):
@@ -2926,6 +3338,9 @@ class SchemeVersion(TypedDict, total=False):
     yaml: Required[str]
 
 
+ScoreEnum: TypeAlias = Literal["strict", "lenient"]
+
+
 class Screen(TypedDict, total=False):
     """What an annotator may see of a task.
 
@@ -2940,10 +3355,34 @@ class Screen(TypedDict, total=False):
     sides: Required[list[Side]]
     people: Required[list[Person]]
     named: Required[list[list[str]]]
+    card: Required[Card | None]
+    offered: Required[list[Any]]
     metadata: Required[list[Any]]
     summary: Required[str]
     agenda: Required[list[str]]
     language: Required[str]
+
+
+class ScriptRow(TypedDict, total=False):
+    """A script in numbers; `heard` are the sessions in which its main character is present."""
+    id: Required[int]
+    key: Required[str]
+    main: Required[str]
+    sessions: Required[int]
+    heard: Required[int]
+    turns: Required[int]
+    facts: Required[int]
+    questions: Required[int]
+    names: Required[list[str]]
+    warnings: Required[list[str]]
+
+
+class ScriptTurn(TypedDict, total=False):
+    """A turn of a script; `number` counts from 1, `session` is the session's id."""
+    number: Required[int]
+    speaker: Required[str]
+    text: Required[str]
+    session: Required[str]
 
 
 class SearchActRequest(TypedDict, total=False):
@@ -2964,6 +3403,58 @@ class SearchParametersRequest(TypedDict, total=False):
     presence_penalty: float | None
     logprobs: bool | None
     top_logprobs: int | None
+
+
+SessionReasonEnum: TypeAlias = Literal["talk", "distance", "broadcast", "other"]
+
+
+class SessionRow(TypedDict, total=False):
+    """A session of a script. `present` are all who are there, `listed` those whom the script lists beside.
+
+    `first` and `last` are the positions of its own turns, from 0; `facts` and `questions` count those
+    that it says, and answers.
+    """
+    number: Required[int]
+    id: Required[str]
+    date: Required[str]
+    place: Required[str]
+    episode: Required[str]
+    scene: Required[str]
+    season: Required[str]
+    present: Required[list[str]]
+    listed: Required[list[str]]
+    heard: Required[bool]
+    turns: Required[int]
+    first: Required[int | None]
+    last: Required[int | None]
+    facts: Required[int]
+    questions: Required[int]
+
+
+class SessionVersionRow(TypedDict, total=False):
+    """What was said of a session, by whom and why."""
+    version: Required[int]
+    date: Required[str]
+    place: Required[str]
+    present: Required[list[str]]
+    kind: Required[str]
+    reason: Required[str]
+    by: Required[str]
+    at: Required[str]
+
+
+class SetRow(TypedDict, total=False):
+    """A question set: how it was made, in numbers, whether a simulation used it, and why it is stale."""
+    id: Required[int]
+    name: Required[str]
+    version: Required[int]
+    imported: Required[bool]
+    options: Required[dict[str, Any]]
+    figures: Required[dict[str, Any]]
+    digest: Required[str]
+    stale: Required[str]
+    used_at: Required[str | None]
+    created_at: Required[str]
 
 
 class Setting(TypedDict, total=False):
@@ -3429,6 +3920,28 @@ class Unanswered(TypedDict, total=False):
 UnseenCheckEnum: TypeAlias = Literal["rated", "shown", "off"]
 
 
+class UseRow(TypedDict, total=False):
+    """A question asked in a session (its number): key, type, and why; `choices` stand at A to D.
+
+    `since` is the position of the last own turn that has to be heard before, null for none.
+    """
+    question: Required[str]
+    dialogue: Required[str]
+    session: Required[int]
+    id: Required[str]
+    date: Required[str]
+    answerable: Required[bool]
+    key: Required[str]
+    right: Required[str]
+    choices: Required[list[str]]
+    type: Required[str]
+    type_told: Required[str]
+    why: Required[list[dict[str, Any]]]
+    rule: Required[str]
+    rule_told: Required[str]
+    since: Required[int | None]
+
+
 VerdictEnum: TypeAlias = Literal["judge_wrong", "people_wrong", "unclear", "withdrawn"]
 
 
@@ -3639,6 +4152,26 @@ WebhookVerbVerbEnum: TypeAlias = Literal["on", "off", "ping"]
 
 
 WhatEnum: TypeAlias = Literal["consent", "guidelines", "training", "feedback", "trained", "test", "passed", "warning"]
+
+
+class WholeSession(TypedDict, total=False):
+    """A session with all that was said of it, the last first; empty while it is as it was imported."""
+    number: Required[int]
+    id: Required[str]
+    date: Required[str]
+    place: Required[str]
+    episode: Required[str]
+    scene: Required[str]
+    season: Required[str]
+    present: Required[list[str]]
+    listed: Required[list[str]]
+    heard: Required[bool]
+    turns: Required[int]
+    first: Required[int | None]
+    last: Required[int | None]
+    facts: Required[int]
+    questions: Required[int]
+    versions: Required[list[SessionVersionRow]]
 
 
 class WhyRequest(TypedDict, total=False):

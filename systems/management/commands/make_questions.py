@@ -14,6 +14,7 @@ from annotation.question_sets import actions, applying
 from annotation.scripts.quiz import POLICIES
 from annotation.scripts.records import FACT, QUESTION
 from config.commands import DatabaseCommand
+from systems.producing import wordings
 
 GENERATORS = {"facts": "dialsim_facts", "quiz": "dialsim_quiz", "styles": "dialsim_style"}
 
@@ -26,8 +27,8 @@ class Command(DatabaseCommand):
         "corpus's long dialogues, with all sessions in which it is asked, answerable or not, its key, its "
         "type and why. The same command again changes nothing. With --facts, --quiz or --styles and an "
         "endpoint, a model drafts facts, maps quiz questions to sessions, or words questions as each "
-        "character would. With --apply, reviews of drafts are taken over first. The last line of output is "
-        "one JSON object with the counts."
+        "character would (those of the set, else those in none); no set is made then. With --apply, reviews "
+        "of drafts are taken over first. The last line of output is one JSON object with the counts."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -62,12 +63,14 @@ class Command(DatabaseCommand):
             raise CommandError("Say which endpoint drafts: --endpoint NAME.")
         for name in chosen:
             self._draft(name, corpus, options)
-        told: dict[str, Any] = {}
+        told: dict[str, Any] = (
+            {"wordings": wordings.take(corpus=corpus, by=None)} if "styles" in chosen else {}
+        )
         if options["apply"]:
             told["applied"] = [
                 applying.apply(corpus=corpus, kind=kind, by=None).as_json() for kind in (FACT, QUESTION)
             ]
-        if options["name"]:
+        if options["name"] and not chosen:
             told |= self._make(corpus, options)
         if told:
             self.stdout.write(json.dumps(told, ensure_ascii=False))
@@ -79,6 +82,7 @@ class Command(DatabaseCommand):
             generator=GENERATORS[name],
             corpus=corpus.name,
             endpoint=options["endpoint"],
+            set=[f"set={options['name']}"] if name == "styles" and options["name"] else [],
             quiet=options["quiet"],
             stdout=self.stdout,
             stderr=self.stderr,

@@ -117,7 +117,7 @@ class Command(DatabaseCommand):
         return actions.go_on(by=None, simulation=held) if held.state == Simulation.State.STUCK else held
 
     def _bring_on(self, held: Simulation, options: dict[str, Any]) -> tuple[Simulation, bool, str]:
-        """Go on until it is done or waits for a person; return it, False where interrupted, and why not done."""
+        """Go on until it is done or waits for a person; return it, False if interrupted, and why not done."""
         bar = None if options["quiet"] else sys.stderr
         while True:
             held = actions.advance(held.pk)
