@@ -243,6 +243,7 @@ SPECTACULAR_SETTINGS = {
         "OnlyYesEnum": [("yes", "yes")],
         "SessionReasonEnum": [(name, name) for name in ("talk", "distance", "broadcast", "other")],
         "RunModeEnum": "jobs.models.Run.Mode",
+        "SimulationStateEnum": "systems.models.Simulation.State",
         "SplitPartEnum": [("dev", "dev"), ("test", "test"), ("all", "all")],
         "TokenScopeEnum": "annotation.models.ApiToken.Scope",
         "TuningPartEnum": [(name, name) for name in ("train", "evaluation", "dev", "test", "all")],

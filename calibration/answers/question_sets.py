@@ -27,9 +27,17 @@ QUIZ = Q(question__content__source="quiz")
 
 
 def stored(corpus: Corpus, names: Sequence[str]) -> list[QuestionSet]:
-    """Return the newest version of each question set of these names."""
-    rows = QuestionSet.objects.filter(corpus=corpus, name__in=names).order_by("name", "-version")
-    return list(rows.distinct("name"))
+    """Return question sets by what answers call them: NAME:VERSION, or NAME for the newest version."""
+    held: dict[int, QuestionSet] = {}
+    for told in names:
+        rows = QuestionSet.objects.filter(corpus=corpus).order_by("-version")
+        name, _, version = told.rpartition(":")
+        made = rows.filter(name=told).first()
+        if made is None and version.isdecimal():
+            made = rows.filter(name=name, version=int(version)).first()
+        if made is not None:
+            held[made.pk] = made
+    return sorted(held.values(), key=lambda made: (made.name, -made.version))
 
 
 def policies(corpus: Corpus, names: Sequence[str]) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.models import Corpus, Dialogue, QuestionSet
+from annotation.models import Corpus, Dialogue, QuestionSet, Use
 from annotation.scripts.records import ORIGINAL
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
@@ -45,13 +46,13 @@ class SimulationForm(WithParameters):
         Endpoint.objects.filter(active=True),
         required=False,
         empty_label="Choose an endpoint",
-        help_text="Where the model is asked. What was heard is sent there; before that you see what it takes.",
+        help_text="Where the model is asked. What is heard goes there; before that you see what it takes.",
     )
     trials = forms.IntegerField(
         initial=3,
         min_value=1,
         max_value=MOST_TRIALS,
-        help_text="How often it goes through each script. The same trial asks every system the same questions.",
+        help_text="How often it goes through each script. A trial asks every system the same questions.",
     )
     name = forms.CharField(
         required=False,
@@ -65,7 +66,6 @@ class SimulationForm(WithParameters):
         settings = {one.name: one for one in GENERATORS[AGENT].settings if one.name != SET}
         for name, one in settings.items():
             self.fields[DRAWS if name == "seed" else name] = setting_field(one)
-        del self.fields["seed"]
         self.fields[DRAWS] = setting_field(settings["seed"])
         self.fields[DRAWS].label = "Seed of what is asked when"
         self.fields[NAMES] = forms.ChoiceField(
@@ -81,10 +81,9 @@ class SimulationForm(WithParameters):
         self.fields.update(cap_fields())
         for name, value in SAMPLING.items():
             self.fields[name].initial = value
-        sets = corpus.question_sets.filter(uses__isnull=False).distinct()
         chosen = self.fields["question_set"]
         assert isinstance(chosen, forms.ModelChoiceField)
-        chosen.queryset = sets
+        chosen.queryset = asking_sets(corpus)
 
     def clean(self) -> dict[str, Any]:
         """Require an endpoint where a model answers."""
@@ -93,23 +92,27 @@ class SimulationForm(WithParameters):
             self.add_error("endpoint", "Choose the endpoint whose model answers.")
         return data
 
-    def memory(self) -> list[forms.BoundField]:
+    def memory_fields(self) -> list[forms.BoundField]:
         """Return the fields of what is remembered."""
         return [self[name] for name in MEMORY]
 
-    def asking(self) -> list[forms.BoundField]:
+    def asking_fields(self) -> list[forms.BoundField]:
         """Return the fields of how it is asked."""
         return [self[name] for name in ASKING]
 
-    def more(self) -> list[forms.BoundField]:
+    def more_fields(self) -> list[forms.BoundField]:
         """Return the fields that most simulations leave as they are."""
         return [self[name] for name in MORE]
 
     def more_told(self) -> bool:
         """Whether one of these is wrong, or another than usual."""
-        return any(
-            field.errors or (self.is_bound and field.value() not in usual(field)) for field in self.more()
-        )
+        told = [field for field in self.more_fields() if self.is_bound and field.value() not in usual(field)]
+        return bool(told) or any(field.errors for field in self.more_fields())
+
+    def parameters_told(self) -> bool:
+        """Whether a parameter is wrong, or another than the paper's."""
+        told = (field for field in self.parameters() if field.errors or self.is_bound)
+        return any(field.errors or field.value() not in usual(field) for field in told)
 
     def caps(self) -> list[forms.BoundField]:
         """Return the fields of what a run may take."""
@@ -140,6 +143,11 @@ class SimulationForm(WithParameters):
         return Order(baseline, given, data["trials"], given_parameters(self), data["name"])
 
 
+def asking_sets(corpus: Corpus) -> QuerySet[QuestionSet]:
+    """Return the question sets of a corpus that ask anything."""
+    return corpus.question_sets.filter(Exists(Use.objects.filter(set=OuterRef("pk"))))
+
+
 def usual(field: forms.BoundField) -> tuple[Any, ...]:
     """Return the values that say nothing: none, and the usual one, also as it comes back from a form."""
     return (None, "", False, field.initial, str(field.initial))
@@ -147,7 +155,8 @@ def usual(field: forms.BoundField) -> tuple[Any, ...]:
 
 def name_choices(corpus: Corpus) -> list[tuple[str, str]]:
     """Return the names that every script of a corpus has, the original ones first."""
-    scripts = Dialogue.objects.filter(corpus=corpus, script__isnull=False).values_list("script", flat=True)
-    kinds = [{one["kind"] for one in script.get("names") or ()} for script in scripts]
+    rows = Dialogue.objects.filter(corpus=corpus, script__isnull=False)
+    names = rows.values_list("script__names", flat=True)
+    kinds = [{told["kind"] for told in maps or ()} for maps in names]
     shared = set.intersection(*kinds) if kinds else set()
     return [(ORIGINAL, ORIGINAL), *((kind, kind) for kind in sorted(shared))]

@@ -18,7 +18,7 @@ from judges.pages.runs import user_of
 from judges.pages.starting import sync_endpoints
 from systems import access
 from systems.models import Simulation
-from systems.pages.simulation_form import SimulationForm
+from systems.pages.simulation_form import SimulationForm, asking_sets
 from systems.simulating import actions
 from systems.simulating.estimating import estimate
 from systems.simulating.telling import TITLES, condition_told, counts, is_fake, paused, steps_of
@@ -43,7 +43,7 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
         "told": [_line(held) for held in page],
         "active": any(held.state == Simulation.State.MAKING for held in page),
         "has_scripts": corpus.dialogues.filter(script__isnull=False).exists(),
-        "has_questions": corpus.question_sets.filter(uses__isnull=False).exists(),
+        "has_questions": asking_sets(corpus).exists(),
         **ROOM,
     }
     return render(request, "systems/simulations.html", context, status=422 if form.errors else 200)

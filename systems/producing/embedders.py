@@ -41,7 +41,7 @@ class Stored:
         missing = self.missing(texts)
         if missing:
             raise NoMaterial(
-                f"{len(missing):,} texts have no vector of {name_of(self.endpoint)} yet: a simulation makes them"
+                f"{len(missing):,} texts have no vector of {name_of(self.endpoint)}: a simulation makes them"
             )
         rows = [self._known[text] for text in texts]
         if len(self._known) > KEPT:

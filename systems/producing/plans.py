@@ -166,7 +166,7 @@ def checked_name(name: str) -> str:
 def condition_of(
     generator: Generator, settings: Settings, model: str, free: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the condition: the settings that vary, the model, and keys of somebody's own; raise SystemsError."""
+    """Return the condition: settings that vary, the model, keys of somebody's own; raise SystemsError."""
     own = {one.name: settings[one.name] for one in generator.settings if one.varies}
     own |= {**generator.condition, MODEL: model}
     taken = own.keys() | {one.name for one in generator.settings}

@@ -129,7 +129,7 @@ class Estimate:
 
 
 def estimate(asked: QuestionSet, order: Order, endpoint: Endpoint | None) -> Estimate:
-    """Return what a simulation would take. Nothing is sent or kept. Raises SystemsError for what cannot be."""
+    """Return what a simulation would take; nothing is sent or kept. Raise SystemsError for what cannot be."""
     order = checked(asked, order, endpoint)
     rows = scripts_of(asked)
     steps: list[Step] = []

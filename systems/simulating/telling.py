@@ -21,13 +21,23 @@ TITLES = {
     VECTORS: "Embedding what is searched",
     ANSWERS: "Asking questions",
 }
-SHOWN = ("memory", "retriever", "embedder", "k", "names", "format")
-USUAL = {"point": "own_turn", "per_session": 1, "seed": 0, "remember": False, "limit": 0, "context": 0,
-         "order": "time"}  # fmt: skip
+SHOWN = ("memory", "retriever", "embedder", "k")
+USUAL = {
+    "names": "original",
+    "format": "template",
+    "point": "own_turn",
+    "per_session": 1,
+    "seed": 0,
+    "remember": False,
+    "limit": 0,
+    "context": 0,
+    "order": "time",
+}
+"""Settings that are told where they are something else."""
 
 
 def counts(simulation: Simulation) -> dict[str, Any]:
-    """Return what a simulation came to: trials, calls and tokens of its runs; `flags` counts trials by flag."""
+    """Return what a simulation came to: trials, flags of trials, and what its runs took."""
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
     taken = CallCount.objects.filter(run__in=runs).aggregate(

@@ -81,6 +81,11 @@ def make_simulation_fields() -> dict[str, Any]:
     return {"question_set": asked, "order": Order("always_e", trials=1), "endpoint": None}
 
 
+def make_baseline_answers() -> dict[str, Any]:
+    made = make_simulation_fields()
+    return {"corpus": made["question_set"].corpus, "order": made["order"]}
+
+
 def make_simulation(by: User, state: str) -> Any:
     from systems.simulating import actions
 

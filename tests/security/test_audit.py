@@ -313,6 +313,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "systems.making.actions.go_on": lambda by: {"benchmark": systems.make_benchmark(by, "cancelled")},
     "systems.making.actions.cancel": lambda by: {"benchmark": systems.make_benchmark(by, "making")},
     "systems.making.actions.mark_checked": lambda by: {"benchmark": systems.make_benchmark(by, "done")},
+    "systems.simulating.playing.writer": lambda by: systems.make_baseline_answers(),
     "systems.simulating.actions.start": lambda by: systems.make_simulation_fields(),
     "systems.simulating.actions.go_on": lambda by: {"simulation": systems.make_simulation(by, "cancelled")},
     "systems.simulating.actions.cancel": lambda by: {"simulation": systems.make_simulation(by, "making")},

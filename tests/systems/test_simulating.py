@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Label, QuestionSet
 from annotation.text.draws import u as draw
+from calibration.answers.question_sets import stored
 from jobs.models import Endpoint
 from jobs.queue.heartbeat import Heart
 from jobs.queue.jobs import work as work_jobs
@@ -117,6 +118,13 @@ def test_what_cannot_be_is_refused_in_one_line(asked: QuestionSet, told: list[st
         call_command("simulate", "--corpus", "world", "--set", "usual", "--quiet", *told)
     assert "\n" not in str(problem.value)
     assert not Simulation.objects.exists()
+
+
+def test_the_report_finds_the_set_that_was_asked(asked: QuestionSet) -> None:
+    held = simulate(asked, None, baseline="always_e")
+    named = answers(written(held)[0])[0][1]["set"]
+    assert stored(asked.corpus, [named]) == stored(asked.corpus, ["usual"]) == [asked]
+    assert stored(asked.corpus, ["usual:7"]) == []
 
 
 def summed(model: Served) -> int:

@@ -1,4 +1,4 @@
-"""Simulations by page and API: asked for once it is seen what they take, followed, cancelled, gone on with."""
+"""Simulations by page and API: asked for once what they take is seen, followed, cancelled, gone on with."""
 
 from __future__ import annotations
 
