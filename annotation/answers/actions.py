@@ -19,6 +19,8 @@ from annotation.scripts.answers import KEY, LENIENT, OBSERVED, STRICT, Answered,
 
 CONTENT = "answer"
 """Under what an answer turn's `extra` tells of it."""
+SCORED = ("outcome", "format", "key")
+"""What has to be told of an answer, in words, before it can be scored."""
 VERSION = 1
 """Raised with every change of how replies are read or scored: then other raters answer."""
 BATCH = 2_000
@@ -72,5 +74,8 @@ def _told(items: QuerySet[Item]) -> Iterator[tuple[int, Answered]]:
 
 
 def _content(extra: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    content: Mapping[str, Any] = ((extra or {}).get("extra") or {}).get(CONTENT) or {}
+    """Return what is told of an answer; nothing where a file tells too little of it to be scored."""
+    content = ((extra or {}).get("extra") or {}).get(CONTENT)
+    if not isinstance(content, dict) or not all(isinstance(content.get(name), str) for name in SCORED):
+        return {}
     return content

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Count, Prefetch, QuerySet, prefetch_related_objects
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import generics, status
@@ -280,14 +280,18 @@ class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     permission_classes = (IsResearcher,)
     serializer_class = serializers.DialogueDetailSerializer
     queryset = Dialogue.objects.select_related("corpus").prefetch_related(
-        Prefetch("continuations", Continuation.objects.select_related("system").order_by("pk")),
-        "continuations__turns",
+        Prefetch(
+            "continuations",
+            Continuation.objects.select_related("system").annotate(n_turns=Count("turns")).order_by("pk"),
+        )
     )
 
     def get_object(self) -> Dialogue:
-        """Return the dialogue with its turns numbered together."""
+        """Return the dialogue with its turns numbered together; those of a script are not read."""
         found = super().get_object()
-        turn_numbers.number(turn for own in found.continuations.all() for turn in own.turns.all())
+        if found.script is None:
+            prefetch_related_objects([found], "continuations__turns")
+            turn_numbers.number(turn for own in found.continuations.all() for turn in own.turns.all())
         return found
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -85,15 +87,36 @@ class TurnSearchSerializer(serializers.Serializer[Any]):
 
 
 class ContinuationSerializer(serializers.ModelSerializer[Continuation]):
-    """A continuation with its turns; `self` holds the dialogue's own."""
+    """A continuation with its turns; `self` holds the dialogue's own.
+
+    Of a script `turns` is empty, since there may be thousands: `turns_at` is the address that has them in
+    pages.
+    """
 
     id = serializers.CharField(source="key")
     system = serializers.CharField(source="system.name")
-    turns = TurnSerializer(many=True)
+    n_turns = serializers.IntegerField(read_only=True, min_value=0)
+    turns = serializers.SerializerMethodField()
+    turns_at = serializers.SerializerMethodField()
 
     class Meta:
         model = Continuation
-        fields = ("id", "system", "mode", "trial", "condition", "turns")
+        fields = ("id", "system", "mode", "trial", "condition", "n_turns", "turns", "turns_at")
+
+    @extend_schema_field(TurnSerializer(many=True))
+    def get_turns(self, part: Continuation) -> Any:
+        """All turns in order; none of a script."""
+        return [] if part.dialogue.script else TurnSerializer(part.turns.all(), many=True).data
+
+    @extend_schema_field({"type": "string", "format": "uri", "nullable": True})
+    def get_turns_at(self, part: Continuation) -> str | None:
+        """The address of a script's turns in pages, null where they stand here."""
+        if not part.dialogue.script:
+            return None
+        address = reverse("api-script-turns", args=[part.dialogue.corpus_id, part.dialogue_id])
+        return str(
+            self.context["request"].build_absolute_uri(f"{address}?{urlencode({'continuation': part.key})}")
+        )
 
 
 class DialogueSerializer(serializers.ModelSerializer[Dialogue]):

@@ -8,6 +8,7 @@ from annotation.api import (
     question_records,
     questions,
     scenarios,
+    script_files,
     script_names,
     scripts,
     systems,
@@ -27,6 +28,11 @@ urlpatterns = [
     path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenarios.OneScenario.as_view(), name="api-scenario"),
     path("corpora/<int:pk>/scripts/", scripts.Scripts.as_view(), name="api-scripts"),
     path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.OneScript.as_view(), name="api-script"),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/file/",
+        script_files.ScriptFile.as_view(),
+        name="api-script-file",
+    ),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/turns/",
         scripts.ScriptTurns.as_view(),

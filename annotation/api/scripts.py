@@ -18,6 +18,7 @@ from annotation import access
 from annotation.api.corpora import LIMIT
 from annotation.errors import ScriptRefused
 from annotation.models import Dialogue, Turn
+from annotation.records import SELF
 from annotation.script_editing import reading
 from annotation.script_editing.actions import NOTE_LIMIT, REASONS, change_session, versions_of, warnings_of
 from annotation.script_editing.reading import Overview, Row
@@ -29,6 +30,9 @@ NUMBER = OpenApiParameter(
     "session", {"type": "integer", "minimum": 1, "maximum": 10**6}, description="by number"
 )
 WORDS = OpenApiParameter("text", OpenApiTypes.STR, description="turns that hold it, in any case")
+CONTINUATION = OpenApiParameter(
+    "continuation", OpenApiTypes.STR, description="by id; the script's own turns where none is named"
+)
 SPEAKER = OpenApiParameter("speaker", OpenApiTypes.STR, description="an id or a name, in any case")
 
 
@@ -135,12 +139,16 @@ class ChangedSession(WholeSession):
 
 
 class ScriptTurn(serializers.Serializer[Turn]):
-    """A turn of a script; `number` counts from 1, `session` is the session's id."""
+    """A turn of a script, or of what a system answered; `number` counts from 1 within either, `session` is
+    the session's id. `at` counts the script's turns before a question and its answer.
+    """
 
     number = serializers.SerializerMethodField()
     speaker = serializers.CharField()
     text = serializers.CharField()
     session = serializers.SerializerMethodField()
+    at = serializers.IntegerField(allow_null=True)
+    given = serializers.BooleanField()
 
     def get_number(self, turn: Turn) -> int:
         """Return how annotators count it."""
@@ -194,12 +202,15 @@ class ScriptTurns(generics.GenericAPIView[Turn]):
     queryset = Turn.objects.none()
 
     @extend_schema(
-        parameters=[LIMIT, OFFSET, NUMBER, WORDS, SPEAKER],
+        parameters=[LIMIT, OFFSET, NUMBER, WORDS, SPEAKER, CONTINUATION],
         responses=ScriptTurn(many=True),
         operation_id="corpora_scripts_turns",
     )
     def get(self, request: Request, pk: int, dialogue: int) -> Response:
-        """List turns in order: of one session, that hold some words, or by a speaker; all may be said."""
+        """List turns in order: of one session, that hold some words, or by a speaker; all may be said.
+
+        With `continuation` they are those of what a system answered.
+        """
         seen = reading.overview(access.script(pk, dialogue))
         page = self.paginate_queryset(_asked_for(request, seen)) or []
         told: serializers.BaseSerializer[Any] = ScriptTurn(many=True, instance=page)  # type: ignore[arg-type]
@@ -258,16 +269,24 @@ def _in_numbers(seen: Overview) -> dict[str, Any]:
 
 
 def _asked_for(request: Request, seen: Overview) -> QuerySet[Turn]:
-    told = {name: request.query_params.get(name, "").replace("\0", "") for name in ("text", "speaker")}
+    asked = {
+        name: request.query_params.get(name, "").replace("\0", "")
+        for name in ("text", "speaker", "continuation")
+    }
+    told: dict[str, Any] = {
+        "words": asked["text"],
+        "speaker": asked["speaker"],
+        "continuation": asked["continuation"] or SELF,
+    }
     number = request.query_params.get("session", "")
     if number and not (number.isascii() and number.isdigit() and 1 <= int(number[:8]) <= 10**6):
         raise serializers.ValidationError({"session": ["A whole number from 1 to 1000000."]})
     if not number:
-        return reading.looked_for(seen, words=told["text"], speaker=told["speaker"])
+        return reading.looked_for(seen, **told)
     row = seen.row(int(number))
     if row is None:
         return Turn.objects.none()
-    return reading.looked_for(seen, words=told["text"], speaker=told["speaker"], row=row)
+    return reading.looked_for(seen, **told, row=row)
 
 
 def _row(found: Dialogue, number: int) -> tuple[Overview, Row]:

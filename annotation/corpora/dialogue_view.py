@@ -11,9 +11,10 @@ from annotation.importing.rows import participant_record, turn_record
 from annotation.labels.evidence import pointed
 from annotation.models import Continuation, Dialogue, Label, Occasion, Rater, Turn, turn_numbers
 from annotation.records import Turn as TurnRecord
+from annotation.scripts.stored import script_record
 from annotation.text import transcription_marks as marks
 from annotation.text.blinding import Blind
-from annotation.text.happenings import Names, happening, heading
+from annotation.text.happenings import Names, happening, heading, session_dates
 from annotation.text.language import language_tag
 
 DECISIONS = "decisions"
@@ -73,6 +74,7 @@ def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, asked: int
     Of turns with one number the one at the position `asked` for is its anchor, else the first.
     """
     turn_numbers.number(turns)
+    dates = session_dates(script_record(dialogue.script))
     found, before = [], None
     leads = {row.number: row for row in reversed(turns)}
     leads |= {row.number: row for row in turns if row.position == asked}
@@ -90,7 +92,7 @@ def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, asked: int
                 at=row.at,
                 how=shown.how,
                 private=shown.private,
-                heading=heading(turn, before),
+                heading=heading(turn, before, dates=dates),
                 aside=_aside(turn),
                 language=language_tag(dialogue.language),
                 anchor=f"turn-{row.number}" + ("" if leads[row.number] is row else f"-{row.position}"),

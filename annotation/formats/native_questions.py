@@ -20,7 +20,7 @@ from annotation.scripts.records import (
 )
 from annotation.text.folding import fold
 
-FACT = frozenset(["id", "head", "relation", "tail", "session", "turns", "status"])
+FACT = frozenset(["id", "head", "relation", "tail", "session", "turns", "status", "superseded_by"])
 QUESTION = frozenset(
     [
         "id",
@@ -41,6 +41,7 @@ QUESTION = frozenset(
         "styles",
         "origin",
         "status",
+        "superseded_by",
     ]
 )
 SET = frozenset(["name", "seed", "policy", "presence", "imported", "uses"])
@@ -66,6 +67,7 @@ def fact(raw: Any, path: str, record: Dialogue) -> Fact:
         session=session,
         turns=turns,
         status=fields.choice("status", STATUSES, "draft"),
+        superseded_by=fields.id("superseded_by", ""),
     )
 
 
@@ -102,6 +104,7 @@ def question(raw: Any, path: str, record: Dialogue) -> Question:
         styles=_styles(fields),
         origin=fields.id("origin", "", limit=80),
         status=fields.choice("status", STATUSES, "draft"),
+        superseded_by=fields.id("superseded_by", ""),
     )
 
 

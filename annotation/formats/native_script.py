@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -9,7 +10,17 @@ from annotation.formats.fields import Fields
 from annotation.formats.native_questions import fact, question, question_set
 from annotation.formats.problems import ImportProblem
 from annotation.records import Dialogue
-from annotation.scripts.records import ANONYMISED, ORIGINAL, SWAPPED, Date, NameMap, Script, Session
+from annotation.scripts.records import (
+    ANONYMISED,
+    ORIGINAL,
+    SWAPPED,
+    Date,
+    Fact,
+    NameMap,
+    Question,
+    Script,
+    Session,
+)
 from annotation.scripts.stored import KIND, OWN_FIELDS
 
 SESSION = frozenset(["id", "date", "place", "episode", "scene", "season", "present"])
@@ -50,9 +61,11 @@ def with_script(record: Dialogue, fields: Fields) -> Dialogue:
 def _with_records(record: Dialogue, fields: Fields) -> Dialogue:
     facts = tuple(fact(part, path, record) for path, part in fields.items("facts"))
     once([one.id for one in facts], "facts")
+    _check_superseded(facts, "facts")
     with_facts = replace(record, facts=facts)
     questions = tuple(question(part, path, with_facts) for path, part in fields.items("questions"))
     once([one.id for one in questions], "questions")
+    _check_superseded(questions, "questions")
     with_questions = replace(with_facts, questions=questions)
     sets = tuple(question_set(part, path, with_questions) for path, part in fields.items("question_sets"))
     names = [found.name for found in sets]
@@ -64,6 +77,26 @@ def _with_records(record: Dialogue, fields: Fields) -> Dialogue:
                 f"there is no question set {asked.origin!r}", field=f"questions[{index}].origin"
             )
     return replace(with_questions, question_sets=sets)
+
+
+def _check_superseded(records: Sequence[Fact | Question], path: str) -> None:
+    """Refuse a record in whose place another one stands, where that is not there, or where both would count.
+
+    Who follows from one record to the next comes to an end.
+    """
+    next_of = {record.id: record.superseded_by for record in records}
+    for index, record in enumerate(records):
+        field, name = f"{path}[{index}].superseded_by", record.superseded_by
+        if name and name not in next_of:
+            raise ImportProblem(f"there is no {name!r} among the {path}", field=field)
+        if name and record.status == "accepted":
+            raise ImportProblem("what another one stands in for is not accepted", field=field)
+        seen = {record.id}
+        while name:
+            if name in seen:
+                raise ImportProblem("stands in for itself", field=field)
+            seen.add(name)
+            name = next_of.get(name, "")
 
 
 def check_order(record: Dialogue) -> None:

@@ -58,10 +58,21 @@ SELECT r.corpus_id, r.kind, c.id, r.id, dated.cluster
 """
 """Items of records: their cluster is the session where a fact is said, or the first one of the evidence."""
 
+SUPERSEDE = """
+UPDATE annotation_record r SET superseded_by_id = n.id
+  FROM unnest(%(ids)s::bigint[], %(dialogues)s::bigint[], %(kinds)s::text[], %(keys)s::text[])
+       AS o (id, dialogue, kind, key)
+  JOIN annotation_record n ON n.dialogue_id = o.dialogue AND n.kind = o.kind AND n.key = o.key
+ WHERE r.id = o.id
+"""
+
 Placed = tuple[int, Dialogue]
 """A dialogue's id in the database, and its record."""
-Row = tuple[str, str, dict[str, Any], str, str]
-"""A record's kind, key, content, status, and the name of the set that made it."""
+Row = tuple[str, str, dict[str, Any], str, str, str]
+"""A record's kind, key, content, status, the name of the set that made it, and the key of the one in its
+place."""
+Stored = tuple[dict[str, Any], str, str]
+"""A record's content, status, and the key of the one in its place, '' while it stands itself."""
 
 
 @dataclass(slots=True)
@@ -92,24 +103,24 @@ class RecordWriter:
             rows=[(number, *row[:4], self._set_of(row[4])) for number, row in new],
             provenance={"by": "import", "import": self.imported.pk},
         )
+        _supersede(made, new)
         self.result.items += len(made)
         for number, record in placed:
             self._write_uses(number, record)
 
-    def _stored(self, dialogues: Sequence[int]) -> dict[tuple[int, str, str], tuple[dict[str, Any], str]]:
+    def _stored(self, dialogues: Sequence[int]) -> dict[tuple[int, str, str], Stored]:
         rows = Record.objects.filter(dialogue__in=dialogues)
+        columns = ("dialogue", "kind", "key", "content", "status", "superseded_by__key")
         return {
-            (dialogue, kind, key): (content, status)
-            for dialogue, kind, key, content, status in rows.values_list(
-                "dialogue", "kind", "key", "content", "status"
-            )
+            (dialogue, kind, key): (content, status, instead or "")
+            for dialogue, kind, key, content, status, instead in rows.values_list(*columns)
         }
 
-    def _is_new(self, record: Dialogue, row: Row, stored: tuple[dict[str, Any], str] | None) -> bool:
-        kind, key, content, status, _ = row
+    def _is_new(self, record: Dialogue, row: Row, stored: Stored | None) -> bool:
+        kind, key, content, status, _, instead = row
         if stored is None:
             return True
-        if stored != (content, status):
+        if stored != (content, status, instead):
             self.faults.add(
                 ImportProblem(
                     f"the dialogue {record.id!r} has another {kind} {key!r} already", field=f"{kind}s"
@@ -150,9 +161,20 @@ class RecordWriter:
 
 def _rows(record: Dialogue) -> Iterator[Row]:
     for fact in record.facts:
-        yield scripts.FACT, fact.id, fact_json(fact), fact.status, ""
-    for question in record.questions:
-        yield scripts.QUESTION, question.id, question_json(question), question.status, question.origin
+        yield scripts.FACT, fact.id, fact_json(fact), fact.status, "", fact.superseded_by
+    for asked in record.questions:
+        told = question_json(asked)
+        yield scripts.QUESTION, asked.id, told, asked.status, asked.origin, asked.superseded_by
+
+
+def _supersede(made: Sequence[int], rows: Sequence[tuple[int, Row]]) -> None:
+    """Let the new records that another one stands in for point at it."""
+    those = [(pk, number, row[0], row[5]) for pk, (number, row) in zip(made, rows, strict=True) if row[5]]
+    if not those:
+        return
+    ids, dialogues, kinds, keys = (list(column) for column in zip(*those, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(SUPERSEDE, {"ids": ids, "dialogues": dialogues, "kinds": kinds, "keys": keys})
 
 
 def make_records(

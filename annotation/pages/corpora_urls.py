@@ -9,6 +9,7 @@ from annotation.pages import (
     questions,
     scenario_editor,
     scenarios,
+    script_files,
     script_names,
     script_sessions,
     scripts,
@@ -27,6 +28,7 @@ urlpatterns = [
     path("corpora/<int:pk>/scenarios/new/", scenario_editor.new_scenario, name="new-scenario"),
     path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenario_editor.scenario, name="scenario"),
     path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.script, name="script"),
+    path("corpora/<int:pk>/scripts/<int:dialogue>/file/", script_files.script_file, name="script-file"),
     path("corpora/<int:pk>/scripts/<int:dialogue>/names/", script_names.name_maps, name="name-maps"),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/sessions/<int:number>/",

@@ -18,6 +18,7 @@ from annotation.notes.reading import of_turns
 from annotation.records import SELF
 from annotation.script_editing import reading
 from annotation.script_editing.actions import warnings_of
+from annotation.script_editing.leaving import called
 from annotation.script_editing.reading import Overview, Row
 from annotation.scripts.records import FACT, QUESTION
 from annotation.text.language import language_tag
@@ -110,6 +111,7 @@ def _about(seen: Overview) -> dict[str, Any]:
         "records": reading.counts_of(found),
         "parts": _continuations(found),
         "n_maps": len(seen.script.names),
+        "sets": [(called(one), one) for one in found.corpus.question_sets.order_by("name", "-version")],
     }
 
 

@@ -184,10 +184,22 @@ def turns_of(overview: Overview, row: Row) -> QuerySet[Turn]:
 
 
 def looked_for(
-    overview: Overview, *, words: str = "", speaker: str = "", row: Row | None = None
+    overview: Overview,
+    *,
+    words: str = "",
+    speaker: str = "",
+    row: Row | None = None,
+    continuation: str = SELF,
 ) -> QuerySet[Turn]:
-    """Return the own turns that hold some words, by a speaker's name or id, of one session; '', None: any."""
-    turns = own_turns(overview.dialogue) if row is None else turns_of(overview, row)
+    """Return the turns that hold some words, by a speaker's name or id, of one session; '', None: any.
+
+    They are the own ones, or those of another continuation.
+    """
+    if continuation != SELF:
+        part = Turn.objects.filter(continuation__dialogue=overview.dialogue, continuation__key=continuation)
+        turns = part.filter(**({"extra__session": row.session.id} if row else {})).order_by("position")
+    else:
+        turns = own_turns(overview.dialogue) if row is None else turns_of(overview, row)
     if words:
         turns = turns.filter(text__icontains=words)
     if speaker:

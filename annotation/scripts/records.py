@@ -144,7 +144,8 @@ class Script:
 class Fact:
     """Head, relation and tail, said in a session; `turns` are positions of own turns where known.
 
-    People stand in it by their names. Only accepted facts count.
+    People stand in it by their names. Only accepted facts count. `superseded_by` is the id of the fact that
+    stands in its place, '' while it stands itself.
     """
 
     id: str
@@ -154,6 +155,7 @@ class Fact:
     session: str
     turns: tuple[int, ...] = ()
     status: Status = "draft"
+    superseded_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,7 @@ class Question:
     known. Of a question about facts, `facts` and `relations` are those of its hops in order, and `forms` how
     each is worded. `answers` are all texts that are right, `base` the question whose dated variant it is.
     `styles` are its wordings by speaker and `default`. `origin` names the question set that made it, '' for
-    one that stands by itself.
+    one that stands by itself. `superseded_by` is the id of the question in its place, '' while it stands.
     """
 
     id: str
@@ -185,6 +187,7 @@ class Question:
     styles: Mapping[str, str] = field(default_factory=_nothing, hash=False)
     origin: str = ""
     status: Status = "draft"
+    superseded_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

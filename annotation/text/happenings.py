@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from annotation.records import Participant, Turn
+from annotation.scripts.records import Script
 from annotation.text.blinding import Blind
 from annotation.text.cleaning import one_line
 
 COLOURS = 6
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
+NO_DATES: Mapping[str, str] = MappingProxyType({})
 _ACTS = {"reaction": "reacts", "join": "joins", "leave": "leaves"}
 
 
@@ -85,14 +89,33 @@ def private(turn: Turn, names: Names) -> str:
     return f"(private: {names.of(turn.speaker)} to {_listed(hearers) or 'nobody'})"
 
 
-def heading(turn: Turn, before: Turn | None, shown: Callable[[str], str] = str) -> str:
+def session_dates(script: Script | None) -> Mapping[str, str]:
+    """Return the dates of a script's sessions by their ids; none where a dialogue is no script."""
+    return {session.id: str(session.date) for session in script.sessions} if script else NO_DATES
+
+
+def dated(turns: Iterable[Turn], script: Script | None) -> Iterator[Turn]:
+    """Yield turns with the date of their session as their time, where they do not tell their own."""
+    dates = session_dates(script)
+    for turn in turns:
+        date = "" if turn.time else dates.get(turn.session, "")
+        yield replace(turn, time=date) if date else turn
+
+
+def heading(
+    turn: Turn,
+    before: Turn | None,
+    shown: Callable[[str], str] = str,
+    dates: Mapping[str, str] = NO_DATES,
+) -> str:
     """Return the session and the date where either is another than that of the turn before, else ''.
 
-    `shown` makes of a session's name what raters see of it.
+    `shown` makes of a session's name what raters see of it. `dates` are those of sessions (`session_dates`),
+    for turns that do not tell their own.
     """
     if not turn.session and not turn.time:
         return ""
-    here, there = _when(turn), _when(before) if before else ("", "")
+    here, there = _when(turn, dates), _when(before, dates) if before else ("", "")
     if here == there or not any(here):
         return ""
     session, date = here
@@ -121,6 +144,6 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
-def _when(turn: Turn) -> tuple[str, str]:
+def _when(turn: Turn, dates: Mapping[str, str]) -> tuple[str, str]:
     date = _DATE.match(turn.time)
-    return one_line(turn.session), date[0] if date else ""
+    return one_line(turn.session), date[0] if date else dates.get(turn.session, "")

@@ -17,7 +17,7 @@ class Head(NamedTuple):
     the item's id where it compares several. Of a decision, `scenario` (JSON) is what it is about, and `key`
     its continuation's. Of what is about a script, `script` (JSON) has its sessions, and `record` (JSON) is
     the fact or question; of a fact, `relations` (JSON) are those of the corpus's own table. `kind` is the
-    item's.
+    item's. `sessions` (JSON) are those of a script, whatever is asked about.
     """
 
     item: int | None
@@ -41,6 +41,7 @@ class Head(NamedTuple):
     script: str | None = None
     record: str | None = None
     relations: str | None = None
+    sessions: str | None = None
 
 
 WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
@@ -55,7 +56,8 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
        CASE WHEN i.record_id IS NOT NULL OR i.kind = '{ANSWER.key}' THEN d.script END,
        (SELECT w.content FROM annotation_record w WHERE w.id = i.record_id),
        CASE WHEN i.kind = '{FACT.key}' THEN (SELECT jsonb_path_query_array(r.rows, '$[*].key')
-         FROM annotation_relationrows r WHERE r.corpus_id = d.corpus_id ORDER BY r.version DESC LIMIT 1) END
+         FROM annotation_relationrows r WHERE r.corpus_id = d.corpus_id ORDER BY r.version DESC LIMIT 1) END,
+       d.script -> 'sessions'
   FROM <source>
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id

@@ -6,13 +6,14 @@ Which system spoke, its continuation's id and its condition never enter a screen
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.scenarios.records import POINTS
+from annotation.scripts.stored import date_record
 from annotation.text import transcription_marks as marks
 from annotation.text.blinding import Blind, told_by
 from annotation.text.context import Context, NamedText, Person, context
@@ -201,8 +202,9 @@ def _row(*columns: Any) -> Row:
 class _Writer:
     """Writes the lines of a transcript in their order, with a heading wherever session or date change."""
 
-    def __init__(self, names: Names, view: View) -> None:
+    def __init__(self, names: Names, view: View, dates: Mapping[str, str]) -> None:
         self._names = names
+        self._dates = dates
         self._view = view
         self._last: records.Turn | None = None
         self.turns: list[int] = []
@@ -210,7 +212,7 @@ class _Writer:
     def __call__(self, number: int, row: Row, place: Place) -> Line:
         turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
         happened = happening(turn, self._names, self._view.spoken(turn.text))
-        above = heading(turn, self._last, self._view.line)
+        above = heading(turn, self._last, self._view.line, self._dates)
         self._last = turn
         self.turns.append(row.turn)
         return Line(
@@ -289,7 +291,7 @@ class _Scene:
         )
         self.names = Names(self.dialogue.participants, self.view.hide)
         self.names.meet(row.speaker for row in sorted(rows, key=lambda row: not row.own))
-        self.write = _Writer(self.names, self.view)
+        self.write = _Writer(self.names, self.view, _dates(head))
         self.language = "" if self.view.hide.names(head.language) else language_tag(head.language)
 
     def screen(
@@ -298,6 +300,11 @@ class _Scene:
         about = context(self.dialogue, self.names, self.view)
         turns = tuple(self.write.turns)
         return Screen(task, items, tuple(parts), about, self.language, tuple(sides), turns)
+
+
+def _dates(head: Head) -> dict[str, str]:
+    """Return the dates of a script's sessions by their ids."""
+    return {told["id"]: str(date_record(told["date"])) for told in json.loads(head.sessions or "[]")}
 
 
 def _view(head: Head) -> View:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from annotation.records import Turn
 from annotation.text import context
 from annotation.text.blinding import told_by
-from annotation.text.happenings import Names, happening, heading
+from annotation.text.happenings import Names, happening, heading, session_dates
 from annotation.text.visibility import visible
 from judges.protocols.base import Case
 from judges.protocols.notice import NOTICE
@@ -40,6 +40,7 @@ class Seen:
         self.view = replace(
             case.view, systems=tuple(sorted(own.union(case.view.systems))), told=told.and_of(case.view.told)
         )
+        self.dates = session_dates(dialogue.script)
         self.names = Names(dialogue.participants, self.view.hide)
         for turns in (dialogue.turns, *(each.turns for each in dialogue.continuations)):
             self.names.meet(turn.speaker for turn in turns)
@@ -63,7 +64,7 @@ class Seen:
 
         A heading comes first where session or date are others than those of the turn before.
         """
-        above = heading(turn, before, self.view.line)
+        above = heading(turn, before, self.view.line, self.dates)
         first, *rest = happening(turn, self.names, self.view.spoken(turn.text)).line().split("\n")
         return [
             *([f"== {above} =="] if above else []),

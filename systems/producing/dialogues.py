@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from django.db.models import Count, Q, QuerySet
 from annotation import records
 from annotation.importing.rows import turn_record
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
+from annotation.scripts.stored import script_record
+from annotation.text.happenings import dated
 from judges.material.loading import dialogue_record
 from systems.errors import SystemsError
 
@@ -80,9 +82,13 @@ def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:
         )
     systems = {row.dialogue_id: row.system.name for row in own.values()}
     return {
-        row.pk: dialogue_record(row, tuple(said.get(row.pk, ())), (), systems.get(row.pk, records.HUMAN))
-        for row in rows
+        row.pk: dialogue_record(row, _said(row, said), (), systems.get(row.pk, records.HUMAN)) for row in rows
     }
+
+
+def _said(row: Dialogue, said: Mapping[int, Sequence[records.Turn]]) -> tuple[records.Turn, ...]:
+    """Return a dialogue's own turns, of a script with the dates of their sessions: prompts show them."""
+    return tuple(dated(said.get(row.pk, ()), script_record(row.script)))
 
 
 def in_batches(rows: QuerySet[Dialogue]) -> Iterator[list[Dialogue]]:

@@ -91,6 +91,7 @@ BY_NAME = {
     "POST /api/v1/corpora/{id}/scenarios/": "a scenario has a form of its own",
     "PUT /api/v1/corpora/{id}/scenarios/{dialogue}/": "a scenario has a form of its own",
     "PATCH /api/v1/corpora/{id}/scripts/{dialogue}/sessions/{number}/": "dates are dates, people are named",
+    "GET /api/v1/corpora/{id}/scripts/{dialogue}/file/": "question sets are named, and test may be locked",
     "POST /api/v1/corpora/{id}/scripts/{dialogue}/names/": "people are named, and names fit the script",
     "POST /api/v1/corpora/{id}/facts/": "relations, sessions and turns are named",
     "POST /api/v1/corpora/{id}/questions/": "an answer is one of four choices, and sessions are named",

@@ -20,6 +20,7 @@ change-families: api-systems
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
 script: api-scripts api-script api-script-turns
+script-file: api-script-file
 script-session: api-script-session api-script-turns
 edit-session: api-script-session
 name-maps: api-script-names

@@ -270,3 +270,36 @@ def test_programs_make_and_write_names(rea: Client, loaf: Dialogue, tmp_path: Pa
     file.write_text('{"kind": "swapped", "pairs": [["Ana"]]}')
     with pytest.raises(CommandError, match="is not like"):
         run("name_maps", "--file", str(file))
+
+
+def test_a_dialogue_that_is_a_script_says_where_its_turns_are(rea: Client, tmp_path: Path) -> None:
+    answers = {
+        "id": "m 1",
+        "system": "m",
+        "mode": "static",
+        "turns": [
+            {"speaker": "cara", "text": "What did I buy?", "at": 7, "given": True, "session": "s4"},
+            {"speaker": "ana", "text": "(C)", "at": 7, "session": "s4"},
+        ],
+    }
+    loaf = bring(tmp_path, script(continuations=[answers])).dialogues.get()
+    parts = rea.get(reverse("api-dialogue", args=[loaf.pk])).json()["continuations"]
+    assert [(part["id"], part["n_turns"], part["turns"]) for part in parts] == [
+        ("self", 10, []),
+        ("m 1", 2, []),
+    ]
+    own, other = (rea.get(part["turns_at"]).json() for part in parts)
+    assert (own["count"], own["results"][0]["text"]) == (10, script()["turns"][0]["text"])
+    assert [(turn["number"], turn["text"], turn["at"], turn["given"]) for turn in other["results"]] == [
+        (1, "What did I buy?", 7, True),
+        (2, "(C)", 7, False),
+    ]
+    assert rea.get(parts[1]["turns_at"] + "&session=1").json()["count"] == 0
+    assert rea.get(parts[1]["turns_at"] + "&session=4&speaker=Ana").json()["count"] == 1
+
+
+def test_another_dialogue_has_its_turns_at_once(rea: Client, tmp_path: Path) -> None:
+    plain = {"id": "talk", "turns": [{"speaker": "ana", "text": "Hm."}]}
+    talk = bring(tmp_path, plain, corpus="talks").dialogues.get()
+    (part,) = rea.get(reverse("api-dialogue", args=[talk.pk])).json()["continuations"]
+    assert (part["n_turns"], part["turns_at"], part["turns"][0]["text"]) == (1, None, "Hm.")

@@ -33,8 +33,8 @@ MEMBERS = _names(
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
     "copy-without-turns api-without-turns api-answer-keys",
-    "script script-session edit-session name-maps api-scripts api-script api-script-turns",
-    "api-script-session api-script-names",
+    "script script-file script-session edit-session name-maps api-scripts api-script api-script-turns",
+    "api-script-session api-script-names api-script-file",
     "questions question-set question-uses relations question-records new-record edit-record decide-records",
     "record-reviews api-facts api-questions api-record api-record-reviews api-decide-records",
     "api-question-sets api-question-set api-set-questions api-set-uses api-relations",
