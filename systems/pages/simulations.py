@@ -34,7 +34,9 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
     form = SimulationForm(request.POST or None, corpus=corpus)
     if request.method == "POST" and form.is_valid() and (response := _go_on(request, corpus, form)):
         return response
-    rows = corpus.simulations.select_related("question_set", "endpoint", "corpus", "created_by")
+    rows = Simulation.objects.filter(corpus=corpus).select_related(
+        "question_set", "endpoint", "corpus", "created_by"
+    )
     page = Paginator(rows, 25).get_page(request.GET.get("page"))
     context = {
         "corpus": corpus,

@@ -119,7 +119,7 @@ def as_judges(dialogue: Dialogue, continuation: Continuation) -> str:
     """Return what every protocol sends, in each of its variants, about the continuation and its turns."""
     view, sent = View(shows=SHOWN), []
     for protocol, variant in ASKING:
-        turn = 1 if protocol.covers == "turn" else None
+        turn = 1 if protocol.covers in ("turn", "answer") else None
         case = Case(dialogue, continuation, turn, view, part=protocol.parts(variant)[0])
         if protocol.covers in COMPARING:
             members = (Member(continuation, 1), Member(continuation, 0))

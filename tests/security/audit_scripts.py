@@ -24,7 +24,14 @@ def make_script() -> Any:
     return Dialogue.objects.select_related("corpus").get(corpus__name="Loaf")
 
 
+def make_sending(by: User) -> dict[str, Any]:
+    from annotation.script_editing.leaving import Wanted
+
+    return {"dialogue": make_script(), "wanted": Wanted()}
+
+
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
+    "annotation.script_editing.sending.answer": make_sending,
     "annotation.script_editing.actions.change_session": lambda by: {
         "dialogue": make_script(),
         "session": "s3",
