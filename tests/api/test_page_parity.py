@@ -139,6 +139,10 @@ benchmark-file: api-benchmark-file
 go-on-benchmark: api-go-on-benchmark
 cancel-benchmark: api-cancel-benchmark
 checked-benchmark: api-checked-benchmark
+simulate: api-simulations api-estimate-simulation
+simulation: api-simulation
+go-on-simulation: api-go-on-simulation
+cancel-simulation: api-cancel-simulation
 prompts: api-prompts
 new-prompt: api-prompts
 import-prompt: api-import-prompt

@@ -1256,6 +1256,25 @@ class Api(Transport):
         path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/"
         return cast(Iterator[models.SessionRow], self.pages(path))
 
+    def corpora_scripts_file(
+        self,
+        id: int,
+        dialogue: int,
+        *,
+        continuations: bool | None = None,
+        set: Sequence[str] | None = None,
+        without_sets: bool | None = None,
+    ) -> bytes:
+        """Send a script in the native format: as it stands, with its facts, questions and question sets.
+        """
+        path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/file/"
+        query = {
+            "continuations": continuations,
+            "set": set,
+            "without_sets": without_sets,
+        }
+        return cast("bytes", self.send("GET", path, query=query))
+
     def corpora_scripts_names_list(self, id: int, dialogue: int) -> list[models.Names]:
         """Return all versions by kind, the newest first."""
         path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/names/"
@@ -1297,19 +1316,56 @@ class Api(Transport):
         id: int,
         dialogue: int,
         *,
+        continuation: str | None = None,
         session: int | None = None,
         speaker: str | None = None,
         text: str | None = None,
     ) -> Iterator[models.ScriptTurn]:
         """List turns in order: of one session, that hold some words, or by a speaker; all may be said.
+
+        With `continuation` they are those of what a system answered.
         """
         path = f"/corpora/{self.quoted(id)}/scripts/{self.quoted(dialogue)}/turns/"
         query = {
+            "continuation": continuation,
             "session": session,
             "speaker": speaker,
             "text": text,
         }
         return cast(Iterator[models.ScriptTurn], self.pages(path, query=query))
+
+    def corpora_simulations_list(
+        self,
+        id: int,
+        *,
+        order: Literal["-id", "id"] | None = None,
+        set: str | None = None,
+        state: Literal["cancelled", "done", "making", "stuck"] | None = None,
+    ) -> Iterator[models.Simulation]:
+        """Researchers: the simulations of a corpus, latest first; POST asks for one, or goes on with the
+        same.
+        """
+        path = f"/corpora/{self.quoted(id)}/simulations/"
+        query = {
+            "order": order,
+            "set": set,
+            "state": state,
+        }
+        return cast(Iterator[models.Simulation], self.pages(path, query=query))
+
+    def corpora_simulations_create(self, id: int, body: models.NewSimulationRequest) -> models.Simulation:
+        """Have a system answer in the background; the same order again goes on with it."""
+        path = f"/corpora/{self.quoted(id)}/simulations/"
+        return cast("models.Simulation", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_simulations_estimate_create(
+        self,
+        id: int,
+        body: models.NewSimulationRequest,
+    ) -> models.SimulationEstimate:
+        """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
+        path = f"/corpora/{self.quoted(id)}/simulations/estimate/"
+        return cast("models.SimulationEstimate", self.send("POST", path, body=body, keyed=True))
 
     def corpora_turns_and_whole_retrieve(
         self,
@@ -2201,6 +2257,21 @@ class Api(Transport):
         """
         path = "/schemes/preview/"
         return cast("models.Preview", self.send("POST", path, body=body, keyed=True))
+
+    def simulations_retrieve(self, id: int) -> models.Simulation:
+        """Return its condition, how far it is, and what it took."""
+        path = f"/simulations/{self.quoted(id)}/"
+        return cast("models.Simulation", self.send("GET", path))
+
+    def simulations_cancel_create(self, id: int) -> models.Simulation:
+        """Stop it and its runs; what was answered is kept."""
+        path = f"/simulations/{self.quoted(id)}/cancel/"
+        return cast("models.Simulation", self.send("POST", path, keyed=True))
+
+    def simulations_go_on_create(self, id: int) -> models.Simulation:
+        """Try again what failed, and go on."""
+        path = f"/simulations/{self.quoted(id)}/go-on/"
+        return cast("models.Simulation", self.send("POST", path, keyed=True))
 
     def studies_list(
         self,

@@ -299,7 +299,7 @@ class Benchmark(TypedDict, total=False):
     """A benchmark: what was asked for, how far it is, its figures, what reviewers found."""
     id: Required[int]
     benchmark: Required[str]
-    state: Required[BenchmarkStateEnum]
+    state: Required[SimulationStateEnum]
     step: Required[str]
     error: Required[str]
     corpus: Required[str | None]
@@ -340,9 +340,6 @@ class BenchmarkSourceRequest(TypedDict, total=False):
     """A source corpus by name, and what its source is called where its dialogues do not say."""
     corpus: Required[str]
     source: str
-
-
-BenchmarkStateEnum: TypeAlias = Literal["making", "stuck", "done", "cancelled"]
 
 
 class BenchmarkStep(TypedDict, total=False):
@@ -788,13 +785,19 @@ class ConsentRequest(TypedDict, total=False):
 
 
 class Continuation(TypedDict, total=False):
-    """A continuation with its turns; `self` holds the dialogue's own."""
+    """A continuation with its turns; `self` holds the dialogue's own.
+
+    Of a script `turns` is empty, since there may be thousands: `turns_at` is the address that has them in
+    pages.
+    """
     id: Required[str]
     system: Required[str]
     mode: ContinuationModeEnum
     trial: int
     condition: Any
+    n_turns: Required[int]
     turns: Required[list[Turn]]
+    turns_at: Required[str | None]
 
 
 ContinuationModeEnum: TypeAlias = Literal["rollout", "static"]
@@ -2025,6 +2028,25 @@ class NewSearchRequest(TypedDict, total=False):
     improver_parameters: SearchParametersRequest
 
 
+class NewSimulationRequest(TypedDict, total=False):
+    """Who answers the questions of a set, and how: an endpoint's model, or a baseline (`agent`).
+
+    `settings` are those of the generator `dialsim_agent` (memory, retriever, k, names, format ...) but
+    for `set`; `parameters` that are not given are those of the paper.
+    """
+    set: Required[str]
+    endpoint: str
+    agent: str
+    settings: dict[str, Any]
+    trials: int
+    parameters: ParametersRequest
+    name: str
+    condition: dict[str, Any]
+    cap_calls: int | None
+    cap_tokens: int | None
+    cap_cost: str | None
+
+
 class NewTokenRequest(TypedDict, total=False):
     """A token to be made."""
     name: Required[str]
@@ -2351,6 +2373,13 @@ class PaginatedSetRowList(TypedDict, total=False):
     next: str | None
     previous: str | None
     results: Required[list[SetRow]]
+
+
+class PaginatedSimulationList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Simulation]]
 
 
 class PaginatedSpentList(TypedDict, total=False):
@@ -3378,11 +3407,15 @@ class ScriptRow(TypedDict, total=False):
 
 
 class ScriptTurn(TypedDict, total=False):
-    """A turn of a script; `number` counts from 1, `session` is the session's id."""
+    """A turn of a script, or of what a system answered; `number` counts from 1 within either, `session` is
+    the session's id. `at` counts the script's turns before a question and its answer.
+    """
     number: Required[int]
     speaker: Required[str]
     text: Required[str]
     session: Required[str]
+    at: Required[int | None]
+    given: Required[bool]
 
 
 class SearchActRequest(TypedDict, total=False):
@@ -3573,6 +3606,78 @@ class SideBySideRow(TypedDict, total=False):
 
 
 SignsInWithEnum: TypeAlias = Literal["password", "single sign-on"]
+
+
+class Simulation(TypedDict, total=False):
+    """A simulation: who answers, under which condition, how far it is, what it took."""
+    id: Required[int]
+    corpus: Required[str]
+    set: Required[str]
+    system: Required[str]
+    endpoint: Required[str | None]
+    baseline: Required[str | None]
+    condition: Required[dict[str, Any]]
+    trials: Required[int]
+    state: Required[SimulationStateEnum]
+    step: Required[str]
+    error: Required[str]
+    steps: Required[list[SimulationStep]]
+    counts: Required[SimulationCounts]
+    fake_model: Required[bool]
+    created_by: Required[str | None]
+    created_at: Required[str]
+    finished_at: Required[str | None]
+
+
+class SimulationCounts(TypedDict, total=False):
+    """Trials (`productions`), and what the runs took."""
+    productions: Required[int]
+    done: Required[int]
+    failed: Required[int]
+    flags: Required[dict[str, int]]
+    calls: Required[int]
+    tokens_in: Required[int]
+    tokens_out: Required[int]
+    cost: Required[float | None]
+
+
+class SimulationEstimate(TypedDict, total=False):
+    """What a simulation takes, about: trials (`productions`), questions, calls, tokens, cost."""
+    productions: Required[int]
+    done: Required[int]
+    questions: Required[int]
+    calls: Required[int]
+    tokens_in: Required[int]
+    tokens_out: Required[int]
+    cost: Required[float | None]
+    counted_by: Required[str]
+    left_out: Required[dict[str, int]]
+    steps: Required[list[SimulationEstimateStep]]
+
+
+class SimulationEstimateStep(TypedDict, total=False):
+    """What a step takes: all its calls, those that are there, and those to come with their tokens."""
+    step: Required[str]
+    all: Required[int]
+    done: Required[int]
+    calls: Required[int]
+    tokens_in: Required[int]
+    tokens_out: Required[int]
+
+
+SimulationStateEnum: TypeAlias = Literal["making", "stuck", "done", "cancelled"]
+
+
+class SimulationStep(TypedDict, total=False):
+    """A run by which a step is made, with its calls."""
+    step: Required[str]
+    title: Required[str]
+    run: Required[int]
+    state: Required[str]
+    calls: Required[int]
+    done: Required[int]
+    failed: Required[int]
+    why: Required[str]
 
 
 class SkipRequest(TypedDict, total=False):
