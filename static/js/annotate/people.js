@@ -56,7 +56,10 @@ export function drawSessions(box, answers) {
 
 // The sessions of an answer, as they were chosen or written.
 export function listed(value) {
-  return (value ?? "").split(";").map((one) => one.trim()).filter(Boolean);
+  return (value ?? "")
+    .split(";")
+    .map((one) => one.trim())
+    .filter(Boolean);
 }
 
 // The answer once a session was put in or taken out; the others stay in the order they were given.
