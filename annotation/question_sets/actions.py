@@ -96,6 +96,11 @@ def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
         )
     if not corpus.dialogues.filter(script__isnull=False).exists():
         raise QuestionsRefused(f"{corpus.name} has no long dialogue of dated sessions to ask about.")
+    if not corpus.records.filter(status="accepted", set=None).exists():
+        raise QuestionsRefused(
+            f"{corpus.name} has no accepted fact or quiz question to ask about: accept some, or have drafts "
+            "reviewed."
+        )
     return name
 
 
