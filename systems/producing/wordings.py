@@ -25,6 +25,11 @@ def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
         dialogue__script__isnull=False,
     )
     for production in done.select_related("dialogue__corpus").order_by("dialogue__key", "pk"):
-        styles = (production.result or {}).get("styles") or {}
-        told.update(wordings.take(dialogue=production.dialogue, styles=styles, by=by))
+        told.update(take_one(production, by))
     return dict(told)
+
+
+def take_one(production: Production, by: User | None) -> dict[str, int]:
+    """Give a script's questions the wordings that one production came to; return what was done."""
+    styles = (production.result or {}).get("styles") or {}
+    return wordings.take(dialogue=production.dialogue, styles=styles, by=by)

@@ -15,7 +15,7 @@ from annotation.corpora import continuing
 from annotation.models import Continuation, Dialogue, System
 from systems.generators import GENERATORS, Done
 from systems.models import Production
-from systems.producing import drafting
+from systems.producing import drafting, wordings
 from systems.producing.plans import continuation_id
 
 LONGEST_KEY = 300
@@ -28,6 +28,8 @@ def finish(production: Production, done: Done) -> None:
         production.result = drafting.write(production, done.records)
     elif system is None:
         production.result = _storable(done.text)
+        if production.generator == wordings.GENERATOR:
+            wordings.take_one(production, production.run.created_by)
     else:
         production.continuation = continuing.add(
             dialogue=production.dialogue, system=system, made=_record(production, system, done)

@@ -16,6 +16,7 @@ from django.core.management import CommandError, call_command
 from annotation.importing import import_path
 from annotation.models import Corpus, Item, Record, RelationRows, System
 from annotation.scripts.relations import DEFAULT
+from config.models import Event
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.server import LocalServer
 from demo.fake_model.serving import FakeModel
@@ -151,3 +152,16 @@ def test_a_session_is_summed_up_once_whoever_asks(corpus: Corpus) -> None:
             generate("dialsim_session_summary", "one", "--set", f"text={digest}")
     assert Call.objects.count() == 1
     assert Production.objects.get().result == "Cara: Ana, I bought red boots. {evidence q2}"
+
+
+def test_questions_have_the_wordings_of_their_askers_as_soon_as_a_model_is_done(corpus: Corpus) -> None:
+    before = Record.objects.get(key="q1").content
+    with fake(one="fake-1"):
+        told = generate("dialsim_style", "one", "--set", "sessions=1")
+    assert (told["done"], told["failed"]) == (1, 0)
+    after = Record.objects.get(key="q1").content
+    assert {**after, "styles": {}} == {**before, "styles": {}}
+    assert "default" in after["styles"]
+    assert after["styles"].keys() & {"ben", "cara"}
+    assert all("?" in text for text in after["styles"].values())
+    assert Event.objects.filter(verb="word questions").count() == 1
