@@ -126,7 +126,7 @@ def own_thread(request: Request, thread: int) -> Response:
 @extend_schema(
     methods=["POST"],
     request=serializers.NewMessage,
-    responses={201: serializers.ThreadSerializer(many=True)},
+    responses={201: {"type": "array", "items": {"$ref": "#/components/schemas/Thread"}}},
     operation_id="campaigns_messages_write",
 )
 @paged

@@ -496,11 +496,11 @@ class Api(Transport):
         self,
         campaign: int,
         body: models.NewMessageRequest,
-    ) -> Iterator[models.Thread]:
+    ) -> list[models.Thread]:
         """Researchers: the threads of a campaign, latest first; or write to annotators, each by themselves.
         """
         path = f"/campaigns/{self.quoted(campaign)}/messages/"
-        return cast(Iterator[models.Thread], self.pages(path))
+        return cast("list[models.Thread]", self.send("POST", path, body=body, keyed=True))
 
     def campaigns_messages_create(
         self,
