@@ -106,6 +106,7 @@ PASSED_ON = {
     "judges.rating.job.start_metrics": "actions.start",
     "systems.producing.job.start": "actions.start",
     "systems.producing.baseline_job.start": "baselines.play",
+    "systems.producing.wordings.take_one": "wordings.take",
 }
 """What leaves the change, and so the entry, to another action."""
 
