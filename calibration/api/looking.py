@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
+from annotation.api.people_serializers import Text
 from annotation.models import Campaign
 from calibration.counts.query import MOST_RESAMPLES
 from calibration.errors import CalibrationError
@@ -33,7 +34,7 @@ class OpensTestSerializer(serializers.Serializer[Any]):
     """That test is read, and for what it is opened."""
 
     part = serializers.ChoiceField(required=False, choices=["test"])
-    purpose = serializers.CharField(max_length=500)
+    purpose = Text(max_length=500)
 
 
 def asked(request: Request, query: Serializer, test: Serializer) -> tuple[dict[str, Any], str]:

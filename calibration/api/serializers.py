@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotation.api.people_serializers import Text
 from annotation.models import Campaign, Corpus
 from calibration.api.gold_rules import GoldOptionsSerializer
 from calibration.gold.rules import RULES
@@ -68,14 +69,14 @@ class ReportJobSerializer(serializers.Serializer[Any]):
 class PurposeSerializer(serializers.Serializer[Any]):
     """For what test is opened."""
 
-    purpose = serializers.CharField(max_length=500)
+    purpose = Text(max_length=500)
 
 
 class ExportPartSerializer(serializers.Serializer[Any]):
     """Which part of the corpus's split is taken out, and what for where that is test."""
 
     part = serializers.ChoiceField(choices=["dev", "test", "all"], required=False, default="")
-    purpose = serializers.CharField(max_length=500, required=False, default="")
+    purpose = Text(max_length=500, required=False, default="")
 
 
 class LabelExportSerializer(PlaceSerializer, ExportPartSerializer):

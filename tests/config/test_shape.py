@@ -51,8 +51,8 @@ def lines_of(folder: str, ending: str) -> dict[str, int]:
     return {path.name: len(path.read_text().splitlines()) for path in files}
 
 
-def test_style_sheets_stay_under_1400_formatted_lines() -> None:
-    assert sum(lines_of("css", "*.css").values()) <= 1400
+def test_style_sheets_stay_under_1380_formatted_lines() -> None:
+    assert sum(lines_of("css", "*.css").values()) <= 1380
 
 
 def test_a_script_stays_under_200_formatted_lines() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tests.security.audit_worlds import make_endpoint
@@ -91,3 +92,11 @@ def make_simulation(by: User, state: str) -> Any:
 
     made = actions.start(by=by, **make_simulation_fields())
     return actions.cancel(by=by, simulation=made) if state == "cancelled" else made
+
+
+SIMULATIONS: dict[str, Callable[[User], dict[str, Any]]] = {
+    "systems.simulating.playing.writer": lambda by: make_baseline_answers(),
+    "systems.simulating.actions.start": lambda by: make_simulation_fields(),
+    "systems.simulating.actions.go_on": lambda by: {"simulation": make_simulation(by, "cancelled")},
+    "systems.simulating.actions.cancel": lambda by: {"simulation": make_simulation(by, "making")},
+}

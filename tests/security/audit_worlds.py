@@ -388,3 +388,7 @@ def make_cancelled_search(by: User) -> Any:
     from calibration.searches import actions
 
     return actions.cancel(by=None, search=make_search(by))
+
+
+def make_campaign_text(by: User, text: str) -> dict[str, Any]:
+    return {"campaign": make_campaign(by), "text": text}

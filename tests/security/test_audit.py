@@ -51,13 +51,12 @@ TRACED = {
     "calibration.adjudication.deciding.pass_on": "a decision keeps its reason and its adjudicator",
     "calibration.adjudication.deciding.save_draft": "a draft belongs to its case and adjudicator",
     "annotation.campaigns.actions.log": "writes the entry",
-    "annotation.question_sets.applying.supersede": "whoever corrects logs that",
-    "systems.producing.wordings.take": "annotation.question_sets.wordings.take logs each script",
     "jobs.runs.log": "writes the entry",
     "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
     "judges.drafts.actions.run_on": "whoever opens it runs a draft or a search, and logs that",
     "judges.prompt_versions.nearest_job.start": "the job that it starts is logged where jobs are started",
     **audit_checks.TRACED,
+    **audit_scripts.TRACED,
 }
 """What needs no entry in the audit log, and why."""
 
@@ -72,9 +71,6 @@ PASSED_ON = {
     "annotation.scheme_versions.actions.create_from_corpus": "create",
     "calibration.checks.sources.add": "actions.add_keys",
     "calibration.exports.job.difference_or_job": "order_or_job",
-    "calibration.answers.computing.compute": "splits.fix",
-    "calibration.answers.computing.compute_on_test": "open_test",
-    "calibration.answers.computing.open_test": "splits.open_test",
     "calibration.cascade.computing.compute": "splits.fix",
     "calibration.cascade.computing.compute_on_test": "open_test",
     "calibration.cascade.computing.open_test": "splits.open_test",
@@ -106,7 +102,7 @@ PASSED_ON = {
     "judges.rating.job.start_metrics": "actions.start",
     "systems.producing.job.start": "actions.start",
     "systems.producing.baseline_job.start": "baselines.play",
-    "systems.producing.wordings.take_one": "wordings.take",
+    **audit_scripts.PASSED_ON,
 }
 """What leaves the change, and so the entry, to another action."""
 
@@ -155,14 +151,8 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "campaign": worlds.make_campaign(by, annotators=[by]),
         "user": by,
     },
-    "annotation.campaigns.actions.set_guidelines": lambda by: {
-        "campaign": worlds.make_campaign(by),
-        "text": "Read.",
-    },
-    "annotation.campaigns.actions.set_consent": lambda by: {
-        "campaign": worlds.make_campaign(by),
-        "text": "Agree.",
-    },
+    "annotation.campaigns.actions.set_guidelines": lambda by: worlds.make_campaign_text(by, "Read."),
+    "annotation.campaigns.actions.set_consent": lambda by: worlds.make_campaign_text(by, "Agree."),
     "annotation.campaigns.rules.set_rules": lambda by: {
         "campaign": worlds.make_campaign(by),
         "rules": worlds.make_rules(),
@@ -314,10 +304,6 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "systems.making.actions.go_on": lambda by: {"benchmark": systems.make_benchmark(by, "cancelled")},
     "systems.making.actions.cancel": lambda by: {"benchmark": systems.make_benchmark(by, "making")},
     "systems.making.actions.mark_checked": lambda by: {"benchmark": systems.make_benchmark(by, "done")},
-    "systems.simulating.playing.writer": lambda by: systems.make_baseline_answers(),
-    "systems.simulating.actions.start": lambda by: systems.make_simulation_fields(),
-    "systems.simulating.actions.go_on": lambda by: {"simulation": systems.make_simulation(by, "cancelled")},
-    "systems.simulating.actions.cancel": lambda by: {"simulation": systems.make_simulation(by, "making")},
     "judges.rating.openings.open_or_refuse": lambda by: {
         "rater": worlds.make_judge(),
         "selection": worlds.make_test_part(by),
@@ -357,6 +343,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     **audit_checks.LOGGED,
     **audit_scenarios.LOGGED,
     **audit_scripts.LOGGED,
+    **systems.SIMULATIONS,
 }
 """Each action of the product, with what it is tried with."""
 
