@@ -58,8 +58,8 @@ class Compression(GZipMiddleware):
     """Compresses text, with Django's padding of random length against BREACH.
 
     What `never_cache` marks as private holds a secret and is not compressed at all: the attack guesses
-    secrets from the size of compressed pages. (A task page is marked `no-store` alone: it goes stale, but holds
-    no secret.) CSRF tokens are masked anew in each page. Parts of files stay as they are.
+    secrets from the size of compressed pages. (A task page is marked `no-store` alone: it goes stale, but
+    holds no secret.) CSRF tokens are masked anew in each page. Parts of files stay as they are.
     """
 
     TYPES = ("text/", "application/json", "application/javascript", "application/x-ndjson", "image/svg+xml")

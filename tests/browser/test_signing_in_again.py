@@ -1,4 +1,4 @@
-"""What an annotator was doing when the session ended goes on, and Back never shows a task that was submitted."""
+"""Work goes on after the session ended, and Back never shows a task that was submitted."""
 
 from __future__ import annotations
 
