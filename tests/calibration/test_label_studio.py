@@ -137,7 +137,7 @@ def test_what_answers_point_at_goes_out_and_comes_back(tmp_path: Path) -> None:
     scale = {"rater": "r", "question": "contradiction", "value": 1, "level": "binary", "values": [0, 1]}
     line = {
         "id": "e1",
-        "turns": [{"speaker": "A", "text": "I like tea \U0001f4a9 a lot"}, {"speaker": "B", "text": "No tea."}],
+        "turns": [{"speaker": "A", "text": "I like tea \U0001f4a9 so"}, {"speaker": "B", "text": "No tea."}],
         "continuations": [{"system": "m", "turns": [{"speaker": "A", "text": "No."}]}],
         "labels": [
             {**scale, "turn": 1, "evidence": own},
