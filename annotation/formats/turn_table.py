@@ -97,8 +97,8 @@ class _Repeats:
         if self.left_out:
             rater, turn = self.rater or "RATERS", f",turn={self.number}" if self.number else ""
             yield (
-                f"Rows that repeat a turn for another annotator: {self.left_out:,}. Each turn was read once. To "
-                "read the labels of this table, import it again into this corpus as ratings-csv, with the "
+                f"Rows that repeat a turn for another annotator: {self.left_out:,}. Each turn was read once. "
+                "To read the labels of this table, import it again into this corpus as ratings-csv, with the "
                 f"columns rater={rater},value=ANSWERS{turn}."
             )
         if self.adjacent:
@@ -107,7 +107,13 @@ class _Repeats:
 
 def read_table(source: Source, rows: Iterator[Cells]) -> Iterator[SourceRecord]:
     """Yield the dialogues of a table whose first row names the columns."""
-    header = header_of(source, next(rows)[1], COLUMNS, NEEDED)
+    names = next(rows)[1]
+    known = {name.strip().lower() for name in names}
+    if {"rater", "value"} <= known and "text" not in known and not source.columns:
+        raise ImportProblem(
+            "is a table of ratings, not of turns: save it as CSV and import it as ratings-csv", line=1
+        )
+    header = header_of(source, names, COLUMNS, NEEDED)
     repeats = _Repeats.of(header)
     for _, group in groupby(_rows(source, header, rows), key=lambda row: row[1]["dialogue"]):
         if entry := _dialogue(source, group, repeats):
