@@ -231,9 +231,8 @@ def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]
     said = {"mean": "their mean is taken", "first": "the first is taken", "separate": "each is a rater"}
     sentence = f"Repeated answers of a rater: {said[policy]}"
     if ratings.firsts:
-        sentence += (
-            f"; agreement, which needs an answer on the scale, reads the first one of {listed(list(ratings.firsts))}"
-        )
+        names = listed(list(ratings.firsts))
+        sentence += f"; agreement, which needs an answer on the scale, reads the first one of {names}"
     return [f"{sentence}."]
 
 

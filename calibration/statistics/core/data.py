@@ -23,7 +23,8 @@ class Ratings:
     where the scale is not of numbers (``values`` then holds positions). ``on_scale`` says per rater whether
     the answers are on that scale; metrics and means are not, and meet the others by correlation only.
     ``firsts`` holds, by rater, the first of repeated answers (a value per item) where their mean left the
-    scale: what agreement reads of that rater (``as_answered``). ``clusters`` and ``systems`` are codes from 0 per item. ``problem`` is why all statistics are rejected.
+    scale: what agreement reads of that rater (``as_answered``). ``clusters`` and ``systems`` are codes from 0
+    per item. ``problem`` is why all statistics are rejected.
     """
 
     values: Floats

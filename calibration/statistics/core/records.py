@@ -244,7 +244,7 @@ class Collector:
             block = raw[:, [c for _, c in mine]]
             several = policy == "mean" and len(mine) > 1
             joined = _mean(block) if several else _first(block)
-            if several and not off[rater] and scale.numbers is not None and not _within(joined, scale.numbers):
+            if several and not off[rater] and not _within(joined, scale.numbers):
                 firsts[name] = _first(block)
             names.append(name)
             columns.append(joined)
@@ -276,8 +276,8 @@ def _or_nan(number: float | None) -> float:
     return np.nan if number is None else number
 
 
-def _within(column: Floats, numbers: tuple[float, ...]) -> bool:
-    return bool(np.isin(column[~np.isnan(column)], numbers).all())
+def _within(column: Floats, numbers: tuple[float, ...] | None) -> bool:
+    return numbers is None or bool(np.isin(column[~np.isnan(column)], numbers).all())
 
 
 def _mean(block: Floats) -> Floats:
