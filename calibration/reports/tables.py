@@ -164,10 +164,15 @@ def behind(question: QuestionFigures, a: str, b: str) -> str:
 
 
 def _row(title: str, question: QuestionFigures, who: str, cells: list[Figure | None], items: str = "") -> Row:
-    given = [cell for cell in cells if cell]
+    given = [cell for cell in cells if cell and not _reads_singles(cell)] or [cell for cell in cells if cell]
     n_items = max((cell.n_items for cell in given), default=0)
     clusters = max((cell.n_clusters for cell in given), default=0)
     return Row(title, who, n_items, clusters, cells, pooled=bool(question.data.pooled), items=items)
+
+
+def _reads_singles(cell: Figure) -> bool:
+    """Whether a figure counts items that one person rated: its n is not that of its row."""
+    return cell.name in STATISTICS and STATISTICS[cell.name].reads_singles
 
 
 def _people_cell(question: QuestionFigures, column: str) -> Figure | None:
