@@ -2,8 +2,9 @@
 
 Gwet's coefficients and Brennan-Prediger take any number of ratings per item: observed agreement is the mean
 over items with two ratings or more of the share of agreeing ordered pairs. Gwet's chance comes from how often
-each value is used over all rated items, those with a single rating too (Gwet 2014), which its n and method say;
-Brennan-Prediger's is 1/q, so single ratings change nothing. Fleiss (1971) needs the same number of ratings on each item.
+each value is used over all rated items, those with a single rating too (Gwet 2014), which n and method say;
+Brennan-Prediger's is 1/q, so single ratings change nothing. Fleiss (1971) needs the same number of ratings on
+each item.
 """
 
 from __future__ import annotations
