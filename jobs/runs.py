@@ -213,7 +213,7 @@ def reopen(run: Run) -> None:
         run.state, run.finished_at = (Run.State.FAILED if failed else Run.State.DONE), timezone.now()
     run.save(
         update_fields=[
-            *("state", "error", "finished_at", "reused", "endpoint", "pause_reason", "paused_by"),
+            *("state", "error", "finished_at", "reused", "pause_reason", "paused_by"),
             *("at_cap", "use_cache", "mode", *CAPS),
         ]
     )

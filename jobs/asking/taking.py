@@ -10,8 +10,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from jobs import error_kinds
 from jobs.asking import budgets, cache
 from jobs.asking.asked import Asked, Preparer
+from jobs.asking.outcomes import Outcome
 from jobs.endpoints import limits
 from jobs.endpoints.limits import Grant, Wish
 from jobs.kinds import run_kind
@@ -96,7 +98,7 @@ class Taker:
         self.heart.hold(ids)
         if not ids:
             return []
-        found = cache.looked_up(cache.hashed(self.prepared(ids)))
+        found = cache.looked_up(cache.hashed([_in_its_place(job) for job in self.prepared(ids)]))
         kept, given_back = budgets.within_caps(found, self.heart.name)
         self.heart.let_go(given_back)
         return kept
@@ -112,6 +114,16 @@ class Taker:
             preparer = self.preparers.setdefault(kind, run_kind(kind).preparer())
             asked += preparer.make([row for row in rows if row.run.kind == kind])
         return asked
+
+
+def _in_its_place(job: Asked) -> Asked:
+    """Return a job; where its endpoint is another server by now, one that stops its run unasked."""
+    if job.prompt is None or not (moved := job.call.run.moved):
+        return job
+    stop = Outcome(
+        job.call.pk, "again", error=moved, error_kind=error_kinds.ACCESS, stop=True, unbegun=True
+    )
+    return replace(job, prompt=None, known=stop)
 
 
 def is_due(asked_at: float, urgent: bool) -> bool:

@@ -62,11 +62,14 @@ def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
 def begin(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
     """Begin a batch for a run that has calls ready, held by the worker; None where there is none."""
     free = ready(only).select_for_update(skip_locked=True, of=("self",)).order_by("pk")
-    run = free.select_related("endpoint").first()
+    run = free.select_related("endpoint", "rater").first()
     if run is None or run.endpoint is None:
         return None
     if run.endpoint.batch_share is None:
         runs.stop_with_error(run.pk, f"The endpoint {run.endpoint.name} takes no batches any more.")
+        return None
+    if moved := run.moved:
+        runs.stop_with_error(run.pk, moved)
         return None
     now = timezone.now()
     return leases.loaded(

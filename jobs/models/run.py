@@ -24,7 +24,8 @@ class Run(models.Model):
     A run of what writes has no rater: it has a `title`, and `spec` says who writes, as a rater's does. `kind`
     names an entry of `jobs.kinds.RUN_KINDS`; `queue` says which worker does it: `calls` (waits on a
     network) or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over
-    the same scope is the same run, and resumes. `questions` maps what the rater answers to question ids,
+    the same scope, asked at the same endpoint, is the same run, and resumes; a run never changes its endpoint.
+    `questions` maps what the rater answers to question ids,
     fixed at the start. `reused` counts the calls of the scope that other runs of the rater had finished
     before. `error` says why a run failed as a whole. One that is paused says why (`pause_reason`), and who
     paused it where somebody did; `at_cap` says that it waits for a cap to be raised. The caps limit what its
@@ -95,10 +96,16 @@ class Run(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(fields=["rater", "scope_hash"], name="run_scope_once"),
             models.UniqueConstraint(
-                fields=["kind", "scope_hash"],
+                fields=["rater", "scope_hash", "endpoint"],
+                condition=Q(rater__isnull=False),
+                nulls_distinct=False,
+                name="run_scope_once",
+            ),
+            models.UniqueConstraint(
+                fields=["kind", "scope_hash", "endpoint"],
                 condition=Q(rater__isnull=True),
+                nulls_distinct=False,
                 name="run_written_scope_once",
             ),
             models.CheckConstraint(
@@ -127,6 +134,29 @@ class Run(models.Model):
         return spec
 
     @property
+    def address(self) -> str:
+        """The address of the server that it asks; '' where it asks none."""
+        return str(self.identity.get("address", ""))
+
+    @property
+    def revision(self) -> str:
+        """The served revision of its model, where its endpoint names one."""
+        return str(self.identity.get("revision", ""))
+
+    @property
+    def moved(self) -> str:
+        """Why its endpoint may not be asked for it: that is another server by now; '' where it may be."""
+        if self.endpoint is None:
+            return ""
+        now, own = self.endpoint.server, {"address": self.address, "revision": self.revision}
+        if all(now.get(name, "") == value for name, value in own.items()):
+            return ""
+        return (
+            f"The endpoint {self.endpoint.name} is {_server_told(now)} by now, and this run asked "
+            f"{_server_told(own)}: a run never changes its server. Set the endpoint back, or start the judge anew."
+        )
+
+    @property
     def answerer(self) -> Any:
         """The rater whose answers it collects; only a run that writes has none. (Raters live a floor up.)"""
         assert self.rater is not None, f"{self} has no rater"
@@ -141,6 +171,11 @@ class Run(models.Model):
     def is_empty(self) -> bool:
         """Whether it is done and every answer is missing."""
         return self.state == Run.State.DONE and self.values == 0 and bool(self.missing)
+
+
+def _server_told(server: Mapping[str, str]) -> str:
+    revision = server.get("revision", "")
+    return server.get("address", "") + (f", revision {revision}" if revision else "")
 
 
 class Call(models.Model):

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Label
 from jobs import runs
-from jobs.models import Call, Run
+from jobs.models import Call, Endpoint, Run
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -124,11 +124,9 @@ def test_a_server_that_is_silent_times_out_and_is_asked_again(fake: FakeLLM) -> 
 
 
 def test_a_server_that_is_not_there_is_asked_again(fake: FakeLLM) -> None:
-    run = one_call(fake)
     url = "http://127.0.0.1:9/v1"
-    assert run.endpoint is not None
-    run.endpoint.base_url = url
-    run.endpoint.save()
+    gone = Endpoint.objects.create(name="gone", base_url=url, model="fake-1", allow_private=True)
+    run = begin(small_corpus(dialogues=1), Judge("cocoeval_behaviours", endpoint=gone))
     finish()
     call = run.calls.get()
     assert call.state == Call.State.PENDING
