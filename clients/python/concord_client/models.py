@@ -369,6 +369,9 @@ class Call(TypedDict, total=False):
     sample: int
     state: CallStateEnum
     attempts: int
+    endpoint: str | None
+    address: Required[str]
+    revision: Required[str]
     error: str
     error_kind: str
     flags: Any
@@ -1065,6 +1068,7 @@ class Endpoint(TypedDict, total=False):
     name: Required[str]
     base_url: Required[str]
     model: Required[str]
+    revision: str
     family: str
     tokenizer: str
     key_env: str
@@ -1097,6 +1101,7 @@ class EndpointRequest(TypedDict, total=False):
     name: Required[str]
     base_url: Required[str]
     model: Required[str]
+    revision: str
     family: str
     tokenizer: str
     key_env: str
@@ -2597,6 +2602,7 @@ class PatchedEndpointRequest(TypedDict, total=False):
     name: str
     base_url: str
     model: str
+    revision: str
     family: str
     tokenizer: str
     key_env: str
@@ -3233,6 +3239,9 @@ class Run(TypedDict, total=False):
     name: Required[str]
     rater: str | None
     spec: Required[Any]
+    endpoint: str | None
+    address: Required[str]
+    revision: Required[str]
     corpus: Required[str]
     campaign: str | None
     queue: Required[QueueEnum]
