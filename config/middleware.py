@@ -57,9 +57,9 @@ class OneShapeOfRefusals:
 class Compression(GZipMiddleware):
     """Compresses text, with Django's padding of random length against BREACH.
 
-    What must not be stored by browsers holds a secret and is not compressed at all: the attack guesses
-    secrets from the size of compressed pages. CSRF tokens are masked anew in each page. Parts of files stay
-    as they are.
+    What `never_cache` marks as private holds a secret and is not compressed at all: the attack guesses
+    secrets from the size of compressed pages. (A task page is marked `no-store` alone: it goes stale, but
+    holds no secret.) CSRF tokens are masked anew in each page. Parts of files stay as they are.
     """
 
     TYPES = ("text/", "application/json", "application/javascript", "application/x-ndjson", "image/svg+xml")
@@ -67,7 +67,7 @@ class Compression(GZipMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Compress a whole text without secrets for a client that can read it."""
         kind = response.headers.get("Content-Type", "")
-        secret = "no-store" in response.headers.get("Cache-Control", "")
+        secret = "private" in response.headers.get("Cache-Control", "")
         if response.status_code == 206 or secret or not kind.startswith(self.TYPES):
             return response
         compressed: HttpResponseBase = super().process_response(request, response)

@@ -205,7 +205,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         stage(writer.write(batch), faults)
         if progress:
             progress(order.origin.done, order.origin.total, result)
-    result.notes += order.origin.notes
+    result.notes += order.origin.all_notes()
     close_staging()
     if staged()[0]:
         place_labels(

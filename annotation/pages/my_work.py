@@ -10,6 +10,7 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
 from annotation import access
@@ -29,6 +30,7 @@ def _user(request: HttpRequest) -> User:
 
 
 @require_GET
+@cache_control(no_store=True)
 def my_campaigns(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: the campaigns they take part in, what is left there, and how they get on."""
     viewer = _user(request)
@@ -59,6 +61,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
+@cache_control(no_store=True)
 def my_submissions(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: what they submitted, to be searched and opened."""
     viewer = _user(request)

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import get_template
 from django.urls import reverse
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
@@ -43,6 +44,7 @@ def _user(request: HttpRequest) -> User:
 
 
 @require_GET
+@cache_control(no_store=True)  # Back shows the task that is next now, not one that was submitted
 def work(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the task before them."""
     try:
@@ -53,6 +55,7 @@ def work(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_GET
+@cache_control(no_store=True)
 def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: an earlier task of their own, to be revised."""
     own = Assignment.objects.filter(user=_user(request), round=0).exclude(state=Assignment.State.VOIDED)

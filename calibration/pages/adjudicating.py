@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.errors import AnswerRefused
@@ -42,6 +43,7 @@ def my_adjudication(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
+@cache_control(no_store=True)  # Back shows the case that is next now, not one that was decided
 def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     """Adjudicators: the case before them, or that none is left."""
     by = user_of(request)
@@ -54,6 +56,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@cache_control(no_store=True)
 def adjudicate_case(request: HttpRequest, pk: int, decision: int) -> HttpResponse:
     """Adjudicators: a case of their own, to be decided on, or decided on anew."""
     by = user_of(request)

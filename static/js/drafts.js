@@ -73,6 +73,7 @@ export class Drafts {
 
   async deliver(draft) {
     const { ok, body } = await post(this.url, draft, {
+      automatic: true,
       keepalive: JSON.stringify(draft).length < LARGEST_KEPT_ALIVE,
     });
     this.tries = 0;

@@ -60,4 +60,18 @@
     const question = event.target.dataset.confirm;
     if (question && !window.confirm(question)) event.preventDefault();
   });
+  // Signing in, in this tab or another, changes the token: what is sent takes the one that holds now.
+  const token = () => document.cookie.match(/(?:^|; )concord_csrf=([^;]*)/)?.[1];
+  const renew = (event) => {
+    const field = event.target.elements?.csrfmiddlewaretoken;
+    if (field && token()) field.value = token();
+  };
+  document.addEventListener("submit", renew, { capture: true });
+  document.addEventListener("htmx:configRequest", ({ detail }) => {
+    if (token()) detail.headers["X-CSRFToken"] = token();
+  });
+  // A task that the browser kept may be done by now: ask the server first.
+  window.addEventListener("pageshow", ({ persisted }) => {
+    if (persisted && document.querySelector("[data-fresh]")) window.location.reload();
+  });
 })();

@@ -1,12 +1,9 @@
 // Posting JSON to the server, and what it means when nothing, or a server that restarts, answers.
 
+import { signIn, token } from "./sign_in.js";
+
 const SHORTEST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30000;
-
-const headers = {
-  "Content-Type": "application/json",
-  ...JSON.parse(document.body.getAttribute("hx-headers")),
-};
 
 // Names this page among the tabs and devices that may show the same task.
 export const client = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) =>
@@ -40,21 +37,30 @@ export const answerWith = (answer) => {
   standIn = answer;
 };
 
-// Returns {ok, body}; throws Unreachable where nothing answered or the server asks to wait.
-export async function post(url, payload, options = {}) {
-  if (standIn) return standIn(url, payload);
+async function send(url, payload, options) {
+  const headers = { "Content-Type": "application/json", "X-CSRFToken": token() };
   const request = { method: "POST", headers, body: JSON.stringify(payload), ...options };
   const answer = await fetch(url, request).catch(() => {
     throw new Unreachable("no connection");
   });
   if ([502, 503, 504].includes(answer.status))
     throw new Unreachable("the server is restarting", waitOf(answer));
-  const isJson = (answer.headers.get("content-type") || "").includes("json");
-  if (isJson) return { ok: answer.ok, body: await answer.json() };
-  const error =
-    answer.redirected || answer.status === 403
-      ? "You are signed out. Sign in again in another tab; your draft is kept on this device."
-      : "The server could not answer. Your draft is kept on this device; try again.";
+  return answer;
+}
+
+const isJson = (answer) => (answer.headers.get("content-type") || "").includes("json");
+const isSignedOut = (answer) => answer.redirected || (answer.status === 403 && !isJson(answer));
+
+// Returns {ok, body}; throws Unreachable where nothing answered or the server asks to wait. Where the session
+// has ended it asks to sign in, and sends the same again.
+export async function post(url, payload, { automatic = false, ...options } = {}) {
+  if (standIn) return standIn(url, payload);
+  let answer = await send(url, payload, options);
+  while (isSignedOut(answer) && (await signIn({ automatic }))) answer = await send(url, payload, options);
+  if (isJson(answer)) return { ok: answer.ok, body: await answer.json() };
+  const error = isSignedOut(answer)
+    ? "Not saved: you are signed out. Your answers are kept on this device; submit to sign in again."
+    : "The server could not answer. Your draft is kept on this device; try again.";
   return { ok: false, body: { error } };
 }
 
