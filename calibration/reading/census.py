@@ -66,8 +66,8 @@ class RaterInfo:
     """A rater as studies read it. `name` is unique within the scope; nobody is behind a simulated one.
 
     A person with an account is called by their pseudonym in the corpus; `account` is their user name, by
-    which a definition may choose them, and is shown to those who watch a campaign alone. `address` and `revision`
-    are those of the server that a judge asks.
+    which a definition may choose them, and is shown to those who watch a campaign alone. `address` and
+    `revision` are those of the server that a judge asks.
     """
 
     id: int

@@ -24,6 +24,7 @@ from jobs.asking.outcomes import Counts, Outcome, write
 from jobs.batches import ending, leases, provider
 from jobs.batches.lines import request_line
 from jobs.batches.working import Working
+from jobs.endpoints import keys
 from jobs.endpoints.bodies import request_body
 from jobs.endpoints.client import CallError
 from jobs.endpoints.forms import TEXT, forms_for
@@ -54,7 +55,7 @@ def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
     )
     blocking = Batch.objects.filter(run=OuterRef("pk"), state__in=BLOCKING)
     found = Run.objects.filter(mode=Run.Mode.BATCH, queue=CALLS, state__in=runs.ACTIVE)
-    found = found.filter(Exists(waiting), ~Exists(blocking))
+    found = found.filter(Exists(waiting), ~Exists(blocking)).exclude(endpoint__in=keys.lacking())
     return found if only is None else found.filter(pk__in=only)
 
 

@@ -44,7 +44,7 @@ def outcome_of(job: Asked, line: Line, batch: Batch, key: str) -> Outcome:
             reading.read(job, reply) if same else reading.unread(job, reply, CHANGED, error_kinds.CHANGED)
         )
     share = None if outcome.cost is None else outcome.cost * batch.share
-    return replace(outcome, cost=share, latency_ms=None)
+    return replace(outcome, cost=share, latency_ms=None, sent=int(line.status is not None))
 
 
 def _reply(line: Line, job: Asked, batch: Batch, key: str) -> Reply:

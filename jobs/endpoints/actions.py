@@ -3,8 +3,8 @@
 `CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family|share|most|files|revision`
 declares one; all after the model may be left out. After the prices come limits: requests at once, requests
 and tokens a minute; then the model's family, the share of the prices that a call in a batch costs, the most
-requests of one, `keep` where the files of batches are to stay at the provider, and which revision of the model
-is served there.
+requests of one, `keep` where the files of batches are to stay at the provider, and which revision of the
+model is served there.
 `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
 endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
 its own endpoints use: otherwise any secret of the process could be sent to any server.
@@ -162,9 +162,9 @@ def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     if not 2 <= len(parts) <= 13 or not parts[1]:
         raise JobError(
             f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family"
-            "|share|most|files|revision (requests at once, requests a minute, tokens a minute; the model's family; "
-            "share of the prices that a call in a batch costs, the most requests of a batch, keep where its "
-            "files stay at the provider; the served revision of the model)."
+            "|share|most|files|revision (requests at once, requests a minute, tokens a minute; the model's "
+            "family; share of the prices that a call in a batch costs, the most requests of a batch, keep "
+            "where its files stay at the provider; the served revision of the model)."
         )
     base_url, model, key_env, price_in, price_out, *most = parts + [""] * (13 - len(parts))
     family, share, batch_most, files, revision = most[3:]

@@ -31,8 +31,8 @@ from jobs.endpoints.actions import key_of
 from jobs.endpoints.bodies import as_sent, request_body
 from jobs.endpoints.forms import forms_for
 from jobs.endpoints.parameters import PARAMETERS
-from jobs.endpoints.redaction import redact
 from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, Withheld, received
+from jobs.endpoints.redaction import redact
 from jobs.endpoints.refusals import is_spent, kind_of, refused_parameter
 from jobs.endpoints.wire import MOST_BYTES, AddressRefused, TooLong, http_client
 from jobs.errors import JobError
@@ -165,7 +165,9 @@ def transport_error(
 ) -> CallError:
     """Tell what an error of a request means."""
     if isinstance(error, openai.APIConnectionError):
-        return connection_error(error, endpoint, key)
+        named = connection_error(error, endpoint, key)
+        named.unsent = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in _causes(error))
+        return named
     if isinstance(error, openai.APIStatusError):
         return status_error(error, key, endpoint.name, request or {})
     if isinstance(error, TooLong):
@@ -186,7 +188,9 @@ def status_error(error: openai.APIStatusError, key: str, name: str, request: Map
     """Tell what a status means: for this try, for this call, for its form, or for the whole run."""
     told = redact(_server_message(error), key)[:500]
     delay = _retry_after(error.response.headers.get("retry-after"))
-    return meaning(error.status_code, error.body, told, delay, name, request)
+    named = meaning(error.status_code, error.body, told, delay, name, request)
+    named.status = error.status_code
+    return named
 
 
 def meaning(

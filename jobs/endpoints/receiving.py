@@ -30,9 +30,14 @@ _THINKS, _THOUGHT = "<think>", "</think>"
 
 
 class CallError(Exception):
-    """A request without a usable reply, and which of `jobs.error_kinds` it is."""
+    """A request without a usable reply, and which of `jobs.error_kinds` it is.
+
+    `status` is that of the response, where it was no success; `unsent` says that nothing was sent.
+    """
 
     kind = error_kinds.REQUEST
+    status: int | None = None
+    unsent: bool = False
 
     def __init__(self, message: str, *, kind: str = "") -> None:
         super().__init__(message)

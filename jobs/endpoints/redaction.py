@@ -1,8 +1,8 @@
 """Keys in what an endpoint sends: taken out before anything is cut, stored or shown. Pure.
 
-A server may repeat the key that it was asked with, whole or in parts, in an error, a reply, or a bad header, and
-escape it on the way (JSON, HTML and addresses, also several times over). Whatever is a part of the key of at least
-PART characters goes.
+A server may repeat the key that it was asked with, whole or in parts, in an error, a reply, or a bad header,
+and escape it on the way (JSON, HTML and addresses, also several times over). Whatever is a part of the key of
+at least PART characters goes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 PART = 8
-"""Characters of a key that are taken out wherever they stand; a shorter key goes where it stands by itself."""
+"""Characters of a key that go wherever they stand; a shorter key goes where it stands by itself."""
 LEAST = 4
 """A shorter key is a placeholder."""
 MARK = "[key]"

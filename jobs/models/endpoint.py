@@ -23,8 +23,8 @@ class Endpoint(models.Model):
     file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches that
     have ended where they are. `family` is that of its model (gpt, llama ...): checks ask whether a judge
     favours systems of its own. `revision` names what is served there under the model's name (a commit, a
-    quantisation), where somebody said so. `tokenizer` is a file, or a folder with one, by which estimates count its
-    tokens, empty where none is known.
+    quantisation), where somebody said so. `tokenizer` is a file, or a folder with one, by which estimates
+    count its tokens, empty where none is known.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -67,7 +67,7 @@ class Endpoint(models.Model):
 
     @property
     def server(self) -> dict[str, str]:
-        """What of it is part of who a judge or a writer is: its address, and the served revision where given."""
+        """What of it is part of who a judge or a writer is: its address, and its revision where given."""
         told = {"address": self.base_url.rstrip("/"), "revision": self.revision}
         return {name: value for name, value in told.items() if value}
 

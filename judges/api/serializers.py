@@ -78,6 +78,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
                 "batch",
                 "saved",
                 "asked",
+                "sent",
                 "prompt_hash",
                 "tokens_in",
                 "tokens_out",

@@ -382,6 +382,7 @@ class Call(TypedDict, total=False):
     batch: int | None
     saved: str | None
     asked: int
+    sent: int
     prompt_hash: str
     tokens_in: int | None
     tokens_out: int | None

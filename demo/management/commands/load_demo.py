@@ -103,8 +103,8 @@ class Command(DatabaseCommand):
         if fake and moved:
             judging.endpoint(fake, by=by)
             self.stdout.write(
-                f"The fake model answers at {fake} now, where its judges and writers are others: what it did at "
-                "its earlier address stays, and is not done again."
+                f"The fake model answers at {fake} now, where its judges and writers are others: what it did "
+                "at its earlier address stays, and is not done again."
             )
             fake = None
         done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
