@@ -1,4 +1,4 @@
-"""A server that refuses everything with 400, as LiteLLM does for a wrong model or key: the run stops after ten
+"""A server that refuses everything with 400, as LiteLLM does for a wrong model: the run stops after ten
 equal refusals, caps count what was sent, and the run says why in the server's words."""
 
 from __future__ import annotations
