@@ -45,12 +45,14 @@ def place_labels(
     _refuse_uncertain_count(known, faults)
     _refuse_unplaced(known, faults)
     result.items += compared.place(corpus, faults)
-    _refuse_beyond(known, faults)
+    if _number("SELECT count(evidence) FROM import_label"):
+        _refuse_beyond(known, faults)
     fresh_table(
         "import_decided",
         "(dialogue text, continuation text, kind text, PRIMARY KEY (dialogue, continuation))",
     )
     _run(sql.DECIDED, known)
+    tell_planner("import_decided")
     resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)
@@ -60,9 +62,10 @@ def place_labels(
     tell_planner("import_placed")
     _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
     _refuse_over_turns(faults)
-    result.unchanged = _run(sql.DROP_UNCHANGED, known)
+    if not fresh:
+        result.unchanged = _run(sql.DROP_UNCHANGED, known)
+        _refuse_conflicts(faults)
     _refuse_repeated(faults)
-    _refuse_conflicts(faults)
     faults.refuse()
     create_raters(corpus)
     result.labels = _run(sql.INSERT, known)
@@ -103,6 +106,7 @@ def _store_questions(questions: Mapping[Asked, Question]) -> None:
         ("text", "text", "text", "int8", "bool", "text", "jsonb"),
         rows,
     )
+    tell_planner("import_question")
 
 
 def _place_numbered(known: Mapping[str, Any], faults: Faults) -> None:

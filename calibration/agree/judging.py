@@ -89,6 +89,10 @@ class Beside:
         self.sections: list[Section] = []
         self.json: dict[str, list[dict[str, Any]]] = {"compared": []} if self.compare else {}
         self.key_seen = False
+        if self.key and (options["against"] or options["aggregate"]):
+            raise ValueError(
+                "--key does not go with --against or --aggregate: it compares everybody, by item"
+            )
         if self.compare and options["against"]:
             raise ValueError("--compare does not go with --against: it compares with people, or with a key")
 

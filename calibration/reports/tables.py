@@ -138,12 +138,14 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     found = []
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
-        who = question.crowd.counted(len(question.people))
+        who = question.counted_in(next((cell for cell in cells if cell), None))
         found.append(_row(title, question, who, cells, behind(question, PEOPLE, PEOPLE)))
     for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
-            who = f"{judge} with {question.crowd.many}"
+            gap = question.gap(question.headline, judge)
+            left = question.missing_from(gap) if gap else []
+            who = f"{judge} with {question.counted_in(gap) if left else question.crowd.many}"
             items = behind(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
             found.append(_row(title, question, who, cells, items))
     if not question.people and len(question.names(JUDGE)) > 1:
@@ -162,10 +164,15 @@ def behind(question: QuestionFigures, a: str, b: str) -> str:
 
 
 def _row(title: str, question: QuestionFigures, who: str, cells: list[Figure | None], items: str = "") -> Row:
-    given = [cell for cell in cells if cell]
+    given = [cell for cell in cells if cell and not _reads_singles(cell)] or [cell for cell in cells if cell]
     n_items = max((cell.n_items for cell in given), default=0)
     clusters = max((cell.n_clusters for cell in given), default=0)
     return Row(title, who, n_items, clusters, cells, pooled=bool(question.data.pooled), items=items)
+
+
+def _reads_singles(cell: Figure) -> bool:
+    """Whether a figure counts items that one person rated: its n is not that of its row."""
+    return cell.name in STATISTICS and STATISTICS[cell.name].reads_singles
 
 
 def _people_cell(question: QuestionFigures, column: str) -> Figure | None:

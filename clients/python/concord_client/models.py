@@ -3096,12 +3096,14 @@ ReplyFormEnum: TypeAlias = Literal["schema", "json", "text"]
 
 
 class Report(TypedDict, total=False):
-    """A report: its result, and the hash of what it was computed from."""
+    """A report: its result, when it was computed, and the hash of what it was computed from."""
     id: Required[int]
     study: Required[int]
     part: str
     inputs_hash: Required[str]
     created_at: Required[str]
+    labels_since: Required[bool]
+    computing: Required[ReportJob | None]
     result: Any
 
 
