@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ from django.db import connection, transaction
 from annotation.corpora import splits
 from annotation.formats import FORMATS, Faults, Format, ImportProblem, Source, SourceRecord, manifest
 from annotation.formats.settings import settings_of
-from annotation.importing.batches import batches
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
+from annotation.importing.reading import read
 from annotation.importing.result import ImportResult
 from annotation.importing.staging import close_staging, open_staging, stage, staged
 from annotation.importing.writer import Writer
@@ -202,10 +203,11 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         corpus=imported.corpus, imported=imported, result=result, into=order.into, faults=faults
     )
     writer.exact = order.format.exact
-    for batch in _batches(order, faults):
-        stage(writer.write(batch), faults)
-        if progress:
-            progress(order.origin.done, order.origin.total, result)
+    with closing(_batches(order, faults)) as reading:
+        for batch in reading:
+            stage(writer.write(batch), faults)
+            if progress:
+                progress(order.origin.done, order.origin.total, result)
     result.notes += order.origin.all_notes()
     close_staging()
     labels, _ = staged()
@@ -230,10 +232,10 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         write_answers(imported.corpus)
 
 
-def _batches(order: _Order, faults: Faults) -> Iterator[list[SourceRecord]]:
+def _batches(order: _Order, faults: Faults) -> Generator[list[SourceRecord], None, None]:
     """Yield what is read; a problem that ends the reading is told with those before it."""
     try:
-        yield from batches(order.format.read(order.origin))
+        yield from read(order.format, order.origin)
     except ImportProblem as problem:
         if problem not in faults.found:
             faults.add(problem)
