@@ -41,6 +41,7 @@ FLAGS = {
     "one_order": "only one order was shown: the pull of the position is not told from the response",
     "few_raters": "fewer than three people: a test against the remaining people has little power",
     "few_events": "fewer than 30 of the rarer class: the interval may hold the truth less often than it says",
+    "too_few_events": "fewer than 10 of the rarer class: no interval of chance-corrected agreement",
     "no_events": "nobody marked it: 0, with an interval from the number of turns alone",
     "single_cluster_stratum": "a stratum has a single cluster, which adds no spread: the interval runs short",
     "clusters_span_strata": "a cluster lies in several strata, whose parts are drawn as if independent",
