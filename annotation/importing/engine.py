@@ -19,6 +19,7 @@ from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
 from annotation.importing.result import ImportResult
 from annotation.importing.staging import close_staging, open_staging, stage, staged
+from annotation.importing.tidying import Tidying
 from annotation.importing.writer import Writer
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Turn
 from config.models import Event
@@ -201,11 +202,13 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         corpus=imported.corpus, imported=imported, result=result, into=order.into, faults=faults
     )
     writer.exact = order.format.exact
-    for batch in _batches(order, faults):
+    tidying = Tidying(order.origin, imported.corpus, into=order.into)
+    for batch in _batches(order, faults, tidying):
         stage(writer.write(batch), faults)
         if progress:
             progress(order.origin.done, order.origin.total, result)
-    result.notes += order.origin.notes
+    tidying.check(imported, faults, dialogues=result.dialogues > 0)
+    result.notes += [*order.origin.notes, *tidying.notes()]
     close_staging()
     if staged()[0]:
         place_labels(
@@ -226,10 +229,10 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         write_answers(imported.corpus)
 
 
-def _batches(order: _Order, faults: Faults) -> Iterator[list[SourceRecord]]:
+def _batches(order: _Order, faults: Faults, tidying: Tidying) -> Iterator[list[SourceRecord]]:
     """Yield what is read; a problem that ends the reading is told with those before it."""
     try:
-        yield from batches(order.format.read(order.origin))
+        yield from batches(tidying.tidy(order.format.read(order.origin), faults))
     except ImportProblem as problem:
         if problem not in faults.found:
             faults.add(problem)
