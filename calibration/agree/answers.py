@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+import numpy as np
 
 from calibration.agree.words import interval, number, raters_of, title_of
+from calibration.reports.wording import without
 from calibration.statistics import Analysis, Entry, Ratings, Result
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.one_more import verdict
@@ -66,7 +70,22 @@ def _called(entry: Entry, ratings: Ratings) -> str:
     who = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
     if not any(ratings.identified[j] for j in columns):
         return f"ratings in {len(columns)} anonymous slots"
-    return f"{len(columns)} {who}"
+    alone, elsewhere = _missing_from(entry, ratings, {ratings.kinds[j] for j in columns})
+    everybody = len(columns) + len(alone) + len(elsewhere)
+    of = f" of {everybody}" if everybody > len(columns) else ""
+    return f"{len(columns)}{of} {who}{without(alone, elsewhere)}"
+
+
+def _missing_from(entry: Entry, ratings: Ratings, kinds: AbstractSet[str]) -> tuple[list[str], list[str]]:
+    """Return who of some kinds answered and is not in a figure: who meets nobody, who is on another scale."""
+    on_scale, given = ratings.as_answered().on_scale, ~np.isnan(ratings.values)
+    columns = [
+        j
+        for j, name in enumerate(ratings.raters)
+        if ratings.kinds[j] in kinds and name not in entry.raters and given[:, j].any()
+    ]
+    alone, elsewhere = ([ratings.raters[j] for j in columns if on_scale[j] is on] for on in (True, False))
+    return alone, elsewhere
 
 
 def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:

@@ -55,7 +55,7 @@ def _section(section: Section) -> str:
     if section.limits:
         listed = "".join(f'<li class="limit">{escape(limit)}</li>' for limit in section.limits)
         parts.append(f"<h3>What limits this</h3><ul>{listed}</ul>")
-    method = next((e.result.method for e in section.analysis.entries), "")
+    method = section.interval_method
     parts.append(f'<p class="foot">Intervals: {escape(method)}.</p>')
     return f"<section>{''.join(parts)}</section>"
 

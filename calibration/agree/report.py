@@ -42,6 +42,12 @@ class Section:
     blocks: tuple[Block, ...]
     limits: tuple[str, ...]
 
+    @property
+    def interval_method(self) -> str:
+        """How the intervals were made, without what a method adds of a single figure."""
+        methods = [entry.result.method for entry in self.analysis.entries]
+        return next((part for m in methods for part in m.split("; ") if "interval" in part), "")
+
 
 def section_of(
     title: str,

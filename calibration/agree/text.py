@@ -29,8 +29,8 @@ def _section(name: str, section: Section) -> list[str]:
         for limit in section.limits:
             lines += textwrap.wrap(plain(limit), WIDTH, initial_indent="  * ", subsequent_indent="    ")
         lines.append("")
-    if section.analysis.entries:
-        lines += textwrap.wrap(f"Intervals: {section.analysis.entries[0].result.method}.", WIDTH)
+    if section.interval_method:
+        lines += textwrap.wrap(f"Intervals: {section.interval_method}.", WIDTH)
     return [*lines, ""]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
-from calibration.reports.wording import Crowd, crowd_of
+from calibration.reports.wording import Crowd, crowd_of, in_words, without
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.base import InReports
 from calibration.statistics.replacement import CORRECTED
@@ -82,6 +82,24 @@ class QuestionFigures:
             return None
         return _first(self.data.pairs, statistic, lambda raters: set(raters) == names)
 
+    def missing_from(self, entry: Figure, kind: str = HUMAN) -> list[Answerer]:
+        """Return the raters of a kind who answered and are not in a figure of several of them."""
+        everybody = self.names(kind)
+        left = [self.rater(name) for name in everybody if name not in entry.raters]
+        return left if len(everybody) - len(left) > 1 else []
+
+    def among_whom(self, entry: Figure) -> str:
+        """Return `three people`, or `two of three people (without dan, who ...)`."""
+        left, n = self.missing_from(entry), len(self.people)
+        of = f"{in_words(n - len(left))} of " if left else ""
+        return f"{of}{self.crowd.among(n)}{_without(left)}"
+
+    def counted_in(self, entry: Figure | None) -> str:
+        """Return `3 people`, or `2 of 3 people (without dan, who ...)`."""
+        left, n = self.missing_from(entry) if entry is not None else [], len(self.people)
+        of = f"{n - len(left):,} of " if left else ""
+        return f"{of}{self.crowd.counted(n)}{_without(left)}"
+
     def with_people(self, statistic: str, rater: str) -> Figure | None:
         """Return a rater's agreement with people: with all of them, or with the only one there is."""
         found = self._beside("judge", statistic, lambda raters: raters[0] == rater)
@@ -132,6 +150,10 @@ class QuestionFigures:
             if rater.name == name:
                 return rater
         raise KeyError(name)
+
+
+def _without(left: Sequence[Answerer]) -> str:
+    return without([r.name for r in left if r.on_scale], [r.name for r in left if not r.on_scale])
 
 
 def _first(entries: Iterable[Figure], name: str, fits: Any) -> Figure | None:

@@ -96,7 +96,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         text = f"of pairs agree on {question.title}. {_sentence(entry.reason)}"
         return Answer(title, percent(agreement.point), _percent_interval(agreement), text)
     text = (
-        f"Krippendorff’s alpha among {question.crowd.among(len(question.people))} on {question.title}, "
+        f"Krippendorff’s alpha among {question.among_whom(entry)} on {question.title}, "
         f"{_units(question, entry)}.{_range(asked)}"
     )
     return _answer(title, entry, worded("krippendorff_alpha").symbol, text)

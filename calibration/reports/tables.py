@@ -138,12 +138,14 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     found = []
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
-        who = question.crowd.counted(len(question.people))
+        who = question.counted_in(next((cell for cell in cells if cell), None))
         found.append(_row(title, question, who, cells, behind(question, PEOPLE, PEOPLE)))
     for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
-            who = f"{judge} with {question.crowd.many}"
+            gap = question.gap(question.headline, judge)
+            left = question.missing_from(gap) if gap else []
+            who = f"{judge} with {question.counted_in(gap) if left else question.crowd.many}"
             items = behind(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
             found.append(_row(title, question, who, cells, items))
     if not question.people and len(question.names(JUDGE)) > 1:

@@ -52,6 +52,19 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
 
 
+def without(alone: Sequence[str], elsewhere: Sequence[str] = ()) -> str:
+    """Return ` (without dan, who shares no item with the others)`; nothing where everybody is in a figure.
+
+    `elsewhere` are those who answer on another scale.
+    """
+    if not alone and not elsewhere:
+        return ""
+    share, answer = "shares" if len(alone) == 1 else "share", "answers" if len(elsewhere) == 1 else "answer"
+    parts = [f"{listed(list(alone))}, who {share} no item with the others"] if alone else []
+    parts += [f"{listed(list(elsewhere))}, who {answer} on another scale"] if elsewhere else []
+    return f" (without {'; without '.join(parts)})"
+
+
 @dataclass(frozen=True, slots=True)
 class Crowd:
     """What the raters that judges are compared with are called.

@@ -111,30 +111,37 @@ class _Run:
     resampling: Resampling
 
     def __post_init__(self) -> None:
+        self.on_scale = self.ratings.as_answered().on_scale
         self.kept: dict[tuple[int, ...], list[Estimate]] = {}
         self.items: dict[tuple[int, ...], Ints] = {}
 
     def panel(self) -> tuple[Entry, ...]:
         """Statistics of the whole panel once, then of each kind of rater where kinds are mixed."""
         ratings = self.ratings
-        columns = [j for j, on in enumerate(ratings.on_scale) if on and ratings.kinds[j] != PANEL]
+        columns = [j for j, on in enumerate(self.on_scale) if on and ratings.kinds[j] != PANEL]
         if len(columns) < 2 and len(columns) < len(ratings.raters):
             return ()
         groups = [tuple(columns)]
         kinds = sorted({ratings.kinds[j] for j in columns}, key=lambda k: KIND_ORDER.get(k, 9))
         if len(kinds) > 1:
             groups += [tuple(j for j in columns if ratings.kinds[j] == kind) for kind in kinds]
-        return tuple(
-            entry
-            for n, group in enumerate(groups)
-            if n == 0 or len(group) > 1
-            for entry in self._of_panel(group)
-        )
+        every = np.ones(ratings.n_items, np.bool_)
+        meeting = [self._meeting(group, every) for n, group in enumerate(groups) if n == 0 or len(group) > 1]
+        return tuple(entry for group in dict.fromkeys(meeting) for entry in self._of_panel(group))
 
     def _of_panel(self, columns: tuple[int, ...]) -> list[Entry]:
         known = all(self.ratings.identified[j] for j in columns)
         chosen = [s for s in self.chosen if s.raters == "panel" or s.key == "percent_agreement"]
         return self._entries(columns, [s for s in chosen if known or s.exchangeable])
+
+    def _meeting(self, columns: tuple[int, ...], items: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+        """Return the raters who share one of these items with another: they are who is in a figure.
+
+        All of them, where nobody meets anybody: the figure then says so.
+        """
+        given = ~np.isnan(self.ratings.values[:, list(columns)]) & items[:, None]
+        meets = given[given.sum(axis=1) >= 2].any(axis=0)
+        return tuple(np.array(columns)[meets].tolist()) if meets.any() else columns
 
     def pairs(self, against: str | None) -> tuple[Entry, ...]:
         """Statistics of identified pairs, then of the people's mean with everyone else.
@@ -150,7 +157,7 @@ class _Run:
             found = [(first, j) for j in columns if j != first]
         if len(found) > MANY_PAIRS:
             found = [pair for pair in found if self._shared(pair)]
-        whole = tuple(j for j, on in enumerate(ratings.on_scale) if on) if against is None else ()
+        whole = tuple(j for j, on in enumerate(self.on_scale) if on) if against is None else ()
         chosen = [s for s in self.chosen if s.raters == "pair"]
         out: list[Entry] = []
         for pair in found:
@@ -180,12 +187,40 @@ class _Run:
         return [entry for j in others for entry in inner._entries((last, j), chosen)]
 
     def _entries(self, columns: tuple[int, ...], chosen: Sequence[Statistic]) -> list[Entry]:
-        sample = Sample(self.ratings, columns, self.resampling)
-        found = estimates(sample, [s for s in chosen if s.applies(sample)], self.resampling)
-        self.kept[columns] = self.kept.get(columns, []) + found
-        self.items[columns] = np.flatnonzero(sample.used)
+        estimated = self._estimates(self.ratings, columns, chosen)
+        self.kept[columns] = self.kept.get(columns, []) + [estimate for estimate, _ in estimated]
+        self.items[columns] = np.flatnonzero((~np.isnan(self.ratings.values[:, columns])).sum(axis=1) >= 2)
         names = tuple(self.ratings.raters[j] for j in columns)
-        return [Entry(result_of(e, sample, self.plan), names, self.question) for e in found]
+        results = [result_of(estimate, sample, self.plan) for estimate, sample in estimated]
+        return [Entry(self._read(result, names), names, self.question) for result in results]
+
+    def _estimates(
+        self, ratings: Ratings, columns: tuple[int, ...], chosen: Sequence[Statistic]
+    ) -> list[tuple[Estimate, Sample]]:
+        """Estimate the statistics that apply, each with the sample it read.
+
+        Of repeated answers whose mean left the scale, agreement reads the first and correlation the mean.
+        """
+        sample = Sample(ratings, columns, self.resampling)
+        if not any(ratings.raters[j] in ratings.firsts for j in columns):
+            applying = [s for s in chosen if s.applies(sample)]
+            return [(e, sample) for e in estimates(sample, applying, self.resampling)]
+        answered = Sample(ratings.as_answered(), columns, self.resampling)
+        found: dict[str, tuple[Estimate, Sample]] = {}
+        for read, needs_scale in ((answered, True), (sample, False)):
+            applying = [s for s in chosen if s.needs_scale is needs_scale and s.applies(read)]
+            found |= {e.statistic.key: (e, read) for e in estimates(read, applying, self.resampling)}
+        return [found[s.key] for s in chosen if s.key in found]
+
+    def _read(self, result: Result, names: Sequence[str]) -> Result:
+        """Return a result whose method says of whom the first of repeated answers was read."""
+        first = [name for name in names if name in self.ratings.firsts]
+        key = result.name.partition("_mean_")[2] or result.name.partition("_")[2]
+        statistic = STATISTICS.get(result.name) or STATISTICS.get(key)
+        if not first or statistic is None or not statistic.needs_scale:
+            return result
+        said = f"the first of the repeated answers of {', '.join(first)}"
+        return replace(result, method=f"{result.method}; {said}")
 
     def replacement(self, epsilon: float) -> tuple[Entry, ...]:
         """The alternative annotator test of every judge against two identified people or more.
@@ -230,13 +265,16 @@ class _Run:
         return tuple(out)
 
     def _gap(self, people: tuple[int, ...], judge: int | None, shared: npt.NDArray[np.bool_]) -> list[Entry]:
+        people = self._meeting(people, shared)
         cut = replace(self.ratings, values=np.where(shared[:, None], self.ratings.values, np.nan))
-        comparison = Comparison(self.ratings, cut, people, judge, self.resampling)
+        whole = self.ratings.as_answered()
+        comparison = Comparison(whole, cut.as_answered(), people, judge, self.resampling)
         among = self._members(list(combinations(people, 2)), cut)
         beside = self._members([(p, judge) for p in people], cut) if judge is not None else []
         columns = people if judge is None else (judge, *people)
         names = tuple(self.ratings.raters[j] for j in columns)
-        return [Entry(r, names, self.question) for r in gap_results(comparison, among, beside)]
+        results = gap_results(comparison, among, beside)
+        return [Entry(self._read(r, names), names, self.question) for r in results]
 
     def _members(self, pairs: list[tuple[int, int]], cut: Ratings) -> list[Member]:
         """Estimates of pairs on the shared items, computed again only for pairs that rated others too."""
@@ -248,11 +286,10 @@ class _Run:
             found, items = self.kept[key], self.items[key]
             left = ~np.isnan(cut.values[items][:, key[0]])
             if not left.all():
-                whole = Sample(cut, key, self.resampling)
                 chosen = list(
                     {e.statistic.key: e.statistic for e in found}.values()
                 )  # a panel of two has some
-                found, items = estimates(whole, chosen, self.resampling), items[left]
+                found, items = [e for e, _ in self._estimates(cut, key, chosen)], items[left]
             out.append(Member(key, items, {e.statistic.key: e for e in found}))
         return out
 

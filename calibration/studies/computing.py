@@ -228,7 +228,7 @@ def _answerer(ratings: Ratings, column: int, *, missing: int, samples: int, simu
         name=ratings.raters[column],
         kind=ratings.kinds[column],
         identified=ratings.identified[column],
-        on_scale=ratings.on_scale[column],
+        on_scale=ratings.as_answered().on_scale[column],
         n=int(given.size),
         constant=given.size > 1 and bool((given == given[0]).all()),
         mean=_mean(ratings, given),

@@ -68,7 +68,7 @@ def test_what_was_not_read_is_said_and_a_dialogue_could_be_the_cluster(tmp_path:
 def test_repeated_answers_are_said_to_be_averaged(tmp_path: Path) -> None:
     rows = [f"i{i},{r},{(i + s) % 3},{s}" for i in range(9) for r in "ab" for s in (0, 1)]
     path = _file(tmp_path, "\n".join(["item,rater,value,sample", *rows]))
-    assert "Repeated answers of a rater: their mean is taken." in _agree(path)
+    assert "Repeated answers of a rater: their mean is taken; agreement, which" in _agree(path)
     assert "the first is taken" in _agree(path, "--samples", "first")
 
 

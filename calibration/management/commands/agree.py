@@ -22,6 +22,7 @@ from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.agree.names import JOIN, KEEP
 from calibration.agree.options import add_to
 from calibration.agree.report import Section, section_of
+from calibration.reports.wording import listed
 from calibration.statistics import Plan, analyse
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.core.data import Ratings
@@ -154,13 +155,13 @@ def _analysed(
     sections, entries = [], []
     beside, made = judging.Beside(plan, options), _made_of_others(options)
     for part in file.parts:
-        level, _ = _scale(file, part, options)
-        said = [*_samples(part, level, options), *file.unread()]
+        said = file.unread()
         repeats = [m.repeats for m in options["more"] or () if m.repeats and not options["aggregate"]]
         samples = _repeated(file, part, options) if repeats else None
         how = _how(file, part, options)
         ratings = judging.with_key(file.ratings(part, **how, keep=True), options["key"])
         readings = judging.readings(file, part, ratings, how)
+        said = [*_samples(part, ratings, options), *said]
         part.collector = Collector()
         ratings, of_panels = panels.with_panels(ratings, part.question, made)
         readings = readings.beside(ratings)
@@ -227,13 +228,17 @@ def _table_seven(
     return table_seven.computed(questions, options["policy"], plan)
 
 
-def _samples(part: Part, level: str, options: dict[str, Any]) -> list[str]:
+def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:
     """Say what becomes of repeated answers, where there are any."""
     if not part.collector.repeated:
         return []
-    policy = options["samples"] or default_samples(cast(Level, level))
+    policy = options["samples"] or default_samples(ratings.level)
     said = {"mean": "their mean is taken", "first": "the first is taken", "separate": "each is a rater"}
-    return [f"Repeated answers of a rater: {said[policy]}."]
+    sentence = f"Repeated answers of a rater: {said[policy]}"
+    if ratings.firsts:
+        names = listed(list(ratings.firsts))
+        sentence += f"; agreement, which needs an answer on the scale, reads the first one of {names}"
+    return [f"{sentence}."]
 
 
 def _understood(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:
