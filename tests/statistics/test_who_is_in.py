@@ -126,3 +126,27 @@ def test_the_shared_cases_keep_everybody(shared_data: Path, file: str, people: i
     found = [e for e in entries if e["name"] == "krippendorff_alpha" and "judge" not in e["raters"]]
     assert [len(e["raters"]) for e in found] == [people]
     assert round(found[0]["value"], 3) == alpha
+
+
+def _partly_rated_twice() -> tuple[Ratings, Ratings]:
+    """250 of 1,500 items rated by both, and the same 250 alone."""
+    rng = np.random.default_rng(5)
+    values = (rng.random((1500, 2)) < np.where(np.arange(1500) < 250, 0.5, 0.1)[:, None]).astype(float)
+    values[250:, 1] = np.nan
+    clusters = np.arange(1500) // 5
+    both = Ratings.from_matrix(values, level="binary", scale=(0, 1), clusters=clusters)
+    return both, Ratings.from_matrix(values[:250], level="binary", scale=(0, 1), clusters=clusters[:250])
+
+
+def test_gwets_coefficient_says_that_its_chance_counts_items_rated_once() -> None:
+    found, alone = (analyse(r, plan=PLAN).find("gwet_ac1").result for r in _partly_rated_twice())
+    assert (found.n_items, found.n_clusters) == (1500, 300)
+    assert "agreement on 250 items rated twice or more, chance on all 1500" in found.method
+    assert abs(found.value - alone.value) > 0.01
+    assert (alone.n_items, "chance on" in alone.method) == (250, False)
+
+
+@pytest.mark.parametrize("name", ["brennan_prediger", "krippendorff_alpha", "percent_agreement"])
+def test_items_rated_once_change_no_other_figure_of_the_panel(name: str) -> None:
+    found, alone = (analyse(r, plan=PLAN).find(name).result for r in _partly_rated_twice())
+    assert (found.value, found.n_items) == (alone.value, 250)
