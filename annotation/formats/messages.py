@@ -39,8 +39,8 @@ def read(source: Source) -> Iterator[SourceRecord]:
                 problem.field = f"chat {number}.{problem.field}".rstrip(".")
                 source.report(problem)
         return
-    for number, (line, content) in enumerate(source.objects(), start=1):
-        yield from entries(source, [(line, content)], lambda text, n=number: chat(decode(text), n, source))
+    numbered = ((line, (n, content)) for n, (line, content) in enumerate(source.objects(), start=1))
+    yield from entries(source, numbered, lambda one: chat(decode(one[1]), one[0], source))
 
 
 def chat(raw: Any, number: int, source: Source) -> Dialogue:

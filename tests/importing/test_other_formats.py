@@ -332,3 +332,10 @@ def test_a_broken_document_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "latin.json"
     path.write_bytes(b'[\n"caf\xe9"]')
     assert refused("fed", path).line == 2
+
+
+def test_fields_of_predictions_that_are_not_read_are_named(tmp_path: Path) -> None:
+    record = {"id": "d", "context": [{"speaker": "A", "utterance": "Hi"}], "next_speaker": "B"}
+    source = Source(written(tmp_path, {**record, "next_message": "Yes", "temperature": 1}))
+    list(FORMATS["mpceval"].read(source))
+    assert source.all_notes() == ["Fields passed over: temperature."]
