@@ -40,8 +40,8 @@ def add(
 def change(*, record: Record, content: Mapping[str, Any], by: User | None) -> Record:
     """Put a fact or a quiz question right by hand, and return what it is now.
 
-    A draft that nobody reviewed and no used set asks is rewritten; another one is superseded by a record that is accepted. Raises
-    QuestionsRefused.
+    A draft that nobody reviewed and no used set asks is rewritten; another one is superseded by a record that
+    is accepted. Raises QuestionsRefused.
     """
     record = (
         Record.objects.select_for_update(of=("self",)).select_related("dialogue__corpus").get(pk=record.pk)
