@@ -64,7 +64,10 @@ def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
     assert agreement.value == 1.0
     (answer,) = lede.lede(result)
     assert answer.figure == "100%"
-    assert "No variation" in answer.text
+    assert answer.text == (
+        "Share of pairs that agree on Off topic, 6 turns. There is no alpha: no variation: every rating is "
+        "0; percent agreement is what can be said."
+    )
 
 
 def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
