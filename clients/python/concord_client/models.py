@@ -843,6 +843,8 @@ class Counts(TypedDict, total=False):
     corpus: Required[str]
     campaign: Required[str | None]
     part: Required[str]
+    computed_at: Required[str | None]
+    labels_since: Required[bool]
     rater: Required[str]
     kind: Required[str]
     simulated: Required[bool]
