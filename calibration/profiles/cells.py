@@ -71,18 +71,14 @@ def metric_labels(corpus: Corpus) -> QuerySet[Label]:
 def cells_of(corpus: Corpus, rater: int | None = None) -> Cells:
     """Return the cell of every metric rater (or of one) and source that has labels, in one query."""
     labels = _by_source(corpus) if rater is None else _by_source(corpus).filter(rater=rater)
-    rows = (
-        labels
-        .annotate(
-            n=Count("number"),
-            gone=Count("pk", filter=~Q(missing="")),
-            mean=Avg("number"),
-            spread=StdDev("number"),
-            low=Min("number"),
-            high=Max("number"),
-        )
-        .values_list(*SOURCE, "n", "gone", "mean", "spread", "low", "high")
-    )
+    rows = labels.annotate(
+        n=Count("number"),
+        gone=Count("pk", filter=~Q(missing="")),
+        mean=Avg("number"),
+        spread=StdDev("number"),
+        low=Min("number"),
+        high=Max("number"),
+    ).values_list(*SOURCE, "n", "gone", "mean", "spread", "low", "high")
     return {
         (rater, (system, given)): replace(Cell(*figures), given=given)
         for rater, system, given, *figures in rows

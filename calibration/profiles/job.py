@@ -77,9 +77,7 @@ def profile_or_job(
     return Profile(panels_of(figures, points), doubts, learned, examples, kept)
 
 
-def spread_of(
-    *, corpus: Corpus, column: Column, by: User | None, points: str = SAME
-) -> list[dict[str, Any]]:
+def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
     """Return how a metric's values are spread: as the page that is shown has it, where that is kept."""
     if not is_small(of_corpus(corpus)):
         kept = _kept_or_job(corpus, by, again=False)

@@ -1,7 +1,7 @@
 """At which points of dialogues the rows of a profile are compared: those where each of them has a value.
 
-A turn's point is the place in its dialogue that it takes, with the turns that were given right before a static
-one; that of a whole conversation is its beginning: that of the dialogue, or the end of its own turns.
+A turn's point is its place in the dialogue, with the turns that were given right before a static one; that of
+a whole conversation is where it begins: with the dialogue, or after its own turns.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ APART = "no point in common with the other rows"
 
 SCORED = """
 WITH used AS (
-    SELECT * FROM unnest(%(raters)s::bigint[], %(systems)s::text[], %(halves)s::text[]) AS u(rater, system, half)
+    SELECT * FROM unnest(%(raters)s::bigint[], %(systems)s::text[], %(halves)s::text[])
+        AS u(rater, system, half)
 ), histories AS (
     SELECT c.dialogue_id AS dialogue, count(*) AS length
       FROM annotation_dialogue d JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = 'self'
       JOIN annotation_turn t ON t.continuation_id = c.id
      WHERE d.corpus_id = %(corpus)s GROUP BY c.dialogue_id
 ), scored AS (
-    SELECT l.rater_id AS rater, s.name AS system, u.half, s.id * 2 + (u.half <> '')::int AS source_row, l.number,
-           c.dialogue_id AS dialogue,
+    SELECT l.rater_id AS rater, s.name AS system, u.half,
+           s.id * 2 + (u.half <> '')::int AS source_row, l.number, c.dialogue_id AS dialogue,
            CASE WHEN t.id IS NULL THEN -1 - (c.key <> 'self')::int
                 WHEN c.key = 'self' THEN t.position
                 WHEN c.mode = 'static' THEN least(coalesce(t.at, 0), coalesce(h.length, 0))
@@ -46,7 +47,8 @@ WITH used AS (
                                      AND o.position < t.position AND NOT (o.given AND o.at = t.at))
            ), '') ELSE '' END AS before
       FROM annotation_label l JOIN annotation_item i ON i.id = l.item_id
-      JOIN annotation_continuation c ON c.id = i.continuation_id JOIN annotation_system s ON s.id = c.system_id
+      JOIN annotation_continuation c ON c.id = i.continuation_id
+      JOIN annotation_system s ON s.id = c.system_id
       JOIN used u ON u.rater = l.rater_id AND u.system = s.name
                  AND u.half = CASE WHEN c.condition->>'speaker' = 'given' THEN 'speaker'
                                    WHEN c.condition->>'content' = 'given' THEN 'content' ELSE '' END
@@ -85,7 +87,7 @@ Parts = dict[int, dict[Source, list[Part]]]
 
 
 def parts_of(corpus: Corpus, cells: Cells) -> Parts:
-    """Return the parts of the cells of columns in which more than one row has a value; two queries at most."""
+    """Return the parts of the cells of columns in which several rows have a value; two queries at most."""
     used = sources_used(cells)
     if not used:
         return {}

@@ -67,7 +67,9 @@ def test_people_are_compared_with_a_model_at_the_points_that_it_answered() -> No
 def test_the_better_end_is_that_of_the_shared_points() -> None:
     corpus, _ = own_turns_and_answers()
     best = {
-        points: [row.system for row in summary.profile(corpus, points)[0].rows if "best" in row.cells[0].marks]
+        points: [
+            row.system for row in summary.profile(corpus, points)[0].rows if "best" in row.cells[0].marks
+        ]
         for points in (SAME, ALL)
     }
     assert best == {SAME: ["bot"], ALL: ["human"]}
@@ -77,7 +79,10 @@ def test_a_chart_has_the_values_of_the_shared_points() -> None:
     corpus, by = own_turns_and_answers()
     column = summary.column(corpus, by.pk)
     assert column is not None
-    drawn = {row["system"]: (row["n"], row["low"], row["high"]) for row in distribution.distribution(corpus, column)}
+    drawn = {
+        row["system"]: (row["n"], row["low"], row["high"])
+        for row in distribution.distribution(corpus, column)
+    }
     assert drawn == {"bot": (2, 0.3, 0.5), "human": (2, 0.2, 0.4)}
     everywhere = {row["system"]: row["n"] for row in distribution.distribution(corpus, column, ALL)}
     assert everywhere == {"bot": 2, "human": 60}
@@ -101,13 +106,20 @@ def test_page_api_and_files_say_which_points_they_speak_of(client: Client) -> No
     assert {points: answer["points"] for points, answer in told.items()} == {SAME: SAME, ALL: ALL}
     for points, n in ((SAME, 2), (ALL, 60)):
         cells = {cell["system"]: cell for cell in told[points]["cells"]}
-        assert (cells["human"]["points"], cells["human"]["n"], cells["human"]["elsewhere"]) == (points, n, 60 - n)
+        assert (cells["human"]["points"], cells["human"]["n"], cells["human"]["elsewhere"]) == (
+            points,
+            n,
+            60 - n,
+        )
         written = client.get(f"/corpora/{corpus.pk}/profile.csv?points={points}").content.decode()
         rows = {row["system"]: row for row in csv.DictReader(io.StringIO(written))}
         assert (rows["human"]["points"], rows["human"]["n"]) == (points, str(n))
         chart = client.get(reverse("profile-chart", args=[corpus.pk, by.pk, "svg"]) + f"?points={points}")
         assert chart.status_code == 200
-        assert tables.SENTENCES[points] in client.get(f"/corpora/{corpus.pk}/profile.tex?points={points}").content.decode()
+        assert (
+            tables.SENTENCES[points]
+            in client.get(f"/corpora/{corpus.pk}/profile.tex?points={points}").content.decode()
+        )
     assert client.get(f"{api}?points=some").status_code == 400
 
 

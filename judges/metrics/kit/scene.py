@@ -128,12 +128,10 @@ class Scene:
 
     def is_reference(self, turn: int, against: str = "") -> bool:
         """Whether a turn is its own reference: `against` names its continuation, or it repeats the dialogue's
-        own turn at its point and is by the same system, such as people."""
+        own turn."""
         if against:
             return self.continuation.id == against
-        own, response = self.reference(turn), self.target(turn)
-        same = own is not None and (own.speaker, own.text.strip()) == (response.speaker, response.text.strip())
-        return same and self.continuation.system.casefold() == self.dialogue.system.casefold()
+        return self.dialogue.is_reference(self.continuation, turn)
 
     def is_conversation(self) -> bool:
         """Whether the turns follow one another: a static continuation's do not."""
