@@ -23,6 +23,8 @@ JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 KINDS: dict[str, str] = {
     "report": "calibration.studies.job",
     "plan": "calibration.plans.job",
+    "profile": "calibration.profiles.job",
+    "counts": "calibration.counts.job",
     "deletion": "annotation.deletion.job",
     "import": "annotation.importing.job",
     "opening": "annotation.campaigns.job",
@@ -62,6 +64,7 @@ SWEEPS: tuple[str, ...] = (
     "annotation.importing.uploads:clear",
     "annotation.labels.counts:compact",
     "jobs.call_counts:compact",
+    "jobs.endpoints.keys:sweep",
     "jobs.webhooks.delivering:clear",
     "systems.making.job:sweep",
     "systems.simulating.job:sweep",

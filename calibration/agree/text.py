@@ -36,7 +36,7 @@ def _section(name: str, section: Section) -> list[str]:
 
 def _block(block: Block) -> list[str]:
     panel = block.one_group
-    rows = [["" if panel else "raters", "statistic", "value", "interval", "items", "clusters"]]
+    rows = [["" if panel else "raters", "statistic", "value", block.ends, "items", "clusters"]]
     notes: dict[str, int] = {}
     for entry in block.entries:
         result = entry.result
@@ -54,7 +54,7 @@ def _block(block: Block) -> list[str]:
             + [str(result.n_items), str(result.n_clusters)]
         )
     table = [[cell for i, cell in enumerate(row) if i or not panel] for row in rows]
-    body = columns(table, right={"value", "interval", "items", "clusters"})
+    body = columns(table, right={"value", block.ends, "items", "clusters"})
     said = [line for note, n in notes.items() for line in textwrap.wrap(plain(f"[{n}] {note}"), WIDTH)]
     note = textwrap.wrap(block.note, WIDTH)
     return [plain(block.heading), *note, *body, *said]

@@ -130,17 +130,33 @@ class Panel:
         return tuple(row for row in self.rows if row.human)
 
 
-def profile(corpus: Corpus) -> list[Panel]:
-    """Return a corpus's panels: turns before conversations, aspects in the papers' order.
+@dataclass(frozen=True)
+class Figures:
+    """What a profile reads from the labels, and which systems asked a fake model."""
 
-    Four queries, however many labels there are. Only systems with labels, and metrics that have been run and
-    give numbers.
+    cells: Cells
+    reasons: Reasons
+    fakes: tuple[str, ...]
+
+
+def figures_of(corpus: Corpus) -> Figures:
+    """Read a corpus's figures: three queries, however many labels there are."""
+    return Figures(cells_of(corpus), reasons_of(corpus), tuple(fake_systems(metric_labels(corpus))))
+
+
+def profile(corpus: Corpus) -> list[Panel]:
+    """Return a corpus's panels, read from its labels now."""
+    return panels_of(figures_of(corpus))
+
+
+def panels_of(figures: Figures) -> list[Panel]:
+    """Return the panels of figures: turns before conversations, aspects in the papers' order.
+
+    Only systems with labels, and metrics that have been run and give numbers.
     """
-    reasons = reasons_of(corpus)
-    cells = explained(cells_of(corpus), reasons)
-    columns = _columns({rater for rater, _ in cells})
-    fakes = fake_systems(metric_labels(corpus))
-    gone = _gone(reasons)
+    cells = explained(figures.cells, figures.reasons)
+    columns = columns_of({rater for rater, _ in cells})
+    fakes, gone = figures.fakes, _gone(figures.reasons)
     panels = []
     for kind in KINDS:
         for aspect in aspects():
@@ -154,10 +170,11 @@ def profile(corpus: Corpus) -> list[Panel]:
 def column(corpus: Corpus, rater: int) -> Column | None:
     """Return one metric of a corpus's profile, None where it has no label there."""
     present = metric_labels(corpus).filter(rater=rater).exists()
-    return next(iter(_columns({rater})), None) if present else None
+    return next(iter(columns_of({rater})), None) if present else None
 
 
-def _columns(raters: Iterable[int]) -> list[Column]:
+def columns_of(raters: Iterable[int]) -> list[Column]:
+    """Return the metrics among raters that give numbers, in the catalogue's order."""
     order = {key: place for place, key in enumerate(METRICS)}
     found = [
         Column(rater.pk, rater.name, METRICS[rater.spec["metric"]], rater.spec.get("variant", PAPER))

@@ -213,10 +213,10 @@ def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
     found = []
     for question in questions:
         whole = question.data.panel + question.data.gaps
-        if any(flag in entry.flags for entry in whole):
+        if any(entry.ok and flag in entry.flags for entry in whole):
             found.append(question.title)
         elif not question.data.gaps:
-            pairs = [e.raters for e in question.data.pairs if flag in e.flags]
+            pairs = [e.raters for e in question.data.pairs if e.ok and flag in e.flags]
             named = dict.fromkeys(" with ".join(raters) for raters in pairs)
             found += [f"{question.title} ({listed(list(named))})"] if named else []
     return found

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calibration.reading.coverage import ANOTHER
 from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
 from calibration.reports.wording import Crowd, crowd_of, in_words, without
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.base import InReports
-from calibration.statistics.replacement import CORRECTED
+from calibration.statistics.replacement import CORRECTED, StandIn
 from calibration.statistics.table import described
 
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
 PANEL = "panel"
+FEW_ANSWERED = 0.95
+"""Whoever answered a smaller share of the items that people rated is said to have done so, first of all."""
 
 
 def worded(statistic: str) -> InReports:
@@ -136,6 +139,10 @@ class QuestionFigures:
         """Return the alternative annotator test's winning rate of a judge."""
         return _first(self.data.replacement, "alt_test_winning_rate", lambda raters: raters[0] == rater)
 
+    def stand_in(self, rater: str) -> StandIn | None:
+        """Return whether a judge may stand in for a person, and why not."""
+        return next((verdict for verdict in self.data.stand_ins if verdict.rater == rater), None)
+
     def corrected(self, rater: str) -> Figure | None:
         """Return the same winning rate corrected over judges, where several were tested."""
         return _first(self.data.replacement, CORRECTED, lambda raters: raters[0] == rater)
@@ -143,6 +150,13 @@ class QuestionFigures:
     def advantage(self, rater: str) -> Figure | None:
         """Return the alternative annotator test's advantage probability of a judge."""
         return _first(self.data.replacement, "alt_test_advantage", lambda raters: raters[0] == rater)
+
+    def answered(self, rater: str) -> tuple[int, int] | None:
+        """Return how many of the items that people rated a rater answered, where that is under 95%."""
+        found = next((r for r in self.data.raters if r.name == rater), None)
+        if found is None or found.n_of_people >= FEW_ANSWERED * self.data.people_items:
+            return None
+        return found.n_of_people, self.data.people_items
 
     def rater(self, name: str) -> Answerer:
         """Return what is recorded of a rater; raises KeyError for a stranger."""
@@ -172,11 +186,16 @@ def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
 
 
 def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> QuestionFigures | None:
-    """Return the question that stands for the others: pooled, else overall, else the first (with a rater)."""
+    """Return the question that stands for the others (with a rater).
+
+    That is overall, else the first that is asked by itself, else all tags pooled: pooled tags stand for
+    themselves alone, never in place of a question that the study asks beside them.
+    """
     wanted = [q for q in questions if rater is None or rater in [r.name for r in q.data.raters if r.n]]
     for choice in (
-        lambda q: q.data.pooled,
         lambda q: q.data.key == "overall",
+        lambda q: bool(q.people) and not q.data.pooled and not q.data.group and q.data.key != ANOTHER,
+        lambda q: q.data.pooled,
         lambda q: bool(q.people),
     ):
         if found := [q for q in wanted if choice(q)]:

@@ -27,6 +27,7 @@ from calibration.statistics.core.types import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
 
 KINDS = (HUMAN, JUDGE, METRIC, "key")
+VERDICTS = {"passed": "passed", "not_passed": "not passed", "cannot_say": "cannot say"}
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,10 @@ def agreement(result: Snapshot) -> list[Table]:
 
 
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
-    """Return the alternative annotator test of each judge: how many of how many, and its two figures."""
+    """Return the alternative annotator test of each judge: its verdict and figures, and why it is no pass."""
     rows: list[Row] = []
     notes: list[str] = []
+    said: list[str] = []
     for title, question in questions:
         judges = [name for name in question.judging if question.replacement(name)]
         for place, judge in enumerate(judges):
@@ -104,12 +106,18 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             assert entry is not None
             of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
             cells = [noted(of.get(key), notes) for key in JUDGE_TESTS]
-            who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
+            verdict = question.stand_in(judge)
+            state = verdict.state if verdict is not None else "cannot_say"
+            who = f"{judge}: {VERDICTS[state]}"
+            if state == "passed":
+                who = f"{who}, for {replaced(entry, question.crowd)}"
+            elif verdict is not None and ok(entry):
+                said.append(f"{judge} on {title} is not passed: {verdict.why}.")
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
     used = [n for n in range(len(JUDGE_TESTS)) if any(row.cells[n] is not None for row in rows)]
     rows = [replace(row, cells=[row.cells[n] for n in used]) for row in rows]
     columns = [(key, worded(key).heading) for key in JUDGE_TESTS]
-    return Table("Alternative annotator test", [columns[n] for n in used], rows, notes)
+    return Table("Alternative annotator test", [columns[n] for n in used], rows, notes, said=tuple(said))
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:

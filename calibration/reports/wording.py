@@ -20,10 +20,11 @@ def signed(value: float, digits: int = 2) -> str:
 
 
 def interval(entry: Figure) -> str:
-    """Return `0.19 to 0.31`, or `no interval`."""
+    """Return `0.19 to 0.31`, or `no interval`; of bounds, which are none, `lowest 0.19, highest 0.31`."""
     if entry.low is None:
         return "no interval"
-    return f"{number(entry.low, entry.end_digits)} to {number(entry.high, entry.end_digits)}"
+    low, high = number(entry.low, entry.end_digits), number(entry.high, entry.end_digits)
+    return f"lowest {low}, highest {high}" if entry.bounded else f"{low} to {high}"
 
 
 def in_words(count: int) -> str:

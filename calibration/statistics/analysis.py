@@ -18,8 +18,13 @@ from calibration.statistics.core.resampling import Plan, Resampling, resampling_
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import Floats, Ints
-from calibration.statistics.gaps import Comparison, Member, gap_results
-from calibration.statistics.replacement import JUDGE_TESTS, alternative_annotator_test
+from calibration.statistics.gaps import Comparison, Member, gap_results, pooled_results
+from calibration.statistics.replacement import (
+    JUDGE_TESTS,
+    StandIn,
+    alternative_annotator_test,
+    stand_in,
+)
 from calibration.statistics.table import STATISTICS, described
 
 PEOPLE = "human"
@@ -28,6 +33,8 @@ PANEL = "panel"
 KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, PANEL: 3, "": 3, "metric": 4, "composite": 5}
 """A panel is made of judges: it meets people and keys as a judge does, and is no judge more beside them."""
 MANY_PAIRS = 300
+KAPPA = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
+"""What says on a level whether a judge agrees with people beyond chance; else it is a correlation."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The entries of one question, in the order they are read."""
+    """The entries of one question, in the order they are read, and a verdict a judge (``stand_ins``)."""
 
     panel: tuple[Entry, ...] = ()
     pairs: tuple[Entry, ...] = ()
     replacement: tuple[Entry, ...] = ()
     gaps: tuple[Entry, ...] = ()
+    stand_ins: tuple[StandIn, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -87,8 +95,9 @@ def analyse(
     if against is not None:
         return Analysis(pairs=run.pairs(against))
     wanted = statistics is None or any(name in JUDGE_TESTS for name in statistics)
-    replacement = run.replacement(epsilon) if wanted else ()
-    return Analysis(run.panel(), run.pairs(None), replacement, run.gaps())
+    panel, pairs, gaps = run.panel(), run.pairs(None), run.gaps()
+    replacement, stand_ins = run.replacement(epsilon, pairs + gaps) if wanted else ((), ())
+    return Analysis(panel, pairs, replacement, gaps, stand_ins)
 
 
 def _chosen(names: Iterable[str] | None) -> tuple[Statistic, ...]:
@@ -222,10 +231,13 @@ class _Run:
         said = f"the first of the repeated answers of {', '.join(first)}"
         return replace(result, method=f"{result.method}; {said}")
 
-    def replacement(self, epsilon: float) -> tuple[Entry, ...]:
-        """The alternative annotator test of every judge against two identified people or more.
+    def replacement(
+        self, epsilon: float, computed: Sequence[Entry]
+    ) -> tuple[tuple[Entry, ...], tuple[StandIn, ...]]:
+        """The alternative annotator test of every judge against identified people, and its verdicts.
 
-        Where several judges can be tested, the winning rate corrected over them stands beside.
+        Where several judges can be tested, the winning rate corrected over them stands beside. ``computed``
+        are the entries that may hold a judge's agreement with people.
         """
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
@@ -235,16 +247,49 @@ class _Run:
             if ratings.on_scale[j] or ratings.level not in ("binary", "nominal")
         ]
         if len(people) < 2:
-            return ()
+            return (), ()
         tested = sum(is_testable(ratings, judge, people) for judge in judges)
-        out = []
+        out: list[Entry] = []
+        verdicts = []
         for judge in judges:
             test = alternative_annotator_test(
                 ratings, judge, people, epsilon=epsilon, plan=self.plan, judges=max(1, tested)
             )
-            names = (ratings.raters[judge], *(ratings.raters[j] for j in people))
+            name = ratings.raters[judge]
+            agreement = None if test.constant is None else self._beyond_chance(judge, tuple(people), computed)
+            title = described()[agreement.name.removeprefix("judge_")].title if agreement else ""
+            test, verdict = stand_in(test, name, agreement, title)
+            verdicts.append(verdict)
+            names = (name, *(ratings.raters[j] for j in people))
             out += [Entry(r, names, self.question) for r in test.results]
-        return tuple(out)
+        return tuple(out), tuple(verdicts)
+
+    def _beyond_chance(self, judge: int, people: tuple[int, ...], computed: Sequence[Entry]) -> Result | None:
+        """Return a judge's kappa with people on a scale of categories, else its rank correlation.
+
+        Taken from what was computed; computed here where a study did not ask for it.
+        """
+        ratings, name = self.ratings, self.ratings.raters[judge]
+        key = KAPPA.get(ratings.level, "")
+        if key and ratings.on_scale[judge]:
+            found = (e for e in computed if e.result.name == f"judge_{key}" and e.raters[0] == name)
+            if (entry := next(found, None)) is not None:
+                return entry.result
+            given = ~np.isnan(ratings.values)
+            shared = (given[:, people].sum(axis=1) >= 2) & given[:, judge]
+            cut = replace(ratings, values=np.where(shared[:, None], ratings.values, np.nan))
+            comparison = Comparison(ratings, cut, people, judge, self.resampling)
+            results = pooled_results(comparison, [key])
+            return next((result for result in results if result.name == f"judge_{key}"), None)
+        if ratings.level == "nominal":
+            return None
+        pair = {MEAN_OF_PEOPLE, name}
+        found = (e for e in computed if e.result.name == "spearman" and set(e.raters) == pair)
+        entry = next(found, None)
+        if entry is None:
+            spearman = [STATISTICS["spearman"]]
+            entry = next((e for e in self._with_mean_of_people(spearman) if set(e.raters) == pair), None)
+        return entry.result if entry else None
 
     def gaps(self) -> tuple[Entry, ...]:
         """People with people; then, by judge, both sides and their difference on the same items.

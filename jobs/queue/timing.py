@@ -10,6 +10,8 @@ POLL = 1.0
 """A worker without work looks again after so long, if nothing wakes it before."""
 SWEEP_EVERY = 15.0
 """What lost workers held is looked for so often."""
+TROUBLE_PAUSE = 15.0
+"""A job that met trouble which passes by itself, such as a full disk, is tried again after so long."""
 FORGOTTEN_AFTER = 3600.0
 """A worker that was not seen for so long is taken off the list."""
 SEEN_LATELY = 30.0
@@ -20,6 +22,9 @@ LOOK_MOST = 600.0
 """... but at least so often."""
 SURE_AFTER = 90.0
 """What was submitted and is not among the provider's batches so long afterwards did not arrive there."""
+
+KEY_WAIT = 120.0
+"""A run waits so long for a worker that has its endpoint's key."""
 
 FIRST_WAIT, LONGEST_WAIT = 10.0, 600.0
 """Of a batch with which something goes wrong; see `wait`."""

@@ -19,7 +19,7 @@ from jobs.models import Call, Run
 from judges.rating.settings import RunSettings
 from systems.errors import SystemsError
 from systems.models import Production, ProductionCall, Writer
-from systems.producing import steps
+from systems.producing import scripts, steps
 from systems.producing.dialogues import Dialogues
 from systems.producing.estimates import calls_of
 from systems.producing.plans import Generation, Plan
@@ -94,11 +94,11 @@ def _start(
         kind=KIND,
         scope_hash=hashlib.sha256(json.dumps(scope, sort_keys=True).encode()).hexdigest(),
         rater=None,
+        endpoint=plan.endpoint,
         defaults={
             "title": writer.name,
             "spec": writer.spec,
             "corpus": corpus,
-            "endpoint": plan.endpoint,
             "queue": Run.Queue.CALLS,
             "scope": scope,
             "samples": trials,
@@ -107,7 +107,6 @@ def _start(
         },
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
-    run.endpoint = plan.endpoint
     settings.put(run)
     found: set[int] = set()
     left_out: Counter[str] = Counter()
@@ -123,6 +122,7 @@ def _start(
         left_out.update(begun.left_out)
     if not found:
         raise SystemsError(_nothing(left_out))
+    _mark_used(planned[0][0], found)
     run.save(update_fields=["expected"])
     _take_over(run, found)
     run.reused = Production.objects.filter(pk__in=found).exclude(run=run).count()
@@ -191,6 +191,13 @@ class Beginning:
             memory=state,
             flags=list(self._flags),
         )
+
+
+def _mark_used(plan: Plan, found: Collection[int]) -> None:
+    """Have the question set that an agent is asked from stay as it is."""
+    if plan.generator.needs == "script":
+        first = Production.objects.filter(pk__in=found).values_list("dialogue", flat=True)[0]
+        scripts.mark_used(first, plan.settings)
 
 
 def _take_over(run: Run, found: Collection[int]) -> None:

@@ -64,7 +64,10 @@ def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
     assert agreement.value == 1.0
     (answer,) = lede.lede(result)
     assert answer.figure == "100%"
-    assert "No variation" in answer.text
+    assert answer.text == (
+        "Share of pairs that agree on Off topic, 6 turns. There is no alpha: no variation: every rating is "
+        "0; percent agreement is what can be said."
+    )
 
 
 def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
@@ -147,8 +150,8 @@ def test_the_caveat_says_how_narrow_the_intervals_of_few_dialogues_are(dialogues
 
 
 def test_the_caveat_counts_the_dialogues_of_the_figure_and_not_of_the_corpus() -> None:
-    assert _narrow(_doubly_rated(160, 4)) == [
-        "With four dialogues, fewer than 50, the intervals are too narrow."
+    assert _narrow(_doubly_rated(160, 20)) == [
+        "With 20 dialogues, fewer than 50, the intervals are too narrow."
     ]
 
 

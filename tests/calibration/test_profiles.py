@@ -11,12 +11,17 @@ import statistics
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.scheme_versions import store as scheme_store
-from calibration.profiles import causes, distribution, phrases, summary, tables
+from calibration import kept
+from calibration.profiles import causes, distribution, job, phrases, summary, tables
 from calibration.reports import latex
+from jobs.models import Job
+from jobs.queue import jobs as queue
+from jobs.queue.heartbeat import Heart
 from judges.metrics import METRICS
 from judges.metrics.kit.base import HALVES
 from judges.rating.metric_plans import scheme_of
@@ -249,7 +254,7 @@ def test_a_hundred_scored_continuations_cost_no_more_queries_than_one(
     corpus = factories.corpus()
     scored(corpus, "nse", {"model-a": [n / 50 for n in range(40)]})
     client.force_login(factories.user(researcher=True))
-    with django_assert_max_num_queries(12):  # type: ignore[operator]
+    with django_assert_max_num_queries(13):  # type: ignore[operator]  (one says how large the corpus is)
         client.get(f"/corpora/{corpus.pk}/profile/")
 
 
@@ -343,3 +348,37 @@ def test_a_dash_with_its_reason_stands_on_the_page_and_in_the_files() -> None:
     assert column is not None
     told = [row["system"] for row in distribution.distribution(corpus, column)]
     assert told == ["other", "solver (the message was given)"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_profile_of_a_large_corpus_is_computed_by_a_worker_and_kept(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = factories.corpus()
+    rater = scored(corpus, "m_sns_avg", VALUES | {"model-a": [0.9, 0.7, 0.8, None]})
+    client.force_login(factories.user("rea", researcher=True))
+    page, api = reverse("profile", args=[corpus.pk]), reverse("api-profile", args=[corpus.pk])
+    chart = reverse("profile-chart", args=[corpus.pk, rater.pk, "svg"])
+    small, drawn = client.get(api).json(), client.get(chart).content
+    assert (small["computed_at"], small["labels_since"]) == (None, False)
+
+    monkeypatch.setattr(kept, "SMALL", 0)
+    assert client.get(api).status_code == 202
+    assert "Computing the figures" in client.get(page).content.decode()
+    with Heart("jobs") as heart:
+        queue.work("jobs", seconds=20, heart=heart)
+    for module, name in ((job, "figures_of"), (job, "distribution"), (job, "doubtful_values")):
+        monkeypatch.setattr(module, name, lambda *_: pytest.fail("labels are read in the request"))
+    large = client.get(api).json()
+    assert large["cells"] == small["cells"]
+    assert large["computed_at"]
+    assert client.get(chart).content == drawn
+    shown = client.get(page).content.decode()
+    assert "Computed on" in shown
+    assert "One conversation at a time" in shown
+
+    scored(corpus, "m_sns_max" if "m_sns_max" in METRICS else "pe", {"model-a": [0.5]})
+    later = client.get(api).json()
+    assert (later["labels_since"], later["cells"]) == (True, large["cells"])
+    assert "Labels have come since" in client.get(page).content.decode()
+    assert Job.objects.filter(kind="profile", state="queued").count() == 1

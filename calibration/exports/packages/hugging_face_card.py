@@ -46,6 +46,8 @@ MEANINGS = {
     "cluster": "what is resampled and split together",
     "kind": "`human`, `judge`, `metric` or `key`",
     "identified": "false for an anonymous slot: slot 1 of two items need not be one person",
+    "endpoint": "the address of the server that a judge asked",
+    "revision": "the revision of the model there, where it was named",
     "dialogue": "the dialogue's id",
     "continuation": "the continuation's id; `self` for the dialogue's own turns",
     "system": "what produced the continuation",

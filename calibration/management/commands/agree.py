@@ -69,7 +69,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         name = file.path.name
         if options["json"]:
-            whole = {"input": _understood(file, sections), "statistics": entries}
+            whole = {
+                "input": _understood(file, sections),
+                "statistics": entries,
+                "stand_in": _stand_ins(sections),
+            }
             seven = {"table7": table_seven.as_json(tables)} if options["table7"] else {}
             shown = json.dumps(whole | seven | beside.json | more.as_json(), allow_nan=False)
         elif options["csv"]:
@@ -263,6 +267,15 @@ def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]
         names = listed(list(ratings.firsts))
         sentence += f"; agreement, which needs an answer on the scale, reads the first one of {names}"
     return [f"{sentence}."]
+
+
+def _stand_ins(sections: list[Section]) -> list[dict[str, Any]]:
+    """Return whether each judge may stand in for a person, as the report words it."""
+    return [
+        {"question": section.title, "rater": one.rater, "state": one.state, "reasons": list(one.reasons)}
+        for section in sections
+        for one in section.analysis.stand_ins
+    ]
 
 
 def _understood(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:

@@ -158,7 +158,7 @@ class Relabelling:
         return np.argsort(keys, axis=1)
 
     def _values(self, unit: Ints, shift: Floats) -> Ints:
-        """Return the place of each value, from the unit that its unit meets and the share turns are shifted."""
+        """Return the place of each value, from the unit its unit meets and the share turns are shifted."""
         own = self.places.units
         at = (np.arange(len(own)) - self.first[own]).astype(np.int32)
         most = int(self.turns_of.max())
