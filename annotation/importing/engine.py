@@ -20,6 +20,7 @@ from annotation.importing.questions import known_scheme
 from annotation.importing.reading import read
 from annotation.importing.result import ImportResult
 from annotation.importing.staging import close_staging, open_staging, stage, staged
+from annotation.importing.tidying import Tidying
 from annotation.importing.writer import Writer
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Record, Turn
 from config.models import Event
@@ -203,12 +204,14 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         corpus=imported.corpus, imported=imported, result=result, into=order.into, faults=faults
     )
     writer.exact = order.format.exact
-    with closing(_batches(order, faults)) as reading:
+    tidying = Tidying(order.origin, imported.corpus, into=order.into)
+    with closing(_batches(order, faults, tidying)) as reading:
         for batch in reading:
             stage(writer.write(batch), faults)
             if progress:
                 progress(order.origin.done, order.origin.total, result)
-    result.notes += order.origin.all_notes()
+    tidying.check(imported, faults, dialogues=result.dialogues > 0)
+    result.notes += [*order.origin.all_notes(), *tidying.notes()]
     close_staging()
     labels, _ = staged()
     if result.items + labels >= WORTH_TELLING:
@@ -232,10 +235,12 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         write_answers(imported.corpus)
 
 
-def _batches(order: _Order, faults: Faults) -> Generator[list[SourceRecord], None, None]:
+def _batches(order: _Order, faults: Faults, tidying: Tidying) -> Generator[list[SourceRecord], None, None]:
     """Yield what is read; a problem that ends the reading is told with those before it."""
     try:
-        yield from read(order.format, order.origin)
+        with closing(read(order.format, order.origin)) as reading:
+            for batch in reading:
+                yield list(tidying.tidy(batch, faults))
     except ImportProblem as problem:
         if problem not in faults.found:
             faults.add(problem)

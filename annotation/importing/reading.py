@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, NoReturn
@@ -35,7 +35,7 @@ class ReaderFailed(RuntimeError):
     """A reader met an error that is a fault of its own; the message is its traceback."""
 
 
-def read(format: Format, source: Source) -> Iterator[list[SourceRecord]]:
+def read(format: Format, source: Source) -> Generator[list[SourceRecord], None, None]:
     """Yield what a format reads, in batches; the source has its place, notes and faults as they come.
 
     Raises ImportProblem for what is wrong with the file, its demand of memory or CPU included.

@@ -162,7 +162,7 @@ def test_looking_at_an_opened_test_report_again_is_no_new_look(
     researcher.post(reverse("open-test", args=[study.pk]), {"purpose": "the paper"})
     rated.say("cem", "quality", [3.0] * 18)
     page = researcher.get(reverse("report", args=[study.pk]) + "?part=test").content.decode()
-    assert "Labels came in after" in page
+    assert "Labels came in since" in page
     assert study.reports.filter(part="test").count() == 1
 
 

@@ -81,6 +81,12 @@ def test_table_3_has_models_by_memory(tmp_path) -> None:
     assert [one["text"] for one in chance] == ["20.00", "20.00"]
 
 
+@pytest.mark.parametrize("name", ["first", "first:1", "first@1"])
+def test_a_question_set_is_found_however_its_version_is_told(tmp_path, capsys, name) -> None:
+    bring(tmp_path, walked("m", 0, asked(1)), walked("m", 1, asked(1, set="first:1")))
+    assert told(capsys, "--corpus", "Loaf", "--set", name)["rows"][0]["counts"]["asked"] == 2
+
+
 def csv_lines(made, name: str) -> list[dict[str, str]]:
     lines = csv.DictReader(io.StringIO(RENDERINGS["csv"].write(made)))
     return [line for line in lines if line["row"] == name]
