@@ -45,7 +45,7 @@ class OneShapeOfRefusals:
         response = self.get_response(request)
         if response.status_code < 400 or not request.path_info.startswith("/api/") or response.streaming:
             return response
-        body: Any = None
+        body: Any = getattr(response, "data", None)  # also of a route that answers in another form
         if response.headers.get("Content-Type", "").startswith("application/json"):
             body = json.loads(response.content or b"null")
         response.content = json.dumps(shaped(response.status_code, body), ensure_ascii=False).encode()

@@ -47,6 +47,44 @@ def files(media_types: Iterable[str]) -> dict[tuple[int, str], Any]:
     return {(200, name): OpenApiTypes.OBJECT if name == JSON else OpenApiTypes.BINARY for name in names}
 
 
+def without_empty_defaults(result: Any, **_: Any) -> Any:
+    """Take the default "" from every parameter and field that has a list of choices: a hook of the document.
+
+    It says no more than that the part may be left out, and generators of clients drop an operation whose
+    default is none of its choices.
+    """
+    for part in result.values() if isinstance(result, dict) else result:
+        if isinstance(part, dict | list):
+            without_empty_defaults(part)
+    if (
+        isinstance(result, dict)
+        and result.get("default") == ""
+        and result.keys() & {"enum", "allOf", "oneOf"}
+    ):
+        del result["default"]
+    return result
+
+
+def closed_bodies(result: Any, **_: Any) -> Any:
+    """Say that the declared fields of a body are all that it may have: a hook of the document.
+
+    `config.declared_input` refuses others.
+    """
+    schemas, pending, seen = result["components"]["schemas"], [], set()
+    for methods in result["paths"].values():
+        pending += [operation["requestBody"] for operation in methods.values() if "requestBody" in operation]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            if isinstance(reference := part.get("$ref"), str) and reference not in seen:
+                seen.add(reference)
+                pending.append(schemas[reference.rpartition("/")[2]])
+            if part.get("type") == "object" and "properties" in part:
+                part.setdefault("additionalProperties", False)
+        pending += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return result
+
+
 class Words(OpenApiSerializerFieldExtension):
     """Says that a text that may not be blank is more than white space."""
 

@@ -216,6 +216,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["config.permissions.IsResearcher"],
     "DEFAULT_SCHEMA_CLASS": "config.openapi.Described",
     "DEFAULT_PAGINATION_CLASS": "config.pagination.Pages",
+    "DEFAULT_THROTTLE_CLASSES": ["config.declared_input.DeclaredInputOnly"],
     "DEFAULT_PARSER_CLASSES": ["config.parsers.JSON", "config.parsers.Form", "config.parsers.Multipart"],
     "DEFAULT_METADATA_CLASS": None,  # the OpenAPI document says what OPTIONS would
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -230,6 +231,11 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,  # what is sent and what comes back differ
     "SERVE_PERMISSIONS": ["config.permissions.IsSignedIn"],
     "APPEND_COMPONENTS": {"schemas": {"Refusal": REFUSAL}},
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.openapi.without_empty_defaults",
+        "config.openapi.closed_bodies",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "PersonRoleEnum": [(name, name) for name in ("annotator", "researcher", "administrator")],
         "PreferenceTiesEnum": [(name, name) for name in ("half", "drop", "davidson")],

@@ -179,7 +179,7 @@ class CorpusDetail(APIView):
         return Response(serializers.CorpusDetailSerializer(found, context=context).data)
 
     @extend_schema(
-        parameters=[OpenApiParameter("confirmation", str, required=True)],
+        parameters=[serializers.DeletionRequest],
         responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
     )
     def delete(self, request: Request, name: str) -> Response:

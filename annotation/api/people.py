@@ -83,15 +83,22 @@ def people(request: Request) -> Response:
 
 @extend_schema(methods=["GET"], responses=serializers.AccountSerializer)
 @extend_schema(methods=["PATCH"], request=serializers.AccountChange, responses=serializers.AccountSerializer)
-@extend_schema(methods=["DELETE"], request=serializers.PersonDeletion, responses={200: OpenApiTypes.OBJECT})
+@extend_schema(
+    methods=["DELETE"],
+    parameters=[serializers.PersonDeletion],
+    responses={200: OpenApiTypes.OBJECT},
+)
 @api_view(["GET", "PATCH", "DELETE"])
 @permission_classes([IsAdministrator])
 @answered
 def person(request: Request, pk: int) -> Response:
-    """Read an account, change its role or state, or delete it with all its answers."""
+    """Read an account, change its role or state, or delete it with all its answers.
+
+    To delete it, `confirmation` is the person's user name, in the query or in a JSON body.
+    """
     found = access.account(pk)
     if request.method == "DELETE":
-        asked = serializers.PersonDeletion(data=request.data)
+        asked = serializers.PersonDeletion(data=request.data or request.query_params)
         asked.is_valid(raise_exception=True)
         gone = deletion.delete_person(person=found, by=user_of(request), **asked.validated_data)
         return Response({"deleted": gone})

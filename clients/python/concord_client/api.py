@@ -1944,7 +1944,10 @@ class Api(Transport):
         return cast("models.Account", self.send("POST", path, body=body, keyed=True))
 
     def people_retrieve(self, id: int) -> models.Account:
-        """Read an account, change its role or state, or delete it with all its answers."""
+        """Read an account, change its role or state, or delete it with all its answers.
+
+        To delete it, `confirmation` is the person's user name, in the query or in a JSON body.
+        """
         path = f"/people/{self.quoted(id)}/"
         return cast("models.Account", self.send("GET", path))
 
@@ -1953,14 +1956,30 @@ class Api(Transport):
         id: int,
         body: models.PatchedAccountChangeRequest | None = None,
     ) -> models.Account:
-        """Read an account, change its role or state, or delete it with all its answers."""
+        """Read an account, change its role or state, or delete it with all its answers.
+
+        To delete it, `confirmation` is the person's user name, in the query or in a JSON body.
+        """
         path = f"/people/{self.quoted(id)}/"
         return cast("models.Account", self.send("PATCH", path, body=body))
 
-    def people_destroy(self, id: int) -> dict[str, Any]:
-        """Read an account, change its role or state, or delete it with all its answers."""
+    def people_destroy(
+        self,
+        id: int,
+        *,
+        confirmation: str,
+        despite_use: bool | None = None,
+    ) -> dict[str, Any]:
+        """Read an account, change its role or state, or delete it with all its answers.
+
+        To delete it, `confirmation` is the person's user name, in the query or in a JSON body.
+        """
         path = f"/people/{self.quoted(id)}/"
-        return cast("dict[str, Any]", self.send("DELETE", path))
+        query = {
+            "confirmation": confirmation,
+            "despite_use": despite_use,
+        }
+        return cast("dict[str, Any]", self.send("DELETE", path, query=query))
 
     def people_reset_link_create(self, id: int) -> models.Link:
         """Make a one-time link for a new password; its address is in this answer alone."""

@@ -1,0 +1,136 @@
+"""Requests to the HTTP API may hold only what their route declares: query parameters, and fields of a body.
+
+What a route declares is what the OpenAPI document says of it (`config.openapi`), so the document, the
+generated clients and the server cannot differ. A misspelt filter or field is refused with the names that
+there are: passed over, it would answer another question than the one that was asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+CSRF_FIELD = "csrfmiddlewaretoken"
+"""Django's own field of a form, beside every body."""
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class DeclaredInput:
+    """The query parameters of one method of a route, and the schema of its body (`None`: it takes none)."""
+
+    parameters: frozenset[str]
+    body: Schema | None
+    components: Mapping[str, Schema]
+
+
+class DeclaredInputOnly(BaseThrottle):
+    """Refuses undeclared names (400). A throttle, as these come last: after sign-in and permissions."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        """Return True, or raise ValidationError with each unknown name."""
+        match = request.resolver_match
+        if match is None or request.method not in METHODS or request.method not in view.allowed_methods:
+            return True
+        declared = declared_input(match.func, request.method, f"/{match.route}")
+        errors = {
+            name: [f"There is no parameter {name} here. {_listing('Parameters', declared.parameters)}"]
+            for name in request.query_params
+            if name not in declared.parameters
+        }
+        if request.method != "GET":
+            errors |= dict(unknown_fields(declared, request.data))
+        if errors:
+            raise ValidationError(errors)
+        return True
+
+
+@cache
+def declared_input(callback: Any, method: str, route: str) -> DeclaredInput:
+    """Read from the document what a view takes with a method: a few milliseconds, once a process."""
+    # These need the settings of DRF complete, and DRF needs this module for them.
+    from drf_spectacular.generators import SchemaGenerator
+    from drf_spectacular.plumbing import ComponentRegistry
+
+    generator = SchemaGenerator()
+    view = generator.create_view(callback, method)
+    schema = view.schema
+    schema.registry, schema.method, schema.path_regex, schema.path_prefix = (
+        ComponentRegistry(),
+        method,
+        route,
+        "",
+    )
+    schema.path = generator.coerce_path(re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route), method, view)
+    if schema.is_excluded():  # the document, and the page that shows it
+        return DeclaredInput(frozenset(one["name"] for one in schema._get_format_parameters()), None, {})
+    parameters = {one["name"] for one in schema._get_parameters() if one["in"] == "query"}
+    body = next(
+        (one["schema"] for one in (schema._get_request_body() or {}).get("content", {}).values()), None
+    )
+    if method == "DELETE":  # the document gives it no body; what its parameters say may be sent in one, too
+        body = {"type": "object", "properties": {name: {} for name in parameters}}
+    components = {name: part.schema for (name, _), part in schema.registry._components.items()}
+    return DeclaredInput(frozenset(parameters), body, components)
+
+
+def unknown_fields(declared: DeclaredInput, data: Any) -> Iterator[tuple[str, list[str]]]:
+    """Yield the path of each field of a body that is not declared, with a sentence about it."""
+    if hasattr(data, "getlist"):  # a form: names with a part of a field behind a dot or in brackets
+        names = {name.partition(".")[0].partition("[")[0] for name in data} - {CSRF_FIELD}
+        data = dict.fromkeys(names)
+    yield from _unknown(declared, declared.body or {"type": "object", "properties": {}}, data, "")
+
+
+def _unknown(
+    declared: DeclaredInput, schema: Schema, value: Any, path: str
+) -> Iterator[tuple[str, list[str]]]:
+    shapes = list(_alternatives(declared, schema))
+    if isinstance(value, list):
+        for shape in shapes:
+            if "items" in shape:
+                for number, part in enumerate(value):
+                    yield from _unknown(
+                        declared, shape["items"], part, f"{path}.{number}" if path else str(number)
+                    )
+        return
+    if not isinstance(value, Mapping):
+        return
+    objects = [shape for shape in shapes if shape.get("type") == "object"]
+    known = {name: part for shape in objects for name, part in shape.get("properties", {}).items()}
+    is_open = not objects or any(
+        "properties" not in shape or shape.get("additionalProperties") for shape in objects
+    )
+    rest: Any = next((more for shape in objects if (more := shape.get("additionalProperties"))), {})
+    for name, part in value.items():
+        where = f"{path}.{name}" if path else str(name)
+        if name in known:
+            yield from _unknown(declared, known[name], part, where)
+        elif not is_open:
+            yield where, [f"There is no field {name} here. {_listing('Fields', known)}"]
+        elif isinstance(rest, Mapping):
+            yield from _unknown(declared, rest, part, where)
+
+
+def _alternatives(declared: DeclaredInput, schema: Schema) -> Iterator[Schema]:
+    """Yield the plain schemas behind references and combinations."""
+    if reference := schema.get("$ref"):
+        yield from _alternatives(declared, declared.components[reference.rpartition("/")[2]])
+        return
+    parts = [part for word in ("oneOf", "anyOf", "allOf") for part in schema.get(word, ())]
+    for part in parts:
+        yield from _alternatives(declared, part)
+    if not parts:
+        yield schema
+
+
+def _listing(what: str, names: Any) -> str:
+    return f"{what}: {', '.join(sorted(names))}." if names else f"It takes no {what.lower()}."
