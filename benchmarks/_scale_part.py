@@ -37,7 +37,7 @@ def _import(path: str, *, prepare: bool) -> dict[str, Any]:
 
     if prepare:
         return {}
-    import_path(path=Path(path), format="jsonl", corpus="large", into=False, by=None)
+    import_path(path=Path(path), format="jsonl", corpus=Path(path).stem, into=False, by=None)
     return {}
 
 
@@ -72,7 +72,7 @@ def _export(_about: str, *, prepare: bool) -> dict[str, Any]:
     if prepare:
         return {}
     with Path(os.devnull).open("wb") as file:
-        written = write(labels(of_corpus(Corpus.objects.get())), "csv", file)
+        written = write(labels(of_corpus(Corpus.objects.get(name="large"))), "csv", file)
     return {"rows": written.rows}
 
 

@@ -1,8 +1,11 @@
 """Importing a corpus: 10,000 dialogues of ten turns, its rate as a share of a bare COPY of the same rows.
 
-The bare COPY writes the rows that the import made (dialogues, continuations, turns, items) back into the
-same tables, with their indexes, foreign keys and triggers: what PostgreSQL itself needs to keep them. The
+The bare COPY writes the rows that the import made (dialogues, continuations, turns, items, labels) back into
+the same tables, with their indexes, foreign keys and triggers: what PostgreSQL itself needs to keep them. The
 import also reads, checks and hashes the file. A COPY into tables without any constraint stands beside it.
+
+The same is done with labels, three a dialogue, into an empty database and into one that has as many dialogues
+and labels already: the share of the second is to be that of the first.
 """
 
 from __future__ import annotations
@@ -17,9 +20,12 @@ from typing import Any
 from benchmarks import _home
 
 TURNS = 10
+LABELS = 3
 TABLES = ("annotation_dialogue", "annotation_continuation", "annotation_turn", "annotation_item")
+WITH_LABELS = (*TABLES, "annotation_label")
 GOAL = 0.5
 TEXT = "This is what is said in turn {turn} of dialogue {number}, about as long as most turns of a chat are."
+Rows = dict[str, list[bytes]]
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
@@ -36,6 +42,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         bare = _best(lambda: _copy_in(rows), options.repeats, before=_empty)
         loose = _best(lambda: _copy_in(rows, prefix="loose_"), options.repeats, before=_loose_tables)
         size = path.stat().st_size
+        labelled = _with_labels(folder, options.dialogues, options.repeats)
     turns = options.dialogues * TURNS
     return {
         "dialogues": options.dialogues,
@@ -45,6 +52,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "turns_per_second": round(turns / imported),
         "bare_copy_seconds": round(bare, 3),
         "copy_without_constraints_seconds": round(loose, 3),
+        "with_labels": labelled,
         "headline": {
             "name": "import rate as a share of a bare COPY",
             "value": round(bare / imported, 3),
@@ -54,14 +62,48 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, dialogues: int) -> None:
+def _with_labels(folder: Path, dialogues: int, repeats: int) -> dict[str, Any]:
+    """Measure imports with labels, into an empty database and into one that is as large already."""
+    path = folder / "labelled.jsonl"
+    _write(path, dialogues, labels=LABELS)
+    _empty()
+    _import(path)
+    earlier = {table: _copied_out(table) for table in WITH_LABELS}
+
+    def grown() -> None:
+        _empty()
+        _copy_in(earlier)
+        _execute(f"ANALYZE {', '.join(WITH_LABELS)}")
+
+    figures = {}
+    for name, before in (("empty database", _empty), ("grown database", grown)):
+        before()
+        last = {table: _last_id(table) for table in WITH_LABELS}
+        imported = _best(lambda: _import(path), repeats, before=before)
+        rows = {table: _copied_out(table, after=last[table]) for table in WITH_LABELS}
+        bare = _best(lambda: _copy_in(rows), repeats, before=before)  # noqa: B023 (called before the next)
+        figures[name] = {
+            "seconds": round(imported, 3),
+            "bare_copy_seconds": round(bare, 3),
+            "share": round(bare / imported, 3),
+        }
+    return figures
+
+
+def _write(path: Path, dialogues: int, *, labels: int = 0) -> None:
     with path.open("w") as file:
         for number in range(dialogues):
             turns = [
                 {"speaker": "AB"[turn % 2], "text": TEXT.format(turn=turn, number=number)}
                 for turn in range(TURNS)
             ]
-            file.write(json.dumps({"id": f"dialogue {number}", "turns": turns}) + "\n")
+            given = [_label(number, turn) for turn in range(labels)]
+            file.write(json.dumps({"id": f"dialogue {number}", "turns": turns, "labels": given}) + "\n")
+
+
+def _label(number: int, turn: int) -> dict[str, Any]:
+    rater = f"person {(number + turn) % 12}"
+    return {"rater": rater, "turn": turn, "question": "overall", "scheme": "comperdial_turn", "value": 3}
 
 
 def _import(path: Path) -> None:
@@ -89,15 +131,24 @@ def _execute(*statements: str) -> None:
             cursor.execute(statement)
 
 
-def _copied_out(table: str) -> list[bytes]:
+def _last_id(table: str) -> int:
     from django.db import connection
 
-    statement = f"COPY {table} TO STDOUT (FORMAT BINARY)"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT coalesce(max(id), 0) FROM {table}")
+        return int(cursor.fetchone()[0])
+
+
+def _copied_out(table: str, *, after: int = 0) -> list[bytes]:
+    """Return the rows of a table as COPY has them, those with a greater id."""
+    from django.db import connection
+
+    statement = f"COPY (SELECT * FROM {table} WHERE id > {after}) TO STDOUT (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.cursor.copy(statement) as copy:
         return [bytes(block) for block in copy]
 
 
-def _copy_in(rows: dict[str, list[bytes]], prefix: str = "") -> None:
+def _copy_in(rows: Rows, prefix: str = "") -> None:
     """Write rows back, all tables in one transaction."""
     from django.db import connection, transaction
 

@@ -5,7 +5,7 @@
 one, as the first ones of MT-Bench are, it compares the replies of that turn; otherwise the whole
 conversations. `model_a` was shown first. A judge that is a list, or called after a language model, is taken
 for a judge; any other for a person. A CSV has the same columns, or `prompt`, `response_a` and `response_b` in
-place of the conversations.
+place of the conversations. Fields and columns of other names are passed over, and named with the import.
 """
 
 from __future__ import annotations
@@ -44,11 +44,21 @@ NAMES = {
     "preference": "winner",
 }
 """What a CSV may call a column, by its name here."""
+TEXTS = ("prompt", "response_a", "response_b")
 ONE_HOT = {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}
+FIELDS = frozenset(
+    [
+        *("question_id", "id", "model_a", "model_b", "conversation_a", "conversation_b", "winner", "judge"),
+        *("turn", "kind", "question", "sample", "explanation", "cluster", "language"),
+    ]
+)
+"""The fields that are read,"""
+COLUMNS = FIELDS | NAMES.keys() | ONE_HOT.keys() | set(TEXTS)
+"""and the columns of a CSV."""
 
 
 def of_object(raw: Mapping[str, Any]) -> Comparison:
-    """Return the comparison that a battle or a judgment is; fields of other names are passed over."""
+    """Return the comparison that a battle or a judgment is."""
     fields = Fields(dict(raw), "", frozenset(raw))
     sides = [turns_of(fields, f"conversation_{side}") for side in "ab"]
     context, *_ = before = [_until_reply(side) for side in sides]
@@ -73,24 +83,21 @@ def of_object(raw: Mapping[str, Any]) -> Comparison:
 
 def of_row(row: Mapping[str, str]) -> Comparison:
     """Return the comparison that a row of a CSV is."""
-    told: dict[str, Any] = {NAMES.get(name, name): value for name, value in row.items() if value.strip()}
+    named = {NAMES.get(name, name): value for name, value in row.items()}
+    texts = {name: named.pop(name, "") for name in TEXTS}
+    told: dict[str, Any] = {name: value for name, value in named.items() if value.strip()}
     for name in ("turn", "sample"):
         if text := str(told.get(name, "")).strip():
             told[name] = int(text[:10]) if text.isascii() and text.isdigit() else text
     hot = [word for name, word in ONE_HOT.items() if str(told.pop(name, "")).strip() == "1"]
     if hot:
         told["winner"] = hot[0]
-    prompt = _texts(told.pop("prompt", ""), "prompt")
-    for side in "ab":
+    prompt, *responses = _exchanges(texts)
+    for side, replies in zip("ab", responses, strict=True):
         name = f"conversation_{side}"
         if name in told:
             told[name] = decode(told[name].encode())
             continue
-        replies = _texts(told.pop(f"response_{side}", ""), f"response_{side}")
-        if len(replies) != len(prompt):
-            raise ImportProblem(
-                f"has {len(replies)} replies to {len(prompt)} messages", field=f"response_{side}"
-            )
         told[name] = [
             {"role": role, "content": text}
             for pair in zip(prompt, replies, strict=True)
@@ -99,20 +106,28 @@ def of_row(row: Mapping[str, str]) -> Comparison:
     return of_object(told)
 
 
-def _texts(value: str, name: str) -> list[str]:
-    """Return a cell as texts: one, or those of a JSON list."""
+def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
+    """Return what the prompt and both responses say, a text for each exchange.
+
+    A cell is a text as it stands. Only where all three are JSON lists of equally many texts do they hold one
+    text for each exchange, as the files of lmsys have it.
+    """
+    lists = [_list(value) for value in texts.values()]
+    if all(lists) and len({len(one) for one in lists}) == 1:
+        return lists
+    return [[value] for value in texts.values()]
+
+
+def _list(value: str) -> list[str]:
+    """Return the texts of a JSON list, null as an empty one; [] for anything else."""
     if not value.lstrip().startswith("["):
-        return [value]
+        return []
     try:
         found = decode(value.encode())
     except ImportProblem:
-        return [value]
-    if (
-        not isinstance(found, list)
-        or not found
-        or not all(one is None or isinstance(one, str) for one in found)
-    ):
-        raise ImportProblem("must be a text or a list of texts", field=name)
+        return []
+    if not isinstance(found, list) or not all(one is None or isinstance(one, str) for one in found):
+        return []
     return [one or "" for one in found]
 
 

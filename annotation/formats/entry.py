@@ -18,6 +18,9 @@ class Rating:
 
     `level` and `values` describe the question's scale, for a question that the corpus does not know yet.
     `raw` is a number as it was written, for a question that is answered in words after all.
+
+    `turn_number` is the number that annotators see beside the turn, from 1; it places a label whose `turn` is
+    not known. With `counted`, the label's turn is read from 0 and the file does not say that it is so.
     """
 
     dialogue: str
@@ -26,6 +29,8 @@ class Rating:
     values: tuple[float | str, ...] = ()
     raw: str | None = None
     field: str = "value"
+    turn_number: int | None = None
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

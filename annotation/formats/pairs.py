@@ -24,7 +24,6 @@ from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.formats.tables import csv_cells, row_of
 from annotation.records import Continuation, Dialogue, Participant
-from annotation.text.csv_cells import unguarded
 
 SIDES = ({"conversation_a", "conversation_b"}, {"response_a", "response_b"})
 
@@ -64,24 +63,25 @@ def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
         beginning = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
     if beginning.startswith(b"{"):
         for line, content in source.lines():
-            yield line, lambda content=content: _of_object(decode(content))  # type: ignore[misc]
+            yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
         return
     rows = csv_cells(source)
     names = [name.strip().lower() for name in next(rows)[1]]
     if not any(sides <= set(names) for sides in SIDES):
         raise ImportProblem("has no columns response_a and response_b", line=1, field="response_a")
+    source.is_table = True
+    source.pass_over(name for name in names if name not in arena.COLUMNS)
     for line, values in rows:
-        yield line, lambda values=values: arena.of_row(_row(names, values))  # type: ignore[misc]
+        yield line, lambda values=values: arena.of_row(row_of(names, values))  # type: ignore[misc]
 
 
-def _row(names: list[str], values: list[str]) -> dict[str, str]:
-    return {name: unguarded(value) for name, value in row_of(names, values).items()}
-
-
-def _of_object(raw: Any) -> Comparison:
+def _of_object(raw: Any, source: Source) -> Comparison:
     if not isinstance(raw, dict):
         raise ImportProblem(f"must be an object, not {kind_of(raw)}")
-    return arena.of_object(raw) if SIDES[0] <= raw.keys() else pair_lines.of_object(raw)
+    if not SIDES[0] <= raw.keys():
+        return pair_lines.of_object(raw)
+    source.pass_over(name for name in raw if name not in arena.FIELDS)
+    return arena.of_object(raw)
 
 
 def _placed(dialogues: dict[str, _Gathered], line: int, comparison: Comparison) -> Rating | None:

@@ -2,9 +2,11 @@
 
 `item` is the item's key, `dialogue/continuation/turn` (of a comparison with all its members, and `order` is
 then the order in which they were shown, such as [1, 0]); or the columns dialogue, continuation and turn say
-it. Other columns: rater, kind, identified, question, value, sample, missing, explanation, evidence (JSON),
-occasion, scheme, and for questions that are new level and values. An empty value is a missing answer. Columns
-of other names are passed over. A file may call its columns otherwise, where the import says which is which.
+it. `turn` counts from 0, or from 1 where the setting `turns_from` says so; `turn_number` is the number that
+annotators see beside a turn, from 1. Other columns: rater, kind, identified, question, value, sample,
+missing, explanation, evidence (JSON), occasion, scheme, and for questions that are new level and values. An
+empty value is a missing answer. Columns of other names are passed over, and named. A file may call its
+columns otherwise, where the import says which is which.
 """
 
 from __future__ import annotations
@@ -28,23 +30,36 @@ from annotation.text.item_keys import place_of
 KINDS = ("human", "judge", "metric", "key")
 TRUTH = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}
 QUESTION = "overall"
+TURNS_FROM = "turns_from"
 MISSING = "no answer given"
 LIMITS = {"rater": NAME_LIMIT, "question": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
 COLUMNS = (
-    *("item", "rater", "value", "question", "dialogue", "continuation", "turn", "sample", "kind"),
+    *(
+        "item",
+        "rater",
+        "value",
+        "question",
+        "dialogue",
+        "continuation",
+        "turn",
+        "turn_number",
+        "sample",
+        "kind",
+    ),
     *("identified", "missing", "explanation", "evidence", "occasion", "scheme", "level", "values", "order"),
 )
 
 
 def read(source: Source) -> Iterator[SourceRecord]:
     """Yield one rating for each row; the line of a row is the one that it begins on."""
-    rows = csv_cells(source, ",")
+    rows = csv_cells(source)
     header = _header(source, next(rows)[1])
     question = _question(source, header)
+    turns_from = source.settings.get(TURNS_FROM, "")
 
     def one(values: list[str]) -> Rating:
         row = {name: unguarded(value) for name, value in row_of(header, values).items()}
-        return rating(row | {"question": row.get("question") or question})
+        return rating(row | {"question": row.get("question") or question}, str(turns_from))
 
     yield from entries(source, rows, one)
 
@@ -62,12 +77,12 @@ def _question(source: Source, header: list[str]) -> str:
     return theirs if theirs and "question" not in header else QUESTION
 
 
-def rating(row: Row) -> Rating:
-    """Return the answer that a row gives."""
+def rating(row: Row, turns_from: str = "") -> Rating:
+    """Return the answer that a row gives. `turns_from` says what the first turn's `turn` is: 0 or 1."""
     for name, limit in LIMITS.items():
         if len(row.get(name, "")) > limit:
             raise ImportProblem(f"is longer than {limit} characters", field=name)
-    place = _place(row)
+    place, is_key = _place(row, turns_from)
     value, missing = _value(row)
     kind = row.get("kind", "").strip() or "human"
     if kind not in KINDS:
@@ -93,8 +108,16 @@ def rating(row: Row) -> Rating:
         shown=_order(row, len(place.members)),
         record=place.record,
     )
-    raw = row["value"] if value is not None else None
-    return Rating(place.dialogue, label, row.get("level", "").strip(), _values(row), raw)
+    number = None if is_key else _turn(row, "turn_number")
+    return Rating(
+        place.dialogue,
+        label,
+        row.get("level", "").strip(),
+        _values(row),
+        raw=row["value"] if value is not None else None,
+        turn_number=number,
+        counted=place.turn is not None and not is_key and not turns_from and number is None,
+    )
 
 
 def _evidence(row: Row, place: Place, is_answer: bool) -> tuple[Passage, ...]:
@@ -110,18 +133,33 @@ def _evidence(row: Row, place: Place, is_answer: bool) -> tuple[Passage, ...]:
     return evidence(fields.items("evidence"), place.continuation, "evidence")
 
 
-def _place(row: Row) -> Place:
-    """Return where the item is, from its key, else from the columns."""
+def _place(row: Row, turns_from: str) -> tuple[Place, bool]:
+    """Return where the item is, from its key, else from the columns; and whether its key says it."""
+    turn = _turn(row, "turn", first=int(turns_from or 0))
     if key := row.get("item", ""):
         try:
-            return place_of(key)
+            place = place_of(key)
         except ValueError as error:
             if not row.get("dialogue"):
                 raise ImportProblem(str(error), field="item") from None
+        else:
+            if turn not in (None, place.turn):
+                said = "the whole" if place.turn is None else f"turn {place.turn}, counted from 0"
+                raise ImportProblem(f"is {row['turn'].strip()}, but the item's key says {said}", field="turn")
+            return place, True
     if not row.get("dialogue"):
         raise ImportProblem("is empty", field="item")
-    turn = whole(row, "turn") if row.get("turn", "").strip() else None
-    return Place(row["dialogue"], row.get("continuation", "") or SELF, turn)
+    return Place(row["dialogue"], row.get("continuation", "") or SELF, turn), False
+
+
+def _turn(row: Row, name: str, first: int = 1) -> int | None:
+    """Return a column that counts turns, None where it is empty; `turn` as an index from 0."""
+    if not row.get(name, "").strip():
+        return None
+    number = whole(row, name)
+    if number < first:
+        raise ImportProblem(f"is {number}, but turns are counted from {first}", field=name)
+    return number - first if name == "turn" else number
 
 
 def _order(row: Row, members: int) -> tuple[int, ...]:
@@ -180,5 +218,6 @@ FORMAT = Format(
     read=read,
     looks_like=lambda head: {"rater", "value"} <= head.header and bool(head.header & {"item", "dialogue"}),
     columns=COLUMNS,
+    settings=(TURNS_FROM,),
     labels_only=True,
 )

@@ -68,6 +68,13 @@ SETTINGS: dict[str, Setting] = {
             ("yes",),
         ),
         Setting("dialogue", "name", "Id of the dialogue", "Of a long one; else it is the file's name."),
+        Setting(
+            "turns_from",
+            "choice",
+            "First turn is number",
+            "Whether the column `turn` of a ratings file counts a dialogue's turns from 0 or from 1.",
+            ("0", "1"),
+        ),
         Setting("min_turns", "count", "Least number of turns", "Shorter dialogues of MPDD are left out."),
     )
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from annotation.formats.problems import Faults, ImportProblem
@@ -16,6 +16,8 @@ from annotation.formats.problems import Faults, ImportProblem
 MAX_LINE = 16 * 2**20
 MAX_DOCUMENT = 64 * 2**20
 CHUNK = 2**20
+MOST_NAMES = 40
+"""So many columns or fields that are not read are named, at most."""
 PARTS = (".json", ".jsonl")
 """How the files of a folder end that are read."""
 BOM = b"\xef\xbb\xbf"
@@ -44,7 +46,7 @@ class Source:
     `name` is what its owner calls it, where the path is of a stored upload; `columns` are a table's own names
     for columns, by Concord's, and `settings` what its user says of it. With `faults`, reading goes on after a
     problem that is reported; without, the first one is raised. `notes` are what the reader has to say about
-    the file.
+    the file; `passed_over` are its columns or fields that are not read.
     """
 
     def __init__(
@@ -66,6 +68,8 @@ class Source:
         self.settings = dict(settings or {})
         self.faults = faults
         self.notes: list[str] = []
+        self.passed_over: dict[str, None] = {}
+        self.is_table = False
         self.done = 0
         try:
             self.total = sum(_size(file) for file in self.files())
@@ -77,6 +81,20 @@ class Source:
         if self.faults is None:
             raise problem
         self.faults.add(problem)
+
+    def pass_over(self, names: Iterable[str]) -> None:
+        """Note columns or fields that are not read: they are named with the import."""
+        self.passed_over.update(dict.fromkeys(name for name in names if name))
+
+    def all_notes(self) -> list[str]:
+        """Return the notes, the last of them about what was not read."""
+        names = list(self.passed_over)
+        if not names:
+            return self.notes
+        rest = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        kind = "Columns" if self.is_table else "Fields"
+        shown = ", ".join(name[:80] for name in names[:MOST_NAMES])
+        return [*self.notes, f"{kind} passed over: {shown}{rest}."]
 
     def files(self) -> list[Path]:
         """Return the file itself, or a folder's .json and .jsonl files in the order of their names."""

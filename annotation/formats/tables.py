@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -19,12 +19,12 @@ LONGEST_CELL = 131_072
 """Characters of one cell."""
 
 
-def csv_cells(source: Source, separator: str = "") -> Iterator[Cells]:
+def csv_cells(source: Source) -> Iterator[Cells]:
     """Yield the rows of a file, the header first; what separates the columns is read from the first line."""
     lines = _lines(source)
     first = next(lines)
     csv.field_size_limit(LONGEST_CELL)  # of the whole process: another reader may have raised it
-    rows = csv.reader(chain((first,), lines), strict=True, delimiter=separator or delimiter(first))
+    rows = csv.reader(chain((first,), lines), strict=True, delimiter=delimiter(first))
     while True:
         line = rows.line_num + 1
         values = _next(rows, line)
@@ -53,8 +53,11 @@ def _next(rows: Any, line: int) -> list[str] | None:
     return row
 
 
-def header_of(source: Source, names: list[str], known: Iterable[str], needed: Iterable[str]) -> list[str]:
-    """Return the columns by Concord's names; refuse what is missing, mapped wrongly or there twice."""
+def header_of(source: Source, names: list[str], known: Collection[str], needed: Iterable[str]) -> list[str]:
+    """Return the columns by Concord's names, and name the others with the import.
+
+    Refuses what is missing, mapped wrongly or there twice.
+    """
     plain = [name.strip().lower() for name in names]
     for ours, theirs in source.columns.items():
         if ours not in known:
@@ -69,6 +72,8 @@ def header_of(source: Source, names: list[str], known: Iterable[str], needed: It
             )
     if repeated := {name for name in header if name and header.count(name) > 1}:
         raise ImportProblem("is there twice", line=1, field=sorted(repeated)[0])
+    source.is_table = True
+    source.pass_over(name for name in header if name not in known)
     return header
 
 

@@ -59,9 +59,6 @@ class _Part:
 def read_table(source: Source, rows: Iterator[Cells]) -> Iterator[SourceRecord]:
     """Yield the dialogues of a table whose first row names the columns."""
     header = header_of(source, next(rows)[1], COLUMNS, NEEDED)
-    unknown = [name for name in header if name and name not in COLUMNS]
-    if unknown:
-        source.notes.append(f"Columns passed over: {', '.join(unknown)[:300]}.")
     for _, group in groupby(_rows(source, header, rows), key=lambda row: row[1]["dialogue"]):
         if entry := _dialogue(source, group):
             yield entry

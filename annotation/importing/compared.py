@@ -9,7 +9,8 @@ from django.db import connection
 from annotation.corpora.comparisons import MAKE
 from annotation.formats import Faults, ImportProblem
 from annotation.importing.copying import fresh_table
-from annotation.models import Corpus
+from annotation.models import Corpus, Item, ItemMember
+from config.planner import WORTH_TELLING, tell_planner
 
 COLUMNS = "(n bigint, place int, continuation text, continuation_id bigint, turn_id bigint, at int, why text)"
 
@@ -79,6 +80,7 @@ def place(corpus: Corpus, faults: Faults) -> int:
     known = {"corpus": corpus.pk}
     if not _run(FIND, known):
         return 0
+    tell_planner("import_member")
     if wrong := _rows(WRONG):
         for _, line, field, why in wrong:
             name = f"{field.removesuffix('value')}continuations" if field.startswith("labels") else "item"
@@ -88,7 +90,10 @@ def place(corpus: Corpus, faults: Faults) -> int:
     if len(wrong) == MOST:
         faults.refuse()  # there may be more, which no item can be made of
     made = _rows(MAKE.format(given=GIVEN), known)[0][0]
+    if made >= WORTH_TELLING:
+        tell_planner(Item._meta.db_table, ItemMember._meta.db_table)
     _run(KEEP, known)
+    tell_planner("import_compared")
     return int(made)
 
 

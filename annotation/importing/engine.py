@@ -20,14 +20,15 @@ from annotation.importing.questions import known_scheme
 from annotation.importing.result import ImportResult
 from annotation.importing.staging import close_staging, open_staging, stage, staged
 from annotation.importing.writer import Writer
-from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Turn
+from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Record, Turn
 from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
 
 Progress = Callable[[int, int, ImportResult], None]
 """Told now and then: bytes read, bytes in all, what was written so far."""
 
-FILLED = (Dialogue, Continuation, Turn, Item, Label)
+STORED = (Dialogue, Continuation, Turn, Record, Item)
+"""What labels are placed on: statements over many of them are planned with the sizes that these have now."""
 
 NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
 
@@ -205,9 +206,12 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         stage(writer.write(batch), faults)
         if progress:
             progress(order.origin.done, order.origin.total, result)
-    result.notes += order.origin.notes
+    result.notes += order.origin.all_notes()
     close_staging()
-    if staged()[0]:
+    labels, _ = staged()
+    if result.items + labels >= WORTH_TELLING:
+        tell_planner(*(model._meta.db_table for model in STORED))
+    if labels:
         place_labels(
             corpus=imported.corpus,
             imported=imported,
@@ -252,5 +256,5 @@ def _keep(imported: Import, result: ImportResult) -> None:
         subject=f"{imported.file_name} into {imported.corpus.name}"[:300],
         detail={name: number for name, number in imported.counts.items() if number},
     )
-    if result.items + result.labels >= WORTH_TELLING:
-        tell_planner(*(model._meta.db_table for model in FILLED))
+    if result.labels >= WORTH_TELLING:
+        tell_planner(Label._meta.db_table)

@@ -14,6 +14,7 @@ from annotation.formats import Faults, ImportProblem
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.labels import pseudonyms, raters
 from annotation.models import Corpus, Rater
+from config.planner import tell_planner
 
 NAMED = """
 SELECT rater_kind, rater_name, bool_and(identified), bool_or(identified), min(line)
@@ -46,6 +47,7 @@ def find_raters(corpus: Corpus, faults: Faults) -> None:
         shared = stored.get((None, kind, name))
         rows.append((number, kind, name, always, mine and mine.pk, shared and shared.pk))
     copy_rows("import_rater", COLUMNS, TYPES, rows)
+    tell_planner("import_rater")
 
 
 def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str], Rater]:

@@ -41,14 +41,18 @@ def place_labels(
     wrong goes to `faults`, which may have found something before: then nothing is written in the end.
     """
     known = {"corpus": corpus.pk, "imported": imported.pk}
+    _place_numbered(known, faults)
+    _refuse_uncertain_count(known, faults)
     _refuse_unplaced(known, faults)
     result.items += compared.place(corpus, faults)
-    _refuse_beyond(known, faults)
+    if _number("SELECT count(evidence) FROM import_label"):
+        _refuse_beyond(known, faults)
     fresh_table(
         "import_decided",
         "(dialogue text, continuation text, kind text, PRIMARY KEY (dialogue, continuation))",
     )
     _run(sql.DECIDED, known)
+    tell_planner("import_decided")
     resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)
@@ -58,9 +62,10 @@ def place_labels(
     tell_planner("import_placed")
     _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
     _refuse_over_turns(faults)
-    result.unchanged = _run(sql.DROP_UNCHANGED, known)
+    if not fresh:
+        result.unchanged = _run(sql.DROP_UNCHANGED, known)
+        _refuse_conflicts(faults)
     _refuse_repeated(faults)
-    _refuse_conflicts(faults)
     faults.refuse()
     create_raters(corpus)
     result.labels = _run(sql.INSERT, known)
@@ -101,6 +106,60 @@ def _store_questions(questions: Mapping[Asked, Question]) -> None:
         ("text", "text", "text", "int8", "bool", "text", "jsonb"),
         rows,
     )
+    tell_planner("import_question")
+
+
+def _place_numbered(known: Mapping[str, Any], faults: Faults) -> None:
+    """Find the turns of labels that name them by the number that annotators see."""
+    if not _number("SELECT count(*) FROM import_label WHERE turn_number IS NOT NULL"):
+        return
+    fresh_table("import_numbered", sql.NUMBERED_COLUMNS)
+    _run(sql.NUMBERED, known)
+    tell_planner("import_numbered")
+    rows = _rows(sql.MISNUMBERED)
+    for _, line, *place in rows:
+        faults.add(ImportProblem(_misnumbered(*place), field="turn_number", line=line))
+    if rows:
+        faults.refuse()
+    _run(sql.PLACE_NUMBERED, {})
+
+
+def _misnumbered(
+    dialogue: str,
+    continuation: str,
+    position: int | None,
+    number: int,
+    positions: list[int] | None,
+    low: int,
+    high: int,
+) -> str:
+    where = f"the continuation {continuation!r} of {dialogue!r}"
+    if positions is None:
+        return f"there is no turn with the number {number} in {where}: its turns are {low} to {high}"
+    if position is not None:
+        return f"{number} is not the number of turn {position}, counted from 0, in {where}"
+    told = ", ".join(map(str, sorted(positions)))
+    return (
+        f"several turns of {where} have the number {number}: write `turn`, counted from 0, as one of {told}"
+    )
+
+
+def _refuse_uncertain_count(known: Mapping[str, Any], faults: Faults) -> None:
+    """Refuse a file that never names the first turn, so that its `turn` may count from 0 or from 1."""
+    ((line, fits_zero, fits_one),) = _rows(sql.COUNTS_FROM, known)
+    if not fits_one:  # null: nothing is counted
+        return
+    reason = (
+        "no row is about turn 0, though these dialogues have one: say whether `turn` counts from 0 or "
+        "from 1, with --turns-from 0 or --turns-from 1 (the field `turns_from`)"
+    )
+    if not fits_zero:
+        reason = (
+            "if `turn` counts from 0, some rows name turns that are not there or not rated; if it counts "
+            "from 1, all fit: then say --turns-from 1 (the field `turns_from`)"
+        )
+    faults.add(ImportProblem(reason, field="turn", line=line))
+    faults.refuse()
 
 
 def _refuse_unplaced(known: Mapping[str, Any], faults: Faults) -> None:

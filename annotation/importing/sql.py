@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotation.kinds import kind_at
 from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
+from annotation.models.turn_numbers import TURN_NUMBER
 
 KIND = f"""CASE WHEN l.record_kind IS NOT NULL THEN l.record_kind
   WHEN jsonb_array_length(l.members) = 2 THEN 'pair' WHEN l.members IS NOT NULL THEN 'ranking'
@@ -21,6 +22,57 @@ SELECT d.key, c.key, CASE WHEN d.scenario IS NULL THEN '{ANSWER.key}' ELSE '{DEC
  WHERE d.corpus_id = %(corpus)s AND (d.scenario IS NOT NULL OR d.script IS NOT NULL) AND c.mode = 'static'
 """  # noqa: S608  (keys of ours)
 """Fills the table of the continuations whose turns are decisions or answers."""
+
+NUMBERED_COLUMNS = "(dialogue text, continuation text, position integer, given boolean, number integer)"
+NUMBERED = f"""
+INSERT INTO import_numbered
+SELECT named.dialogue, named.continuation, t.position, t.given, {TURN_NUMBER}
+  FROM (SELECT DISTINCT dialogue, continuation FROM import_label WHERE turn_number IS NOT NULL) AS named
+  JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = named.dialogue
+  JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = named.continuation
+  JOIN annotation_turn t ON t.continuation_id = c.id
+"""  # noqa: S608  (own SQL)
+"""Fills the table of the numbers that annotators see beside the turns of the continuations that a file
+names."""
+
+MISNUMBERED = """
+SELECT l.n, l.line, l.dialogue, l.continuation, l.position, l.turn_number, found.positions,
+       known.low, known.high
+  FROM import_label l
+  JOIN (SELECT dialogue, continuation, min(number) AS low, max(number) AS high
+          FROM import_numbered GROUP BY dialogue, continuation) AS known USING (dialogue, continuation)
+  LEFT JOIN (SELECT dialogue, continuation, number,
+                    coalesce(array_agg(position) FILTER (WHERE NOT given), array_agg(position)) AS positions
+               FROM import_numbered GROUP BY dialogue, continuation, number) AS found
+    ON found.dialogue = l.dialogue AND found.continuation = l.continuation AND found.number = l.turn_number
+ WHERE l.turn_number IS NOT NULL
+   AND NOT coalesce(CASE WHEN l.position IS NULL THEN cardinality(found.positions) = 1
+                         ELSE l.position = ANY(found.positions) END, false)
+ ORDER BY l.n LIMIT 20
+"""
+"""Labels whose `turn_number` names no turn, several, or another one than `turn`."""
+
+PLACE_NUMBERED = """
+UPDATE import_label l SET position = t.position
+  FROM import_numbered t
+ WHERE l.position IS NULL AND l.turn_number = t.number
+   AND t.dialogue = l.dialogue AND t.continuation = l.continuation
+   AND (NOT t.given OR NOT EXISTS (
+        SELECT 1 FROM import_numbered o
+         WHERE o.dialogue = t.dialogue AND o.continuation = t.continuation AND o.number = t.number
+           AND NOT o.given))
+"""
+
+COUNTS_FROM = """
+SELECT min(l.line), bool_and(coalesce(NOT zero.given, false)), bool_and(coalesce(NOT one.given, false))
+  FROM import_label l
+  LEFT JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
+  LEFT JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
+  LEFT JOIN annotation_turn zero ON zero.continuation_id = c.id AND zero.position = l.position
+  LEFT JOIN annotation_turn one ON one.continuation_id = c.id AND one.position = l.position - 1
+ WHERE l.counted
+"""
+"""Whether all turns that a file counts can be rated where it counts from 0, and where it counts from 1."""
 
 UNPLACED = """
 SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, l.record_kind, l.record_key, d.id, c.id,

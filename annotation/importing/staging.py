@@ -38,6 +38,8 @@ COLUMNS = {
     "evidence": "jsonb",
     "level": "text",
     "values": "jsonb",
+    "turn_number": "int4",
+    "counted": "bool",
 }
 
 
@@ -84,6 +86,8 @@ def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any
                 *_columns(rating),
                 rating.level,
                 list(rating.values),
+                rating.turn_number,
+                rating.counted,
             )
 
 

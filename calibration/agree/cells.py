@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from annotation.text.cells import looks_like_nothing, means_nothing
 from annotation.text.csv_cells import unguarded
 from calibration.agree.files import RatingsFileError, Row
 from calibration.statistics.core.types import SCALES
 
 TEXT = "text"
-LIKE_MISSING = re.compile(r"(n/?a|n\.a\.|#n/a|nan|null|-+|[–—])( \(.*\))?", re.IGNORECASE | re.DOTALL)
-"""How programs and people write that there is no answer, with or without a reason in brackets."""
-FIRST = frozenset("nN#-–—")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +32,9 @@ def answer(
     Raises RatingsFileError for what looks like no answer and is neither declared as a value nor as missing.
     """
     text = unguarded((cell or "").strip())
-    if missing and (text.casefold() in missing or text.casefold().partition(" (")[0] in missing):
+    if means_nothing(text, missing):
         return None
-    if text[:1] in FIRST and LIKE_MISSING.fullmatch(text) and text not in declared.values:
+    if looks_like_nothing(text) and text not in declared.values:
         mark = text.partition(" (")[0]
         advice = f"--missing={mark} takes it as missing, --values as a category"
         raise RatingsFileError(path, f"value {text!r} looks like no answer: {advice}", line, column)

@@ -10,6 +10,8 @@ from pathlib import Path
 from annotation.text.csv_cells import unguarded
 from calibration.agree.cells import TEXT, Declared, answer, declared_of
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
+from calibration.agree.names import Spelling
+from calibration.agree.rater_columns import rater_columns
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import Collector
 from calibration.statistics.core.types import Level, RatingError, Record, Samples
@@ -28,6 +30,9 @@ class Reading:
 
     `missing` are the cells, in lower case, that mean no answer; `declared` holds where it is not the file's
     own the scale of all questions.
+    `rater_columns` are those of a wide file's raters (None: all that may be), `judges` the raters that are
+    judges where no column says so (None: not said); `names` is "join", "keep" or "" (refuse), for names that
+    differ in case or space alone.
     """
 
     questions: Collection[str] = ()
@@ -36,6 +41,9 @@ class Reading:
     cluster_required: bool = False
     missing: frozenset[str] = frozenset()
     declared: Declared = field(default_factory=Declared)
+    rater_columns: tuple[str, ...] | None = None
+    judges: frozenset[str] | None = None
+    names: str = ""
 
 
 @dataclass
@@ -61,11 +69,13 @@ class RatingsFile:
     columns: tuple[str, ...]
     read: frozenset[str] = frozenset()
     free_text: tuple[str, ...] = ()
+    spelling: Spelling = field(default_factory=Spelling)
 
     def unread(self) -> list[str]:
-        """Say which columns were not read, and that a dialogue could be the cluster."""
+        """Say which columns were not read, which names joined, and that a dialogue could be the cluster."""
         left = [c for c in self.columns if c not in self.read]
         said = [f"Columns not read: {', '.join(left)}."] if left else []
+        said += self.spelling.notes()
         if self.free_text:
             said.append(f"Free text has no agreement statistics: {', '.join(self.free_text)}.")
         if self.cluster is None and "dialogue" in self.columns:
@@ -135,17 +145,23 @@ def read_ratings(
             raise RatingsFileError(
                 path, f"no column {wanted!r}; the columns are {', '.join(table.columns)}", 1
             )
-    raters = [c for c in table.columns if c not in ("item", *ABOUT, cluster, reading.by)] if wide else []
-    if wide and not raters:
-        raise RatingsFileError(path, "no columns 'rater' and 'value', and no columns of raters either", 1)
+    about = ("item", *ABOUT, *filter(None, (cluster, reading.by)))
+    if reading.rater_columns is not None and not wide:
+        raise RatingsFileError(path, "--rater-columns is for files with a column for each rater", 1)
+    raters = rater_columns(path, table.columns, about, reading.rater_columns) if wide else ()
+    read = frozenset({"item", *raters, *USED, *filter(None, (cluster, reading.by))}) | frozenset(
+        () if wide else LONG + ("kind",) + SCALE
+    )
+    table.used = None if wide and reading.rater_columns is None else read  # any column may be a rater's
+    spelling = Spelling(reading.names, reading.judges)
     parts: dict[tuple[str, str, Declared, str], Part] = {}
     seen: set[str] = set()
     free_text: dict[str, None] = {}
     for line, row in progress(table):
         declared = Declared() if wide else declared_of(path, line, row)
         question, scheme = (
-            unguarded(row.get("question") or ""),
-            "" if wide else unguarded(row.get("scheme") or ""),
+            unguarded(row.get("question") or "").strip(),
+            "" if wide else unguarded(row.get("scheme") or "").strip(),
         )
         if reading.questions and not {question, f"{scheme}/{question}"} & set(reading.questions):
             seen.add(question)
@@ -158,7 +174,7 @@ def read_ratings(
         part = parts.get(key)
         if part is None:
             part = parts[key] = Part(question, stratum, declared, scheme)
-        for record in _records(path, line, row, raters, cluster, reading):
+        for record in _records(path, line, row, raters, cluster, reading, spelling):
             part.lines.append(line)
             try:
                 part.collector.add(record)
@@ -172,12 +188,22 @@ def read_ratings(
     if not parts:
         only = f": {', '.join(free_text)} is free text" if free_text else ""
         raise RatingsFileError(path, f"no ratings{only}")
+    _check_names(path, parts.values(), spelling, reading)
     _tell_apart(list(parts.values()))
     shape = f"wide, raters in columns {', '.join(raters)}" if wide else "long"
-    read = frozenset({"item", *raters, *USED, *filter(None, (cluster, reading.by))}) | frozenset(
-        () if wide else LONG + ("kind",) + SCALE
-    )
-    return RatingsFile(path, tuple(parts.values()), shape, cluster, table.columns, read, tuple(free_text))
+    nameless = ["one without a name"] if table.unnamed == 1 else []
+    nameless += [f"{table.unnamed} without a name"] if table.unnamed > 1 else []
+    columns = (*table.columns, *table.late, *nameless)
+    return RatingsFile(path, tuple(parts.values()), shape, cluster, columns, read, tuple(free_text), spelling)
+
+
+def _check_names(path: Path, parts: Iterable[Part], spelling: Spelling, reading: Reading) -> None:
+    """Refuse names that differ in case or space alone, and raters of whom it is not clear what they are."""
+    parts = list(parts)
+    items = {item: None for part in parts for item in part.collector.items}
+    open_scales = [part for part in parts if not (part.declared.values or reading.declared.values)]
+    spelling.check(path, [("items", items), *(("values", part.collector.texts) for part in open_scales)])
+    spelling.check_kinds(path)
 
 
 def _tell_apart(parts: Sequence[Part]) -> None:
@@ -191,15 +217,21 @@ def _tell_apart(parts: Sequence[Part]) -> None:
 
 
 def _records(
-    path: Path, line: int, row: Row, raters: Sequence[str], cluster: str | None, reading: Reading
+    path: Path,
+    line: int,
+    row: Row,
+    raters: Sequence[str],
+    cluster: str | None,
+    reading: Reading,
+    spelling: Spelling,
 ) -> Iterable[Record]:
-    item = unguarded(row.get("item") or "")
+    item = spelling.item(row.get("item") or "")
     if not item:
         raise RatingsFileError(path, "empty; every rating needs its item", line, "item")
     shared = {
-        "cluster": unguarded(row.get(cluster) or "") if cluster else "",
-        "system": unguarded(row.get("system") or ""),
-        "continuation": unguarded(row.get("continuation") or ""),
+        "cluster": spelling.clusters[row.get(cluster) or ""] if cluster else "",
+        "system": spelling.systems[row.get("system") or ""],
+        "continuation": unguarded(row.get("continuation") or "").strip(),
         "sample": _sample(path, line, row.get("sample")),
         "identified": _identified(path, line, row.get("identified")),
     }
@@ -209,15 +241,18 @@ def _records(
         )
     for name in raters:
         value = answer(path, line, name, row.get(name), reading.missing, reading.declared)
-        yield Record(item, name, value, **shared)  # type: ignore[arg-type]
+        rater = spelling.raters[name]
+        kind = spelling.kind(path, line, rater, "")
+        yield Record(item, rater, spelling.value(value, reading.declared), kind=kind, **shared)  # type: ignore[arg-type]
     if raters:
         return
-    rater = unguarded(row.get("rater") or "")
+    rater = spelling.raters[row.get("rater") or ""]
     if not rater:
         raise RatingsFileError(path, "empty; every rating needs its rater", line, "rater")
     declared = reading.declared if reading.declared.level else declared_of(path, line, row)
     value = answer(path, line, "value", row.get("value"), reading.missing, declared)
-    yield Record(item, rater, value, kind=row.get("kind") or "", **shared)  # type: ignore[arg-type]
+    kind = spelling.kind(path, line, rater, row.get("kind") or "")
+    yield Record(item, rater, spelling.value(value, declared), kind=kind, **shared)  # type: ignore[arg-type]
 
 
 def _sample(path: Path, line: int, cell: str | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 Row = dict[str, str | None]
@@ -24,14 +24,35 @@ class RatingsFileError(Exception):
 
 
 class Table:
-    """A file's columns, and its rows with their line numbers."""
+    """A file's named columns, and its rows with their line numbers.
+
+    Only the columns in `used` need cells that are texts or numbers; where it is None, all do. `unnamed`
+    counts columns without a name, and `late` are columns that the first line of JSONL lacks: both are passed
+    over.
+    """
 
     def __init__(
-        self, columns: tuple[str, ...], rows: Iterator[tuple[int, Row]], size: int | None = None
+        self,
+        columns: tuple[str, ...],
+        rows: Callable[[Table], Iterator[tuple[int, Row]]],
+        size: int | None = None,
+        unnamed: int = 0,
     ) -> None:
         self.columns = columns
-        self.rows = rows
         self.size = size
+        self.unnamed = unnamed
+        self.used: frozenset[str] | None = None
+        self.late: dict[str, None] = {}
+        self._rows = rows
+
+    @property
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """The rows, from the first."""
+        return self._rows(self)
+
+    def uses(self, column: str) -> bool:
+        """Whether a column is read."""
+        return self.used is None or column in self.used
 
 
 def read_table(path: Path) -> Table:
@@ -59,10 +80,11 @@ def _delimited(path: Path, delimiter: str) -> Table:
     if not any(columns):
         raise RatingsFileError(path, "no header; a ratings file has the columns item, rater and value", 1)
     _check_separator(path, columns, delimiter)
-    twice = [c for c in columns if columns.count(c) > 1]
+    twice = [c for c in columns if c and columns.count(c) > 1]
     if twice:
         raise RatingsFileError(path, f"column {twice[0]!r} appears twice", 1)
-    return Table(columns, _csv_rows(path, delimiter, columns))
+    named = tuple(filter(None, columns))
+    return Table(named, lambda _: _csv_rows(path, delimiter, columns), unnamed=len(columns) - len(named))
 
 
 def _check_separator(path: Path, columns: tuple[str, ...], delimiter: str) -> None:
@@ -86,14 +108,14 @@ def _csv_rows(path: Path, delimiter: str, columns: tuple[str, ...]) -> Iterator[
 
 
 def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of every row that is not blank, with the line it starts on."""
+    """Yield the cells of every row that holds any text, with the line it starts on."""
     with path.open(encoding="utf-8-sig", newline="") as opened:
         reader = csv.reader(opened, delimiter=delimiter, strict=True)
         line = 0
         try:
             for cells in reader:
                 start, line = line + 1, reader.line_num
-                if cells:
+                if any(cells) and not all(map(str.isspace, filter(None, cells))):
                     yield start, cells
         except UnicodeDecodeError as error:
             raise _not_utf8(path, error, _undecodable_line(path)) from None
@@ -117,28 +139,35 @@ def _undecodable_line(path: Path) -> int:
 
 
 def _json_lines(path: Path) -> Table:
-    rows = _json_rows(path)
-    try:
-        first = next(rows)
-    except StopIteration:
-        raise RatingsFileError(path, "the file has no rows") from None
+    first = next(_json_objects(path), None)
+    if first is None:
+        raise RatingsFileError(path, "the file has no rows")
     columns = tuple(first[1])
 
-    def again() -> Iterator[tuple[int, Row]]:
-        yield first
-        for line, row in rows:
-            late = next((key for key in row if key not in first[1]), None)
-            if late is not None:
-                message = (
-                    f"the first line has no key {late!r}: give every line the same keys (null where empty)"
-                )
-                raise RatingsFileError(path, message, line)
-            yield line, row
+    def rows(table: Table) -> Iterator[tuple[int, Row]]:
+        for line, row in _json_objects(path):
+            if not row.keys() <= first[1].keys():
+                _meet_late(path, line, row, table)
+            yield (
+                line,
+                {key: _cell(path, line, key, value) for key, value in row.items() if table.uses(key)},
+            )
 
-    return Table(columns, again())
+    return Table(columns, rows)
 
 
-def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
+def _meet_late(path: Path, line: int, row: dict[str, object], table: Table) -> None:
+    """Note keys that the first line lacks; refuse those of columns that are read."""
+    for key in row:
+        if key in table.columns:
+            continue
+        if table.uses(key):
+            message = f"the first line has no key {key!r}: give every line the same keys (null where empty)"
+            raise RatingsFileError(path, message, line)
+        table.late[key] = None
+
+
+def _json_objects(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
     with path.open("rb") as opened:
         for line, raw in enumerate(opened, start=1):
             if not raw.strip():
@@ -153,7 +182,7 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
                 ) from None
             if not isinstance(row, dict):
                 raise RatingsFileError(path, "expected a JSON object", line)
-            yield line, {key: _cell(path, line, key, value) for key, value in row.items()}
+            yield line, row
 
 
 def _cell(path: Path, line: int, key: str, value: object) -> str | None:
@@ -178,12 +207,13 @@ def _parquet(path: Path) -> Table:
         raise RatingsFileError(path, f"not a Parquet file: {str(error).splitlines()[0]}") from None
     columns = tuple(opened.schema_arrow.names)
 
-    def rows() -> Iterator[tuple[int, Row]]:
+    def rows(table: Table) -> Iterator[tuple[int, Row]]:
         line = 0
-        for batch in opened.iter_batches(batch_size=20_000):
-            lists = [batch.column(i).to_pylist() for i in range(batch.num_columns)]
+        used = [name for name in columns if table.uses(name)]
+        for batch in opened.iter_batches(batch_size=20_000, columns=used):
+            lists = [batch.column(name).to_pylist() for name in used]
             for cells in zip(*lists, strict=True):
                 line += 1
-                yield line, {k: _cell(path, line, k, v) for k, v in zip(columns, cells, strict=True)}
+                yield line, {k: _cell(path, line, k, v) for k, v in zip(used, cells, strict=True)}
 
-    return Table(columns, rows(), opened.metadata.num_rows)
+    return Table(columns, rows, opened.metadata.num_rows)

@@ -34,6 +34,22 @@ def _add_reading(parser: ArgumentParser) -> None:
         default=[],
         help="cells that mean no answer, comma-separated: NA,N/A,-",
     )
+    parser.add_argument(
+        "--rater-columns", metavar="NAMES", help="a wide file's columns of raters, comma-separated"
+    )
+    parser.add_argument(
+        "--judges",
+        metavar="NAMES",
+        help="raters that are judges where the file has no column kind, comma-separated; the others are "
+        "people (none: all are)",
+    )
+    parser.add_argument(
+        "--fold-names",
+        nargs="?",
+        const="yes",
+        choices=("yes", "no"),
+        help="join names that differ in case or space alone; no keeps them apart (default: refused)",
+    )
     parser.add_argument("--positive", default="1", help="the positive class of precision, recall and F1 (1)")
     parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
     parser.add_argument("--against", help="only pairs with this rater, as the reference")

@@ -6,13 +6,14 @@ it was learned on dev alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.corpora import splits
 from annotation.models import Question
 from annotation.text.numbers import number
 from calibration.models import Gold
+from calibration.statistics.gold import Estimation
 
 MEASURES = {
     "severity": "Severity (below 0: stricter)",
@@ -36,12 +37,19 @@ class Findings:
     rows: tuple[tuple[str, tuple[float | None, ...]], ...]
     remarks: tuple[str, ...]
     locked: str = ""
+    estimation: Estimation | None = None
 
     @property
     def headings(self) -> list[str]:
         """How the measures are headed."""
         named = MEASURES | ({"n": "Dev items shared"} if self.basis == "dev" else {})
         return [named.get(measure, measure) for measure in self.measures]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is said below the table: how the estimate ended, and remarks."""
+        estimated = [estimation_sentence(self.estimation)] if self.estimation else []
+        return estimated + [f"{remark[:1].upper()}{remark[1:]}." for remark in self.remarks]
 
     @property
     def cells(self) -> list[tuple[str, list[str]]]:
@@ -53,6 +61,15 @@ def _cell(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,}" if isinstance(value, int) else number(value, 3)
+
+
+def estimation_sentence(estimation: Estimation) -> str:
+    """Say after how many rounds an estimate ended, at which likelihood, and whether it converged."""
+    rounds = f"{estimation.rounds:,} round{'' if estimation.rounds == 1 else 's'}"
+    likelihood = f"log-likelihood {number(estimation.log_likelihood, 1)}"
+    if estimation.converged:
+        return f"The estimate converged after {rounds} ({likelihood})."
+    return f"The estimate has not converged: it still changed after {rounds} ({likelihood})."
 
 
 def told(gold: Gold) -> list[Findings]:
@@ -72,7 +89,8 @@ def _of(question: str, found: dict[str, Any], locked: bool) -> Findings:
     )
     raters = sorted(found["raters"].items())
     rows = tuple((name, tuple(row.get(measure) for measure in measures)) for name, row in raters)
-    return Findings(question, found["basis"], measures, rows, tuple(found["remarks"]))
+    estimation = Estimation(**found["estimation"]) if "estimation" in found else None
+    return Findings(question, found["basis"], measures, rows, tuple(found["remarks"]), estimation=estimation)
 
 
 def as_json(gold: Gold) -> dict[str, Any]:
@@ -84,6 +102,7 @@ def as_json(gold: Gold) -> dict[str, Any]:
             "basis": one.basis,
             "raters": {name: dict(zip(one.measures, row, strict=True)) for name, row in one.rows},
             "remarks": list(one.remarks),
+            **({"estimation": asdict(one.estimation)} if one.estimation else {}),
         }
         for one in told(gold)
     }

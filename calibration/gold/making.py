@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
 
@@ -157,13 +157,15 @@ def _hash(subjects: Sequence[SubjectData], rule: str, options: Mapping[str, Any]
 
 def _findings(data: SubjectData, chosen: Chosen, basis: str) -> dict[str, Any]:
     """Return what a rule told about a question's raters and of the whole, empty where it told nothing."""
-    if not chosen.raters and not chosen.remarks:
+    if not chosen.raters and not chosen.remarks and chosen.estimation is None:
         return {}
     raters = {
         name: {measure: None if np.isnan(value) else value for measure, value in told.items()}
         for name, told in chosen.raters.items()
     }
-    told = {"basis": basis, "raters": raters, "remarks": list(chosen.remarks)}
+    told: dict[str, Any] = {"basis": basis, "raters": raters, "remarks": list(chosen.remarks)}
+    if chosen.estimation is not None:
+        told["estimation"] = asdict(chosen.estimation)
     return {data.subject.question.key: told}
 
 

@@ -12,7 +12,8 @@ class Gold(models.Model):
 
     `n` and `without` count its labels and those without a value, `counts` does so by question id, as
     [n, without]. `findings` holds, by question key, what a rule estimated about the raters ({name: {measure:
-    value}}), remarks, and its basis: the items that they rest on, `dev` or `all`. They are written once, with
+    value}}), remarks, how an iterative estimate ended, and its basis: the items that they rest on, `dev` or
+    `all`. They are written once, with
     the labels, which never change.
     """
 

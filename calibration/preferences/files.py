@@ -10,24 +10,30 @@ from pathlib import Path
 
 from annotation.text.csv_cells import unguarded
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
+from calibration.agree.names import Spelling
 from calibration.statistics.preferences.votes import Vote, checked
 
 NEEDED = ("item", "rater", "value")
 PAIR_OF = ("first_system", "second_system")
 SYSTEMS, SEVERAL, MEMBERS = "systems", "|", "members"
+OPTIONAL = ("question", "kind", "sample", "order", "level")
 ORDERS: dict[str, bool] = {"canonical": False, "swapped": True}
 Watch = Callable[[Table], Iterable[tuple[int, Row]]]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What of a file is read: questions and systems (all where empty), and the column of clusters."""
+    """What of a file is read: questions and systems (all where empty), and the column of clusters.
+
+    `names` says what becomes of names that differ in case or space alone (`calibration.agree.names`).
+    """
 
     questions: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     cluster: str = "cluster"
     clustered: bool = True
     required: bool = False
+    names: str = ""
 
 
 @dataclass
@@ -38,6 +44,7 @@ class VotesFile:
     cluster: str
     votes: dict[str, list[Vote]] = field(default_factory=dict)
     unmatched: int = 0
+    spelling: Spelling = field(default_factory=Spelling)
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -49,7 +56,7 @@ class VotesFile:
         ]
         if self.unmatched:
             found.append(f"{self.unmatched:,} answers are about systems that were not chosen.")
-        return tuple(found)
+        return (*found, *self.spelling.joined())
 
 
 def read_votes(path: Path, wanted: Wanted, watch: Watch = lambda table: table.rows) -> VotesFile:
@@ -64,10 +71,13 @@ def read_votes(path: Path, wanted: Wanted, watch: Watch = lambda table: table.ro
     cluster = wanted.cluster if wanted.clustered and wanted.cluster in table.columns else ""
     if wanted.required and not cluster:
         raise RatingsFileError(path, f"no column {wanted.cluster!r}, which --cluster names", 1)
-    file = VotesFile(path, cluster)
+    table.used = frozenset({*NEEDED, *PAIR_OF, SYSTEMS, MEMBERS, *OPTIONAL, *filter(None, [cluster])})
+    file = VotesFile(path, cluster, spelling=Spelling(wanted.names))
     reader = _Reader(file, wanted)
     for line, row in watch(table):
         reader.add(line, row)
+    file.spelling.check(path, [("items", reader.items)])
+    file.spelling.check_kinds(path)
     missing = [name for name in wanted.questions if name not in file.votes]
     if missing:
         raise RatingsFileError(path, f"no question {missing[0]!r}; there are {', '.join(reader.questions)}")
@@ -119,13 +129,15 @@ class _Reader:
         self.file.votes.setdefault(question, []).append(vote)
 
     def _vote(self, cells: dict[str, str], systems: tuple[str, ...], line: int) -> Vote:
+        spelling = self.file.spelling
+        rater = spelling.raters[cells["rater"]]
         vote = Vote(
-            cells["item"],
-            cells["rater"],
+            spelling.item(cells["item"]),
+            rater,
             cells["value"] or None,
             systems,
-            cells[self.file.cluster] if self.file.cluster else "",
-            cells.get("kind", ""),
+            spelling.clusters[cells[self.file.cluster]] if self.file.cluster else "",
+            spelling.kind(self.file.path, line, rater, cells.get("kind", "")),
             self._swapped(cells.get("order", ""), len(systems), line),
             self._sample(cells.get("sample", ""), line),
         )
@@ -139,7 +151,7 @@ class _Reader:
         if not several and cells.get(MEMBERS):
             return self._members(cells[MEMBERS], line)
         named = several.split(SEVERAL) if several else [cells.get(name, "") for name in PAIR_OF]
-        systems = tuple(name.strip() for name in named)
+        systems = tuple(self.file.spelling.systems[name] for name in named)
         column = SYSTEMS if several or PAIR_OF[0] not in cells else PAIR_OF[not systems[1]]
         if not all(systems):
             raise self._wrong("a member has no system", line, column)
@@ -150,7 +162,7 @@ class _Reader:
     def _members(self, text: str, line: int) -> tuple[str, ...]:
         """Return the systems of the members as a label export lists them."""
         try:
-            return tuple(str(one["system"]) for one in json.loads(text))
+            return tuple(self.file.spelling.systems[str(one["system"])] for one in json.loads(text))
         except (ValueError, TypeError, KeyError):
             wanted = 'a list such as [{"system": "a"}, {"system": "b"}]'
             raise self._wrong(f"{text[:60]!r} is not {wanted}", line, MEMBERS) from None

@@ -52,6 +52,7 @@ def adjudicated_first(
             f"{int(agreed.sum())} of {len(reached)} items were decided by adjudication",
             *(fallback.remarks if fallback else ()),
         ),
+        estimation=fallback.estimation if fallback else None,
     )
 
 

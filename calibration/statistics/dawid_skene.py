@@ -1,20 +1,26 @@
 """Dawid and Skene (1979): labels and each rater's confusion matrix together, by expectation maximisation.
 
 Each item has one true class; given it, raters answer independently by their own confusion matrix. The
-computation is crowd-kit's. Raters who agree for a shared wrong reason are taken to be right.
+likelihood rises in every round; rounds go on until it no longer does. Raters who agree for a shared wrong
+reason are taken to be right.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import logsumexp
 
 from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.types import Floats
-from calibration.statistics.gold import Chosen, Ties, from_posterior
+from calibration.statistics.core.types import Floats, Ints
+from calibration.statistics.gold import Chosen, Estimation, Ties, from_posterior
+
+ROUNDS = 20_000
+TOLERANCE = 1e-12
+"""Least gain of a round, as a share of the log-likelihood, for which another one is made."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,7 @@ class DawidSkene:
     """The gold labels (confidence is the class's posterior probability) and what was estimated with them.
 
     ``shares`` is each value's prevalence and ``confusion[rater][true, given]`` each rater's probabilities,
-    both in the order of ``grid``.
+    both in the order of ``grid``; a row is NaN where no item has that true value.
     """
 
     gold: Chosen
@@ -38,58 +44,96 @@ def dawid_skene(
     columns: Sequence[int] | None = None,
     same_rater: Mapping[str, str] | None = None,
     ties: Ties = "none",
-    iterations: int = 500,
-    tolerance: float = 1e-10,
+    rounds: int = ROUNDS,
+    tolerance: float = TOLERANCE,
 ) -> DawidSkene:
     """Fit the model to categorical ratings; items nobody rated get no label.
 
     ``same_rater`` maps column names to one rater where a rater answered more than once. ``ties`` is for
-    values of the same posterior probability. What is told of each rater is the probability of a right answer
-    (the confusion matrix's diagonal, weighted by the values' shares) and the number of answers. ValueError
+    values of the same posterior probability. Each rater comes with the probability of a right answer (the
+    confusion matrix's diagonal, weighted by the values' shares) and the number of answers. ValueError
     without any rating.
     """
-    import pandas as pd
-    from crowdkit.aggregation import DawidSkene as Fit
-
     chosen = list(range(len(ratings.raters))) if columns is None else list(columns)
     names = [(same_rater or {}).get(ratings.raters[j], ratings.raters[j]) for j in chosen]
     block = ratings.values[:, chosen]
     rows, places = np.nonzero(~np.isnan(block))
     if not len(rows):
         raise ValueError("there are no ratings")
-    answers = pd.DataFrame({"task": rows, "worker": [names[p] for p in places], "label": block[rows, places]})
-    fit = Fit(n_iter=iterations, tol=tolerance)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # crowd-kit still uses older pandas keywords
-        fit.fit(answers)
-    grid = np.unique(block[rows, places])
+    raters = list(dict.fromkeys(names))
+    who = np.array([raters.index(name) for name in names])[places]
+    grid, codes = np.unique(block[rows, places], return_inverse=True)
+    rated, items = np.unique(rows, return_inverse=True)
+    answers = _Answers.of(items.ravel(), who, codes.ravel(), len(raters), len(grid))
+    fit = answers.fitted(rounds, tolerance)
+
     posterior = np.full((len(block), len(grid)), np.nan)
-    assert fit.probas_ is not None  # set by fit
-    assert fit.priors_ is not None
-    found = fit.probas_.reindex(columns=grid).fillna(0.0)
-    posterior[found.index.to_numpy()] = found.to_numpy()
+    posterior[rated] = fit.posterior
     n = (~np.isnan(block)).sum(axis=1)
     gold = from_posterior(ratings, posterior, grid, n, ties=ties, method="Dawid-Skene")
-    confusion = {name: _confusion(fit.errors_, name, grid) for name in dict.fromkeys(names)}
-    shares = np.asarray(fit.priors_.reindex(grid).fillna(0.0).to_numpy(), np.float64)
-    given = answers["worker"].value_counts()
-    told = {
-        name: {"accuracy": float(shares @ np.diag(matrix)), "n": int(given[name])}
-        for name, matrix in confusion.items()
-        if name in given
+    counted = np.bincount(who, minlength=len(raters))
+    confusion = {name: fit.confusion[at] for at, name in enumerate(raters)}
+    learned = {
+        name: {
+            "accuracy": float(fit.shares @ np.nan_to_num(np.diag(confusion[name]))),
+            "n": int(counted[at]),
+        }
+        for at, name in enumerate(raters)
+        if counted[at]
     }
-    late = len(fit.loss_history_) >= iterations
-    remarks = (f"the estimates still changed after {iterations} rounds",) if late else ()
-    gold = replace(gold, raters=told, remarks=remarks)
-    return DawidSkene(gold, tuple(grid.tolist()), shares, confusion, posterior)
+    gold = replace(gold, raters=learned, estimation=fit.estimation)
+    return DawidSkene(gold, tuple(grid.tolist()), fit.shares, confusion, posterior)
 
 
-def _confusion(errors: object, name: str, grid: Floats) -> Floats:
-    """Return P(given | true) of a rater as true x given."""
-    import pandas as pd
+@dataclass(frozen=True)
+class _Fit:
+    posterior: Floats
+    shares: Floats
+    confusion: Floats
+    estimation: Estimation
 
-    assert isinstance(errors, pd.DataFrame)
-    if name not in errors.index.get_level_values(0):
-        return np.full((len(grid), len(grid)), np.nan)
-    mine = pd.DataFrame(errors.loc[name]).reindex(index=grid, columns=grid).fillna(0.0)
-    return np.asarray(mine.to_numpy(), np.float64).T
+
+@dataclass(frozen=True)
+class _Answers:
+    """How often each rater gave each value to an item: items x (raters x values), sparse."""
+
+    given: csr_array
+    n_raters: int
+    n_values: int
+
+    @staticmethod
+    def of(items: Ints, raters: Ints, codes: Ints, n_raters: int, n_values: int) -> _Answers:
+        """Count answers; one rater may answer an item several times."""
+        shape = int(items.max()) + 1, n_raters * n_values
+        ones = np.ones(len(items))
+        return _Answers(csr_array((ones, (items, raters * n_values + codes)), shape), n_raters, n_values)
+
+    def fitted(self, rounds: int, tolerance: float) -> _Fit:
+        """Estimate from the shares of each item's answers on, until the likelihood no longer rises."""
+        posterior = np.asarray(self.given @ np.tile(np.eye(self.n_values), (self.n_raters, 1)))
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        likelihood, converged, done = -np.inf, False, 0
+        while done < rounds and not converged:
+            shares, confusion = self.maximised(posterior)
+            posterior, new = self.expected(shares, confusion)
+            done += 1
+            converged = bool(new - likelihood <= tolerance * abs(new))
+            likelihood = new
+        shares, confusion = self.maximised(posterior)
+        return _Fit(posterior, shares, confusion, Estimation(done, likelihood, converged))
+
+    def maximised(self, posterior: Floats) -> tuple[Floats, Floats]:
+        """Return the values' shares and P(given | true) as raters x true x given."""
+        counts = np.asarray(self.given.T @ posterior).reshape(self.n_raters, self.n_values, self.n_values)
+        counts = counts.transpose(0, 2, 1)
+        total = counts.sum(axis=2, keepdims=True)
+        confusion = np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.nan)
+        return posterior.mean(axis=0), confusion
+
+    def expected(self, shares: Floats, confusion: Floats) -> tuple[Floats, float]:
+        """Return each item's probabilities of the values and the log-likelihood."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.nan_to_num(confusion)).transpose(0, 2, 1).reshape(-1, self.n_values)
+            joint = np.asarray(self.given @ logs) + np.log(shares)
+        marginal = logsumexp(joint, axis=1, keepdims=True)
+        return np.exp(joint - marginal), float(marginal.sum())

@@ -22,6 +22,19 @@ Ties = Literal["none", "lowest", "highest", "first"]
 
 
 @dataclass(frozen=True)
+class Estimation:
+    """How an iterative estimate ended.
+
+    ``log_likelihood`` is the logarithm of the answers' probability under the estimate, or a lower bound on
+    it where the method maximises one.
+    """
+
+    rounds: int
+    log_likelihood: float
+    converged: bool
+
+
+@dataclass(frozen=True)
 class Chosen:
     """Labels in the order of ``items``; ``confidence`` runs from 0 to 1 (see the function that made it).
 
@@ -29,7 +42,7 @@ class Chosen:
     (whatever the policy then did). ``reasons`` says per row why it has no label, where that is neither a tie
     of ratings nor that there are none. ``sources`` says per item where its label came from, where a method
     has several sources. ``raters`` holds what was estimated about each rater, by name; ``remarks`` are
-    clauses about the whole.
+    clauses about the whole. ``estimation`` says how an iterative method ended.
     """
 
     values: Floats
@@ -42,6 +55,7 @@ class Chosen:
     sources: tuple[str, ...] = ()
     raters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    estimation: Estimation | None = None
 
     @property
     def n_without(self) -> int:
@@ -187,10 +201,7 @@ def from_posterior(
     if grid.size:
         first, last = leads.argmax(axis=1), len(grid) - 1 - leads[:, ::-1].argmax(axis=1)
         values[rated] = grid[last if ties == "highest" else first][rated]
-    reasons = {
-        int(row): "its raters' answers are impossible together by what the model learned"
-        for row in np.flatnonzero(~rated & (n > 0))
-    }
+    reasons: dict[int, str] = {}
     if ties == "none":
         values[tied] = np.nan
         for row in np.flatnonzero(tied):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from django.db import connection
@@ -17,19 +17,33 @@ from config.upgrade.states import UpgradeError, is_earlier
 
 DUMP, MANIFEST = "database.dump", "manifest.json"
 FORMAT = 1
+OBJECTS = """
+SELECT 'indexes', count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+ WHERE c.relnamespace = 'public'::regnamespace AND i.indisvalid
+UNION ALL SELECT 'constraints', count(*) FROM pg_constraint
+ WHERE connamespace = 'public'::regnamespace AND convalidated AND contype <> 'n'
+UNION ALL SELECT 'triggers', count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+ WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal
+UNION ALL SELECT 'functions', count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+"""
+"""Whether a column may be null is no constraint of its own before PostgreSQL 18, so it is not counted."""
 # Tables that are filled without anybody's doing.
 FILLED = {"django_migrations", "django_content_type", "auth_permission", "auth_group", "django_session"}
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of `manifest.json`. `rows` is by table, `made` an ISO time with its zone."""
+    """The contents of `manifest.json`. `rows` is by table, `made` an ISO time with its zone.
+
+    `objects` has the numbers of indexes and the like, none where an earlier release did not count them.
+    """
 
     format: int
     made: str
     sha256: str
     migrations: list[list[str]]
     rows: dict[str, int]
+    objects: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> str:
         """The manifest as it is written."""
@@ -88,6 +102,13 @@ def count_rows() -> dict[str, int]:
             cursor.execute(f"SELECT count(*) FROM {quote(name)}")  # noqa: S608 (a table's own name, quoted)
             counts[name] = cursor.fetchone()[0]
     return counts
+
+
+def count_objects() -> dict[str, int]:
+    """How many valid indexes, constraints, triggers and functions the database has."""
+    with connection.cursor() as cursor:
+        cursor.execute(OBJECTS)
+        return dict(cursor.fetchall())
 
 
 def holds_something() -> str | None:

@@ -27,7 +27,7 @@ class BackupError(Exception):
 
 
 def program(name: str) -> str:
-    """The path of `pg_dump`, `pg_restore` or `psql`, as the embedded PostgreSQL has it."""
+    """The path of `pg_dump` or `pg_restore`, as the embedded PostgreSQL has it."""
     return str(Path(binaries.programs(layout(settings.HOME))) / name)
 
 

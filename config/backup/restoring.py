@@ -1,51 +1,84 @@
-"""Restoring a backup: checked before anything is touched, then in one transaction."""
+"""Restoring a backup: into a new database beside the old one, checked there and then put in its place."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
+import signal
 import subprocess
 import tempfile
+import time
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from django.conf import settings
-from django.core.management import call_command
-from django.db import connection
+from django.core.management import CommandError, call_command
+from django.db import Error, connection
+from psycopg import Error as ServerError
+from psycopg import errors, sql
 
-from config.backup.manifest import DUMP, Manifest, check_migrations, holds_something, read_manifest
+from config.backup.manifest import (
+    DUMP,
+    Manifest,
+    check_migrations,
+    count_objects,
+    count_rows,
+    holds_something,
+    read_manifest,
+)
 from config.backup.programs import BackupError, environment, program, reason
 from config.embedded import locks
-from config.embedded.layout import layout
+from config.embedded.layout import EmbeddedError, layout
+from config.embedded.processes import die_with_parent
 
+logger = logging.getLogger(__name__)
 BLOCK = 2**20
-BEGIN = b"""SET lock_timeout = '20s';
-DROP SCHEMA public CASCADE;
-CREATE SCHEMA public;
-ALTER SCHEMA public OWNER TO pg_database_owner;
-GRANT USAGE ON SCHEMA public TO PUBLIC;
-COMMENT ON SCHEMA public IS 'standard public schema';
+PATIENCE = "20s"
+"""How long another restore of the same database is waited for."""
+GOODBYE = 5.0
+"""Seconds that a session which is just ending gets."""
+MAINTENANCE = "postgres"
+"""The database from which others are made, renamed and dropped."""
+RIGHTS = """
+SELECT r.rolsuper OR (r.rolcreatedb AND pg_has_role(d.datdba, 'USAGE'))
+  FROM pg_roles r, pg_database d WHERE r.rolname = current_user AND d.datname = %s
 """
+SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND backend_type = 'client backend'"
+IN_USE = (
+    "Nothing was restored: the database is in use. Stop the web server, the workers and whatever else is "
+    "connected to it first."
+)
+LIKE = "SELECT pg_encoding_to_char(encoding), to_jsonb(d)::text FROM pg_database d WHERE datname = %s"
+PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
 
 
 def restore(path: Path, *, replace: bool = False) -> Manifest:
-    """Fill the database from a backup. Everything or, with BackupError, nothing of it is restored.
+    """Put a backup in the place of the database. BackupError, and then nothing has changed.
 
     A database that holds something is refused unless `replace`; then what it holds is gone. A backup of an
-    earlier release is upgraded afterwards; where that fails, or is cut off, `migrate` does it later.
+    earlier release is upgraded before it takes the place. A kill at any moment leaves the old or the new
+    database, whole; what else it leaves on the server goes with the next restore.
     """
     _check_stopped()
     manifest = read_manifest(path)
     check_migrations(manifest)
-    _check_hash(path, manifest)
-    if not replace and (table := holds_something()):
-        raise BackupError(
-            f"The database is not empty ({table} has rows): make a backup of it, "
-            "and add --replace to lose what it holds."
-        )
-    connection.close()
-    _fill(path, manifest)
-    call_command("migrate", interactive=False, verbosity=0)
+    with tempfile.TemporaryFile() as dump:
+        _unpack(path, manifest, dump)
+        try:
+            if (table := holds_something()) and not replace:
+                raise BackupError(
+                    f"The database is not empty ({table} has rows): make a backup of it, "
+                    "and add --replace to lose what it holds."
+                )
+            _restore(dump, manifest)
+        except Error as error:
+            raise BackupError(f"Nothing was restored: {_line(error)}") from error
+        except EmbeddedError as error:
+            raise BackupError(f"Nothing was restored: {error}") from error
     return manifest
 
 
@@ -58,63 +91,167 @@ def _check_stopped() -> None:
         raise BackupError(f"Concord runs in {settings.HOME}: stop it first, restore, and start it again.")
 
 
-def _check_hash(path: Path, manifest: Manifest) -> None:
+def _unpack(path: Path, manifest: Manifest, dump: IO[bytes]) -> None:
+    """Copy the dump out of the archive; BackupError where it is not what was written."""
     digest = hashlib.sha256()
     try:
         with zipfile.ZipFile(path) as archive, archive.open(DUMP) as member:
             while block := member.read(BLOCK):
                 digest.update(block)
-    except (zipfile.BadZipFile, KeyError, OSError):
+                dump.write(block)
+    except (zipfile.BadZipFile, KeyError, EOFError):
         digest = hashlib.sha256()
+    except OSError as error:
+        raise BackupError(f"{path} cannot be unpacked: {error.strerror or error}.") from None
     if digest.hexdigest() != manifest.sha256:
         raise BackupError(f"{path} is damaged: its content does not have the hash that was written with it.")
+    dump.seek(0)
 
 
-def _fill(path: Path, manifest: Manifest) -> None:
-    """Turn the dump into SQL and run it in one transaction that ends with a count of all rows."""
-    run = ["--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]
-    with tempfile.TemporaryFile() as said, subprocess.Popen(
-        [program("psql"), *run], env=environment(), stdin=subprocess.PIPE, stderr=said
-    ) as running:  # fmt: skip
-        assert running.stdin is not None
+def _restore(dump: IO[bytes], manifest: Manifest) -> None:
+    name = str(connection.settings_dict["NAME"])
+    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    fresh, replaced = f"concord_restoring_{digest}", f"concord_replaced_{digest}"
+    connection.close()
+    with _maintenance() as server:
+        _lock(server, fresh)
+        _check_free(server, name)
+        _drop(server, fresh, replaced)
         try:
-            running.stdin.write(BEGIN)
-            _write_dump(path, running.stdin)
-            running.stdin.write(_counts(manifest).encode())
-        except BrokenPipeError:
-            pass  # it has ended, and says why
-        except BaseException:
-            running.kill()  # never let it take an end for the end of the transaction
+            _create(server, fresh, like=name)
+            _load(dump, fresh)
+            with _connected_to(fresh):
+                _check(manifest)
+                _upgrade()
+            _swap(server, name, fresh, replaced)
+        finally:
+            try:
+                _drop(server, fresh, replaced)
+            except ServerError as error:  # how the restore went is decided, and the next one removes them
+                logger.warning("what a restore needed for a while stays on the server: %s", _line(error))
+
+
+def _lock(server: Any, name: str) -> None:
+    """Wait a while for another restore, such as one that was just killed."""
+    server.execute("SELECT set_config('lock_timeout', %s, false)", [PATIENCE])
+    try:
+        server.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [name])
+    except errors.LockNotAvailable:
+        raise BackupError("Nothing was restored: another restore of this database is under way.") from None
+
+
+@contextmanager
+def _maintenance() -> Iterator[Any]:
+    """A connection to the server that needs no database of ours; the embedded server is started for it."""
+    parameters = connection.get_connection_params() | {"dbname": MAINTENANCE}
+    with connection.wrap_database_errors:
+        server = connection.get_new_connection(parameters)
+        try:
+            server.autocommit = True
+            yield server
+        finally:
+            server.close()
+
+
+def _check_free(server: Any, name: str) -> None:
+    """BackupError where the last step could not be done: better now than after an hour of loading."""
+    if not server.execute(RIGHTS, [name]).fetchone()[0]:
+        raise BackupError(
+            "Nothing was restored: a backup is restored into a new database first, and the account of "
+            f"DATABASE_URL may not make one or does not own {name}: give it CREATEDB and the database."
+        )
+    deadline = time.monotonic() + GOODBYE
+    while server.execute(SESSIONS, [name]).fetchone()[0]:
+        if time.monotonic() > deadline:
+            raise BackupError(IN_USE)
+        time.sleep(0.1)
+
+
+def _drop(server: Any, *names: str) -> None:
+    for name in names:
+        server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _create(server: Any, name: str, *, like: str) -> None:
+    """Create an empty database that encodes and sorts as another one does."""
+    encoding, described = server.execute(LIKE, [like]).fetchone()
+    row = json.loads(described)
+    provider = PROVIDERS[row["datlocprovider"]]
+    options = {
+        "ENCODING": encoding,
+        "LOCALE_PROVIDER": provider,
+        "LC_COLLATE": row["datcollate"],
+        "LC_CTYPE": row["datctype"],
+    }
+    if provider != "libc":
+        options[f"{provider.upper()}_LOCALE"] = row.get("datlocale") or row.get("daticulocale")
+    chosen = sql.SQL(" ").join(
+        sql.SQL("{} = {}").format(sql.SQL(option), sql.Literal(value)) for option, value in options.items()
+    )
+    statement = sql.SQL("CREATE DATABASE {} TEMPLATE template0 {}")
+    server.execute(statement.format(sql.Identifier(name), chosen))
+
+
+def _load(dump: IO[bytes], name: str) -> None:
+    """Fill an empty database; BackupError at the first thing that goes wrong."""
+    command = [program("pg_restore"), "--exit-on-error", "--no-owner", "--no-privileges", f"--dbname={name}"]
+    done = subprocess.run(
+        command, env=environment(), stdin=dump, capture_output=True, check=False,
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    )  # fmt: skip
+    if done.returncode:
+        raise BackupError(f"Nothing was restored: {reason(done.stderr)}")
+
+
+@contextmanager
+def _connected_to(name: str) -> Iterator[None]:
+    """Within this, Django's connection is to that database."""
+    before = connection.settings_dict["NAME"]
+    connection.settings_dict["NAME"] = name
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = before
+
+
+def _check(manifest: Manifest) -> None:
+    """BackupError where the new database lacks a row, an index or a constraint of the backup."""
+    rows, objects = count_rows(), count_objects()
+    for kind, wanted, counted in (
+        *((f"rows of {table}", count, rows.get(table, 0)) for table, count in manifest.rows.items()),
+        *((kind, count, objects.get(kind, 0)) for kind, count in manifest.objects.items()),
+    ):
+        if counted != wanted:
+            raise BackupError(
+                f"Nothing was restored: the backup has {wanted:,} {kind}, but {counted:,} came out of it."
+            )
+
+
+def _upgrade() -> None:
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+    except CommandError as error:
+        raise BackupError(f"Nothing was restored: {error}") from error
+
+
+def _swap(server: Any, name: str, fresh: str, replaced: str) -> None:
+    """Give the new database the old one's name, in one transaction."""
+    rename = sql.SQL("ALTER DATABASE {} RENAME TO {}")
+    try:
+        with server.transaction():
+            for old, new in ((name, replaced), (fresh, name)):
+                server.execute(rename.format(sql.Identifier(old), sql.Identifier(new)))
+    except errors.ObjectInUse:
+        raise BackupError(IN_USE) from None
+    except errors.OperationalError as error:
+        if not server.closed:
             raise
-        running.communicate()
-        said.seek(0)
-        why = said.read()
-    if running.returncode:
-        hint = " Stop the web server and the workers first." if b"lock timeout" in why else ""
-        raise BackupError(f"Nothing was restored: {reason(why)}{hint}")
+        raise BackupError(
+            f"The server was lost at the last step ({_line(error)}). The database is the old or the new one, "
+            "whole: restore it again."
+        ) from None
 
 
-def _write_dump(path: Path, target: IO[bytes]) -> None:
-    """Write the dump as SQL. BackupError where it cannot be read to its end."""
-    command = [program("pg_restore"), "--no-owner", "--no-privileges", "--file=-"]
-    with zipfile.ZipFile(path) as archive, tempfile.TemporaryFile() as dump:
-        with archive.open(DUMP) as member:
-            while block := member.read(BLOCK):
-                dump.write(block)
-        dump.seek(0)
-        with subprocess.Popen(command, stdin=dump, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reading:
-            assert reading.stdout is not None
-            assert reading.stderr is not None
-            while block := reading.stdout.read(BLOCK):
-                target.write(block)
-            why = reading.stderr.read()
-    if reading.returncode:
-        raise BackupError(f"The dump cannot be read: {reason(why)}")
-
-
-def _counts(manifest: Manifest) -> str:
-    """SQL that fails, and with it the transaction, where a table has not the rows that it had."""
-    template = "IF (SELECT count(*) FROM public.{}) <> {} THEN RAISE EXCEPTION 'a table lacks rows'; END IF;"
-    names = {table: '"' + table.replace('"', '""') + '"' for table in manifest.rows}
-    checks = [template.format(names[table], int(rows)) for table, rows in manifest.rows.items()]
-    return "\nDO $counts$ BEGIN\n" + "\n".join(checks) + "\nEND $counts$;\n"
+def _line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -77,6 +77,22 @@ def test_what_was_learned_about_raters_stays_with_the_gold(rated: World) -> None
     assert {label.n_raters for label in _labels(gold)} == {4}
 
 
+@pytest.mark.parametrize("rule", ["dawid_skene", "mace"])
+def test_how_an_estimate_ended_stands_on_the_page_and_in_the_api(
+    rated: World, researcher: Client, rule: str
+) -> None:
+    gold = _make(rated, rule)
+    estimation = provenance(gold)["findings"]["quality"]["estimation"]
+    assert set(estimation) == {"rounds", "log_likelihood", "converged"}
+    assert estimation["converged"] is True
+    page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
+    likelihood = f"{estimation['log_likelihood']:.1f}".replace("-", "\N{MINUS SIGN}")
+    said = f"The estimate converged after {estimation['rounds']:,} rounds (log-likelihood {likelihood})."
+    assert said in page
+    answer = researcher.get(reverse("api-gold", args=[gold.pk])).json()
+    assert answer["findings"]["quality"]["estimation"] == estimation
+
+
 def test_what_was_learned_is_locked_with_a_test_part_that_nobody_opened(
     rated: World, researcher: Client
 ) -> None:

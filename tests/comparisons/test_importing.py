@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Corpus, Item, Label
+from annotation.models import Corpus, Item, Label, Turn
 from calibration.exports.labels import labels
 from calibration.exports.writing import write
 from calibration.reading.scope import scope_of
@@ -98,6 +99,39 @@ def test_a_table_of_responses_is_read_as_well(tmp_path: Path) -> None:
     rows += ['7,"[""q"", ""r""]",x,y,"[""1"", ""2""]","[""3"", ""4""]",0,1,0,ann']
     imported(written(tmp_path, *rows, name="a.csv"), format="pairs")
     assert best(Label.objects.get()) == ["y"]
+
+
+REPLIES = [
+    ("Capital of France as a JSON list?", '["Paris"]', "Paris"),
+    ("Give two colours as JSON", '["red", "blue"]', "Sure: red, blue"),
+    ("Give three numbers", "[1, 2, 3]", "1, 2, 3"),
+    ('["a"]', '["a", "b"]', '["b"]'),
+    ("A formula?", "'=A1", "  =A1\n"),
+]
+
+
+@pytest.mark.parametrize(("prompt", "one", "other"), REPLIES)
+def test_texts_of_a_table_are_kept_as_they_stand_though_they_look_like_json(
+    tmp_path: Path, prompt: str, one: str, other: str
+) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "prompt", "model_a", "model_b", "response_a", "response_b", "winner", "note"])
+        writer.writerow(["7", prompt, "x", "y", one, other, "model_a", "n"])
+    result = imported(path, format="pairs")
+    texts = Turn.objects.order_by("pk").values_list("continuation__key", "text")
+    assert sorted(texts) == [("self", prompt), ("x", one), ("y", other)]
+    assert result.notes[0] == "Columns passed over: note."
+
+
+def test_fields_of_a_battle_that_are_not_read_are_named(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
+    battle = {"question_id": "q", "model_a": "x", "model_b": "y", "winner": "model_a", "tstamp": 1.5}
+    notes = imported(
+        lines(tmp_path, {**battle, "conversation_a": said, "conversation_b": said}), format="pairs"
+    ).notes
+    assert "Fields passed over: tstamp." in notes
 
 
 def test_labels_of_the_native_form_and_of_a_ratings_file_name_what_they_compare(tmp_path: Path) -> None:

@@ -1,16 +1,20 @@
 """`python -m tests.platform.forking`: commands of `manage.py` without loading everything for each anew.
 
-For every line of its input, a JSON list of arguments and two files, it forks a process that runs the command,
-with its output in the files, and prints the status.
+For every line of its input, a JSON list of arguments, two files and perhaps a number of seconds, it forks a
+process that runs the command, with its output in the files, and prints the status. After so many seconds the
+process is killed.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,12 +31,12 @@ class Commands:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
+    def run(self, *arguments: str, kill_after: float | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, or kill it after some seconds."""
         assert self._process.stdin
         assert self._process.stdout
         with tempfile.NamedTemporaryFile("r") as out, tempfile.NamedTemporaryFile("r") as err:
-            self._process.stdin.write(json.dumps([arguments, out.name, err.name]) + "\n")
+            self._process.stdin.write(json.dumps([arguments, out.name, err.name, kill_after]) + "\n")
             self._process.stdin.flush()
             status = int(self._process.stdout.readline())
             return subprocess.CompletedProcess(arguments, status, out.read(), err.read())
@@ -60,15 +64,26 @@ def main() -> int:
 
     django.setup()
     for line in sys.stdin:
-        arguments, out, err = json.loads(line)
+        arguments, out, err, kill_after = json.loads(line)
         child = os.fork()
         if not child:
             for number, path in ((0, os.devnull), (1, out), (2, err)):
                 os.dup2(os.open(path, os.O_RDWR), number)
             sys.argv = ["manage.py", *arguments]
             return manage.main()
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        print(_status(child, kill_after), flush=True)
     return 0
+
+
+def _status(child: int, kill_after: float | None) -> int:
+    """The status with which a process ends, by itself or by SIGKILL."""
+    deadline = math.inf if kill_after is None else time.monotonic() + kill_after
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+        if time.monotonic() >= deadline:
+            os.kill(child, signal.SIGKILL)
+            deadline = math.inf
+        time.sleep(0.002)
+    return os.waitstatus_to_exitcode(ended[1])
 
 
 if __name__ == "__main__":

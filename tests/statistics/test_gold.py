@@ -80,7 +80,7 @@ def test_dawid_skene_trusts_the_better_rater() -> None:
     fitted = dawid_skene(Ratings.from_matrix(block, level="binary"))
     assert (fitted.gold.values == truth).mean() > 0.9
     quality = [np.trace(fitted.confusion[f"r{j}"]) / 2 for j in (1, 2, 3)]
-    assert quality == sorted(quality, reverse=True)
+    assert min(quality[:2]) > quality[2] + 0.2
     for matrix in fitted.confusion.values():
         assert matrix.sum(axis=1) == pytest.approx([1, 1])
 
@@ -92,6 +92,5 @@ def test_dawid_skene_gives_no_label_to_an_item_without_ratings() -> None:
 
 
 def test_one_rater_named_by_two_columns_has_one_confusion_matrix() -> None:
-    # A few rounds say who is who; so few ratings never settle.
-    fitted = dawid_skene(BLOCK, same_rater={"r1": "ann", "r2": "ann", "r3": "bob"}, iterations=5)
+    fitted = dawid_skene(BLOCK, same_rater={"r1": "ann", "r2": "ann", "r3": "bob"})
     assert set(fitted.confusion) == {"ann", "bob"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -69,13 +70,96 @@ def test_dawid_skene_beats_the_majority_where_raters_are_unequal() -> None:
     assert right > by_majority + 0.05
 
 
-def test_dawid_skene_is_what_crowd_kit_computes() -> None:
-    _, ratings = noisy(items=120)
-    fit = LibraryDawidSkene(n_iter=500, tol=1e-10).fit(answers_of(ratings))
+def expectation_maximisation(answers: dict[int, dict[str, float]], rounds: int) -> tuple:
+    """Dawid and Skene's estimate answer by answer, in exact steps: shares, log-likelihood, probabilities."""
+    values = sorted({value for given in answers.values() for value in given.values()})
+    raters = sorted({rater for given in answers.values() for rater in given})
+    belief = {
+        item: {v: sum(g == v for g in given.values()) / len(given) for v in values}
+        for item, given in answers.items()
+    }
+    likelihoods = []
+    for _ in range(rounds):
+        shares = {v: sum(belief[item][v] for item in answers) / len(answers) for v in values}
+        error = {}
+        for rater in raters:
+            for true in values:
+                mine = [
+                    (belief[item][true], given[rater]) for item, given in answers.items() if rater in given
+                ]
+                total = sum(weight for weight, _ in mine)
+                for said in values:
+                    of = sum(weight for weight, value in mine if value == said)
+                    error[rater, true, said] = of / total if total else 0.0
+        likelihood = 0.0
+        for item, given in answers.items():
+            joint = {
+                v: shares[v] * float(np.prod([error[rater, v, said] for rater, said in given.items()]))
+                for v in values
+            }
+            whole = sum(joint.values())
+            likelihood += float(np.log(whole))
+            belief[item] = {v: joint[v] / whole for v in values}
+        likelihoods.append(likelihood)
+    return likelihoods, belief
+
+
+def uneven(*, items: int, seed: int) -> tuple[Ratings, dict[int, dict[str, float]]]:
+    """Return answers of four raters, two or three of them an item, on a scale of five that some misuse."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(5, items, p=[0.1, 0.2, 0.2, 0.2, 0.3])
+    shift = np.array([0, 0, 1, -1])
+    block = np.clip(truth[:, None] + shift + rng.integers(-1, 2, (items, 4)), 0, 4).astype(float)
+    block[np.arange(items), rng.integers(0, 4, items)] = NAN
+    ratings = Ratings.from_matrix(block, level="ordinal", scale=range(5))
+    answers = {
+        row: {name: float(v) for name, v in zip(ratings.raters, block[row], strict=True) if not np.isnan(v)}
+        for row in range(items)
+    }
+    return ratings, answers
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_dawid_skene_is_an_expectation_maximisation_written_answer_by_answer(seed: int) -> None:
+    ratings, answers = uneven(items=60, seed=seed)
     ours = dawid_skene(ratings)
-    theirs = fit.probas_.sort_index()[list(ours.grid)].to_numpy()
-    np.testing.assert_allclose(ours.posterior, theirs, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(ours.gold.confidence, theirs.max(axis=1), rtol=0, atol=1e-12)
+    assert ours.gold.estimation is not None
+    assert ours.gold.estimation.converged
+    rounds = ours.gold.estimation.rounds
+    likelihoods, belief = expectation_maximisation(answers, rounds)
+    assert ours.gold.estimation.log_likelihood == pytest.approx(likelihoods[-1], abs=1e-7)
+    assert (np.diff(likelihoods) > -1e-9).all()
+    theirs = np.array([[belief[row][value] for value in ours.grid] for row in range(60)])
+    np.testing.assert_allclose(ours.posterior, theirs, rtol=0, atol=1e-6)
+
+
+def test_dawid_skene_goes_on_where_crowd_kit_stops(shared_data: Path) -> None:
+    """crowd-kit takes a small or negative gain of its loss for the end; the likelihood still rises."""
+    frame = pd.read_csv(shared_data.parent / "cases/figures/ds_usr_persona.csv")
+    table = frame[frame.question == "Overall"].pivot(index="item", columns="rater", values="value")
+    ratings = Ratings.from_matrix(table.to_numpy(float), level="ordinal", scale=range(1, 6))
+    theirs = LibraryDawidSkene(n_iter=500, tol=1e-10).fit(answers_of(ratings))
+    assert len(theirs.loss_history_) == 4
+    gold = dawid_skene(ratings).gold
+    assert gold.estimation is not None
+    assert gold.estimation.converged
+    assert gold.estimation.rounds > 100
+    assert gold.estimation.log_likelihood == pytest.approx(-1007.44, abs=0.001)
+    assert (gold.values != theirs.labels_.sort_index().to_numpy()).sum() == 56
+
+
+def test_rounds_that_do_not_suffice_are_not_called_converged() -> None:
+    ratings, _ = uneven(items=60, seed=0)
+    estimation = dawid_skene(ratings, rounds=3).gold.estimation
+    assert estimation is not None
+    assert (estimation.rounds, estimation.converged) == (3, False)
+
+
+def test_dawid_skene_agrees_with_crowd_kit_where_that_converges() -> None:
+    _, ratings = noisy(items=120)
+    theirs = LibraryDawidSkene(n_iter=500, tol=1e-10).fit(answers_of(ratings))
+    ours = dawid_skene(ratings)
+    np.testing.assert_array_equal(ours.gold.values, theirs.labels_.sort_index().to_numpy())
 
 
 def test_dawid_skene_finds_each_rater_s_rate_of_right_answers() -> None:
@@ -101,19 +185,24 @@ def test_mace_finds_who_guesses_and_beats_the_majority() -> None:
     assert min(competence[:2]) > 0.6 > 0.4 > max(competence[2:])
 
 
-def test_mace_is_what_crowd_kit_computes_from_the_same_starts() -> None:
-    _, ratings = noisy(items=90)
-    order = sorted(range(90), key=str)
-    answers = answers_of(replace(ratings, values=ratings.values[order]))
-    coded = answers.apply(lambda column: pd.factorize(column)[0])
-    starts = np.random.RandomState(7)
-    theirs = LibraryMACE(n_restarts=3, n_iter=20, random_state=starts).fit(coded).probas_.sort_index()
-    np.testing.assert_allclose(
-        mace(ratings, seed=7, restarts=3, rounds=20).confidence[order],
-        theirs.to_numpy().max(axis=1),
-        rtol=0,
-        atol=1e-12,
-    )
+def test_mace_ends_where_crowd_kit_s_rounds_lead() -> None:
+    _, ratings = noisy(items=60)
+    coded = answers_of(ratings).apply(lambda column: pd.factorize(column)[0])
+    theirs = LibraryMACE(n_restarts=1, n_iter=100, random_state=7).fit(coded).probas_.sort_index()
+    ours = mace(ratings, restarts=3)
+    np.testing.assert_allclose(ours.confidence, theirs.to_numpy().max(axis=1), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_mace_converges_on_one_bound_from_any_seed(seed: int) -> None:
+    _, ratings = noisy(items=80)
+    fits = [mace(ratings, seed=given).estimation for given in (seed, seed + 10)]
+    assert all(fit is not None and fit.converged for fit in fits)
+    assert fits[0].log_likelihood == pytest.approx(fits[1].log_likelihood, abs=1e-6)  # type: ignore[union-attr]
+    short = mace(ratings, seed=seed, rounds=2).estimation
+    assert short is not None
+    assert not short.converged
+    assert short.log_likelihood < fits[0].log_likelihood  # type: ignore[union-attr]
 
 
 def test_mace_does_not_hang_on_the_order_of_items_and_raters() -> None:
@@ -125,7 +214,7 @@ def test_mace_does_not_hang_on_the_order_of_items_and_raters() -> None:
         values=ratings.values[np.ix_(rows, columns)],
         items=tuple(ratings.items[row] for row in rows),
     )
-    one, other = (mace(given, restarts=2, rounds=20) for given in (ratings, turned))
+    one, other = (mace(given, restarts=2) for given in (ratings, turned))
     np.testing.assert_array_equal(one.confidence[rows], other.confidence)
     assert one.raters == other.raters
 

@@ -31,7 +31,7 @@ def tables(
     column: str | None,
 ) -> list[Shown]:
     """Return a table for each stratum of the file. ValueError and RatingsFileError say what is amiss."""
-    places = read_places(file.path, file.cluster, asked.best_of, progress)
+    places = read_places(file.path, file.cluster, asked.best_of, progress, file.spelling)
     strata: dict[str, dict[str, Ratings]] = {}
     for part in file.parts:
         strata.setdefault(part.stratum, {})[part.question] = ratings_of(part)

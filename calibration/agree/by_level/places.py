@@ -8,6 +8,9 @@ from pathlib import Path
 
 from annotation.text.csv_cells import unguarded
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
+from calibration.agree.names import Spelling
+
+COLUMNS = ("item", "rater", "dialogue", "continuation", "system", "turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ def read_places(
     cluster: str | None,
     best_of: str | None,
     progress: Callable[[Table], Iterable[tuple[int, Row]]],
+    spelling: Spelling,
 ) -> Places:
     """Read where items lie. A dialogue is its own cluster where no column of clusters is named.
 
@@ -49,11 +53,13 @@ def read_places(
         if column not in table.columns:
             there = ", ".join(table.columns)
             raise RatingsFileError(path, f"--levels needs a column {column!r}; the columns are {there}", 1)
+    table.used = frozenset({*COLUMNS, *filter(None, [cluster, best_of])})
     found = Places()
     held: dict[tuple[str, str, int | None], str] = {}
     units: dict[tuple[str, str], tuple[str, str]] = {}
     for line, row in progress(table):
-        cells = {name: unguarded(cell or "") for name, cell in row.items()}
+        cells = {name: unguarded(cell or "").strip() for name, cell in row.items()}
+        _spell(cells, cluster, spelling)
         item, place = cells.get("item", ""), _place(path, line, cells, cluster)
         known = found.of.setdefault(item, place)
         if known is place:
@@ -63,6 +69,18 @@ def read_places(
         if best_of and cells.get("rater"):
             found.groups.setdefault(cells["rater"], cells[best_of])
     return found
+
+
+def _spell(cells: dict[str, str], cluster: str | None, spelling: Spelling) -> None:
+    """Write names as the ratings of the same file do."""
+    cells["item"] = spelling.item(cells.get("item", ""))
+    for name, names in (
+        ("rater", spelling.raters),
+        ("system", spelling.systems),
+        (cluster, spelling.clusters),
+    ):
+        if name in cells:
+            cells[name] = names[cells[name]]
 
 
 def _check_free(

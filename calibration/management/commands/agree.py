@@ -12,12 +12,14 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.text.cells import judges_of, words_of
 from calibration.agree import csv_table, extras, html_page, judging, latex, panels, table_seven, text
 from calibration.agree.by_level import computed as by_level
 from calibration.agree.by_level import options as level_options
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
+from calibration.agree.names import JOIN, KEEP
 from calibration.agree.options import add_to
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
@@ -111,14 +113,17 @@ def _reading(options: dict[str, Any]) -> Reading:
     if options["values"] and not options["scale"]:
         raise ValueError("--values goes with --scale: say on what level these values are")
     cluster = None if options["no_cluster"] else options["cluster"] or "cluster"
-    missing = frozenset(cell.strip().casefold() for text in options["missing"] for cell in text.split(","))
+    columns = options["rater_columns"]
     return Reading(
         options["question"],
         cluster,
         options["by"],
         cluster_required=bool(options["cluster"]),
-        missing=missing - {""},
+        missing=words_of(",".join(options["missing"])),
         declared=Declared(options["scale"] or "", tuple(_values(options) or ())),
+        rater_columns=None if columns is None else tuple(filter(None, map(str.strip, columns.split(",")))),
+        judges=judges_of(options["judges"] or ""),
+        names={"yes": JOIN, "no": KEEP}.get(options["fold_names"], ""),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from calibration.agree.files import RatingsFileError, Row, Table
+from calibration.agree.names import JOIN, KEEP
 from calibration.management import scope_options as places
 from calibration.management.written import give_out
 from calibration.preferences import files
@@ -52,6 +53,13 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--both-bad", choices=BOTH_BAD_POLICIES, default="tie", help="counts as a tie (default), or not"
+        )
+        parser.add_argument(
+            "--fold-names",
+            nargs="?",
+            const="yes",
+            choices=("yes", "no"),
+            help="join names that differ in case or space alone; no keeps them apart (default: refused)",
         )
         parser.add_argument(
             "--anchor", default="", metavar="SYSTEM", help="the system whose strength is 1000"
@@ -101,6 +109,7 @@ def _of_file(path: Path, options: dict[str, Any]) -> Report:
         cluster=options["cluster"] or "cluster",
         clustered=not options["no_cluster"],
         required=bool(options["cluster"]),
+        names={"yes": JOIN, "no": KEEP}.get(options["fold_names"], ""),
     )
     choices, plan = Choices(options["ties"], options["both_bad"], options["anchor"]), _plan(options)
     file = files.read_votes(path, wanted, _progress)
@@ -118,9 +127,9 @@ def _of_file(path: Path, options: dict[str, Any]) -> Report:
 
 def _of_labels(options: dict[str, Any]) -> Report:
     """Return the report of a corpus or campaign. Raises CalibrationError, a ValueError, of one line."""
-    for name in ("cluster", "no_cluster"):
+    for name in ("cluster", "no_cluster", "fold_names"):
         if options[name]:
-            raise ValueError(f"--{name.replace('_', '-')} goes with a file: labels know their dialogues")
+            raise ValueError(f"--{name.replace('_', '-')} goes with a file: labels have names of their own")
     if len(options["question"]) > 1:
         raise ValueError("name one --question, or none for all")
     prepare_tables()

@@ -70,6 +70,16 @@ class Collector:
         return len(self._rows)
 
     @property
+    def items(self) -> Iterable[str]:
+        """The items, in order of appearance."""
+        return self._items.keys()
+
+    @property
+    def texts(self) -> list[str]:
+        """The distinct answers that are texts."""
+        return [value for value in self._values if isinstance(value, str)]
+
+    @property
     def repeated(self) -> bool:
         """Whether a rater answered more than once."""
         return any(self._samples)

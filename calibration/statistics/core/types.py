@@ -46,8 +46,8 @@ class Record:
 
 
 def as_number(value: Value) -> float | None:
-    """Return a finite number, or None for what is not one ("nan", "inf" and "1_000" are not numbers)."""
-    if value is None or (isinstance(value, str) and "_" in value):
+    """Return a finite number, None for what is not one: "nan", "inf", "1_000", digits of other scripts."""
+    if value is None or (isinstance(value, str) and ("_" in value or not value.isascii())):
         return None
     try:
         number = float(value)

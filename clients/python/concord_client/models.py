@@ -1440,6 +1440,7 @@ class ImportRequestRequest(TypedDict, total=False):
     main: str
     keep_directions: OnlyYesEnum | BlankEnum
     dialogue: str
+    turns_from: TurnsFromEnum | BlankEnum
     min_turns: int | None
 
 
@@ -4013,6 +4014,9 @@ class TurnsAndWhole(TypedDict, total=False):
     next: Required[str | None]
     previous: Required[str | None]
     results: Required[list[Line]]
+
+
+TurnsFromEnum: TypeAlias = Literal["0", "1"]
 
 
 class Unanswered(TypedDict, total=False):

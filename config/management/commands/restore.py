@@ -15,9 +15,9 @@ from config.backup.restoring import restore
 
 class Command(BaseCommand):
     help = (
-        "Fill the database, embedded or outside, from a file that `backup` wrote, in one transaction. Stop "
-        "Concord first. The file's hash, its release and afterwards all rows are checked; a database that "
-        "holds something is refused unless told with --replace."
+        "Put what `backup` wrote in the place of the database, embedded or outside. Stop Concord first. The "
+        "file is restored into a new database and checked there (rows, indexes, constraints) before the "
+        "names are swapped; a database that holds something is refused unless told with --replace."
     )
     requires_system_checks: list[str] = []
 
