@@ -1,18 +1,25 @@
 """Annotating beside 200 slow connections: half of them never finish their headers, half never finish a body.
 
-A slow connection that the server closes is opened again, so that 200 of them are there all the time.
+A slow connection that the server closes is opened again, so that 200 of them are there all the time. Then
+signing in beside slow readers: 75 that each ask for a public static file eight times in one go, and 120 that
+download an export.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
+import json
+import re
 import selectors
 import socket
 import threading
 import time
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks import _home, annotate
@@ -21,6 +28,11 @@ from benchmarks import _home, annotate
 HEAD = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nCookie: concord_csrf=" + b"a" * 32 + b"\r\n"
 UNFINISHED = (HEAD, HEAD + b"Content-Length: 1000\r\n\r\nusername=")
 GOAL = 1.5
+SIGN_IN_GOAL = 3.0
+STATIC = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
+STATIC_READERS, DOWNLOADS, PIPELINED = 75, 120, 8
+PASSWORD = "long enough 1"
+LABELS = 800
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
@@ -30,7 +42,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each measurement lasts (20)")
     parser.add_argument("--tasks", type=int, default=10_000, help="tasks in the campaign (10,000)")
     options = parser.parse_args(list(argv))
-    with _home.home():
+    with _home.home() as folder:
         campaign = annotate._campaign(options.tasks, annotate.TURNS)
         sessions = annotate._people(campaign, 20)
         with _home.web() as port:
@@ -39,6 +51,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             without = _measure(people, port, options.seconds)
             with _slow(port, options.connections) as opened:
                 beside = _measure(people, port, options.seconds)
+            signing_in = _sign_in_beside_readers(port, folder, options.seconds)
         checked = annotate._check(campaign)
     return {
         "headline": {
@@ -50,6 +63,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "without": without,
         "beside": beside,
         "slow_connections_opened": opened[0],
+        "beside_slow_readers": signing_in,
         **checked,
     }
 
@@ -72,6 +86,82 @@ def _ask_health(port: int, over: threading.Event, seconds: list[float]) -> None:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=60) as answer:
             answer.read()
         seconds.append((time.perf_counter() - began) * 1000)
+
+
+def _sign_in_beside_readers(port: int, folder: Path, seconds: float) -> dict[str, Any]:
+    """Sign in again and again beside slow readers; the worst is what counts."""
+    path, token = _export(folder)
+    alone = [_sign_in(port) for _ in range(3)]
+    headers = f"Authorization: Token {token}\r\n"
+    with contextlib.ExitStack() as held:
+        readers = [
+            held.enter_context(_reader(port, STATIC, requests=PIPELINED)) for _ in range(STATIC_READERS)
+        ]
+        readers += [held.enter_context(_reader(port, path, headers=headers)) for _ in range(DOWNLOADS)]
+        beside, until = list[float](), time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            beside.append(_sign_in(port))
+        served = sum(reader.recv(12) == b"HTTP/1.1 200" for reader in readers)
+    return {
+        "sign_in_alone_s": round(max(alone), 2),
+        "sign_in_worst_s": round(max(beside), 2),
+        "goal_s": SIGN_IN_GOAL,
+        "sign_ins": len(beside),
+        "readers": len(readers),
+        "readers_that_were_answered": served,
+    }
+
+
+def _export(folder: Path) -> tuple[str, str]:
+    """Import labels of 4 MB, and return the address of their export and a token for it."""
+    from django.contrib.auth.models import User
+    from django.core.management import call_command
+
+    from annotation.models import Corpus
+    from annotation.people import tokens
+
+    label = {"rater": "ann", "question": "note", "value": 1, "explanation": "long " * 1_000}
+    line = {
+        "id": "d",
+        "turns": [{"speaker": "A", "text": "said"}] * LABELS,
+        "labels": [{**label, "turn": turn} for turn in range(LABELS)],
+    }
+    file = folder / "read-slowly.jsonl"
+    file.write_text(json.dumps(line) + "\n")
+    call_command("import_corpus", str(file), name="read slowly", scheme="own", verbosity=0)
+    person = User.objects.create_superuser("slow-reader", password=PASSWORD)
+    made = tokens.make(person=person, name="benchmark", scope="read", days=1)
+    corpus = Corpus.objects.get(name="read slowly")
+    return f"/api/v1/exports/labels.csv?corpus={corpus.pk}", made.key
+
+
+def _sign_in(port: int) -> float:
+    """Sign in as a browser does, and return how many seconds that took."""
+    began = time.perf_counter()
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
+        connection.request("GET", "/sign-in/")
+        answer = connection.getresponse()
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', answer.read().decode())
+        cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        form = {"csrfmiddlewaretoken": token[1] if token else "", "username": "slow-reader"}
+        body = urllib.parse.urlencode({**form, "password": PASSWORD})
+        headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", "/sign-in/", body=body, headers=headers)
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status != 302:
+            raise RuntimeError(f"signing in was answered with {answer.status}")
+    return time.perf_counter() - began
+
+
+def _reader(port: int, path: str, *, requests: int = 1, headers: str = "") -> socket.socket:
+    """Ask, and read nothing yet, through a small buffer."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(120)
+    connection.connect(("127.0.0.1", port))
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode() * requests)
+    return connection
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from calibration.statistics import Plan, Ratings, Result, analyse
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.types import Level
 from calibration.statistics.gaps import Comparison, pooled_results
-from calibration.statistics.one_more import verdict
+from calibration.statistics.one_more import beyond_one_more, direction
 
 ITEMS, EACH, CLUSTER = 300, 3, 3
 CROWDS = (3, 5, 10, 20, 40, 60)
@@ -113,7 +113,8 @@ def cell(kind: str, differ: float, people: int, studies: int, plan: Plan, seed: 
     for number in range(studies):
         rng = np.random.default_rng([number, people, round(10 * differ), seed])
         gap, margin = compared(study(rng, kind, people, differ), kind, plan)
-        verdicts.append(verdict(gap.value or 0.0, gap.low, gap.high, margin.value))
+        beyond = beyond_one_more(gap.value or 0.0, margin.value)
+        verdicts.append(direction(gap.value or 0.0, gap.low, gap.high) if beyond else None)
         gaps.append(gap.value or 0.0)
         margins.append(margin.value or 0.0)
         excluded += gap.low is not None and gap.high is not None and not gap.low <= 0 <= gap.high

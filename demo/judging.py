@@ -36,6 +36,11 @@ def endpoint(url: str, *, by: User) -> Endpoint:
     return endpoints.save(by=by, fields=fields, endpoint=found)
 
 
+def has_moved(url: str) -> bool:
+    """Whether the demo's fake model answered at another address before."""
+    return Endpoint.objects.filter(name=ENDPOINT).exclude(base_url=url).exists()
+
+
 def split(corpus: Corpus, *, by: User) -> Split:
     """Return the corpus's split, drawn where there is none."""
     return splits.lock_of(corpus) or splits.draw(corpus=corpus, by=by)

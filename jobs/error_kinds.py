@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 TRANSPORT = "transport"
 SERVER = "server"
 RATE_LIMIT = "rate_limit"
@@ -38,6 +41,24 @@ ERROR_KINDS: dict[str, str] = {
     DEFECT: "a defect in Concord",
 }
 """What each kind means, in the order in which they are listed."""
+
+
+_NUMBERS = re.compile(r"\b[0-9a-f-]*\d[0-9a-f-]{7,}\b|\d+", re.I)
+_TRIES = re.compile(r" \(tried \d+ times\)$")
+
+
+def same_cause(error: str) -> str:
+    """Return what errors of one cause have in common: the text without its numbers and ids."""
+    return _NUMBERS.sub("#", _TRIES.sub("", error))
+
+
+def commonest(errors: Iterable[str]) -> tuple[str, int]:
+    """Return the commonest cause of errors, in the words of the first that has it, and how many have it."""
+    found: dict[str, list[str]] = {}
+    for error in errors:
+        found.setdefault(same_cause(error), []).append(error)
+    most = max(found.values(), key=len, default=[])
+    return (_TRIES.sub("", most[0]), len(most)) if most else ("", 0)
 
 
 OLDER = "older"

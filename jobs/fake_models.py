@@ -5,6 +5,8 @@ Their names begin with `fake` (see `demo.fake_model`); names of judges, pages of
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 MARK = "(fake model)"
 """In the name of every rater that asks one."""
 
@@ -13,6 +15,14 @@ BEGINNING = "fake"
 
 ENDPOINT = "fake model (for trying out)"
 """The endpoint that the demo makes."""
+
+
+def earlier_port() -> int:
+    """Return the port at which the demo's fake model answered last, 0 where there was none."""
+    from jobs.models import Endpoint  # the models import this
+
+    address = Endpoint.objects.filter(name=ENDPOINT).values_list("base_url", flat=True).first()
+    return urlsplit(address or "").port or 0
 
 
 def is_fake(model: str) -> bool:

@@ -62,6 +62,7 @@ SWEEPS: tuple[str, ...] = (
     "annotation.importing.uploads:clear",
     "annotation.labels.counts:compact",
     "jobs.call_counts:compact",
+    "jobs.endpoints.keys:sweep",
     "jobs.webhooks.delivering:clear",
     "systems.making.job:sweep",
     "systems.simulating.job:sweep",

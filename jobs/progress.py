@@ -11,6 +11,7 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from jobs import call_counts
+from jobs.endpoints.keys import key_note
 from jobs.error_kinds import OLDER, told
 from jobs.fake_models import is_fake
 from jobs.models import Call, Run
@@ -24,7 +25,7 @@ STILL_GROWING = (Run.State.QUEUED, Run.State.RUNNING, Run.State.PAUSED)
 class Progress:
     """A run at one moment. `failures` counts failed calls by `jobs.error_kinds`. `rate` is calls finished a
     second lately, `seconds_left` None where unknown, as with batches. `batched` calls are in a batch.
-    `fake_model`: what it asks is one, in every call."""
+    `fake_model`: what it asks is one, in every call. `key_note` says which workers lack its key."""
 
     state: str
     total: int
@@ -50,10 +51,12 @@ class Progress:
     missing: int | None
     missing_reason: str
     asked: int
+    sent: int
     cached: int
     saved: Decimal | None
     failures: dict[str, int]
     pause_reason: str
+    key_note: str
     use_cache: bool
     mode: str
     cap_calls: int | None
@@ -130,10 +133,12 @@ def progress(run: Run) -> Progress:
         missing=run.missing,
         missing_reason=run.missing_reason,
         asked=sums["asked"],
+        sent=sums["sent"],
         cached=sums["cached"],
         saved=sums["saved"] if sums["cached"] and sums["costed"] else None,
         failures=call_counts.failures(run),
         pause_reason=run.pause_reason,
+        key_note=key_note(run),
         use_cache=run.use_cache,
         mode=run.mode,
         cap_calls=run.cap_calls,

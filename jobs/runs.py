@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.models import Event
+from jobs.error_kinds import commonest
 from jobs.errors import JobError
 from jobs.kinds import run_kind
 from jobs.models import Batch, Call, Run
@@ -182,12 +183,20 @@ def settle(run_id: int) -> str:
     if run.state in OPEN and not run.calls.filter(state__in=UNFINISHED).exists():
         failed = run.calls.filter(state=Call.State.FAILED).count()
         run.state = Run.State.FAILED if failed else Run.State.DONE
-        run.error = f"{failed} of {run.calls.count()} calls failed." if failed else ""
+        run.error = _failure(run, failed) if failed else ""
         run.finished_at = timezone.now()
         run_kind(run.kind).settled(run)
         run.save(update_fields=["state", "error", "finished_at", "values", "missing", "missing_reason"])
         tell_of_run(run)
     return run.state
+
+
+def _failure(run: Run, failed: int) -> str:
+    """Say how many calls failed, and why most of them did."""
+    errors = run.calls.filter(state=Call.State.FAILED).exclude(error="").order_by("pk")
+    cause, _ = commonest(errors.values_list("error", flat=True)[:STEP])
+    told = f"{failed} of {run.calls.count()} calls failed."
+    return f"{told} The commonest cause: {cause[:600]}" if cause else told
 
 
 @transaction.atomic
@@ -202,7 +211,7 @@ def stop_with_error(run_id: int, error: str) -> None:
 
 def reopen(run: Run) -> None:
     """Queue a run that has calls waiting, close one that has none; saves what `start` changed, too."""
-    run.pause_reason, run.paused_by, run.at_cap = "", None, False
+    run.pause_reason, run.paused_by, run.at_cap, run.unserved_since = "", None, False, None
     run_kind(run.kind).reopened(run)
     waiting = run.calls.filter(state__in=UNFINISHED).count()
     ended = not waiting and run.state in OPEN
@@ -213,8 +222,8 @@ def reopen(run: Run) -> None:
         run.state, run.finished_at = (Run.State.FAILED if failed else Run.State.DONE), timezone.now()
     run.save(
         update_fields=[
-            *("state", "error", "finished_at", "reused", "endpoint", "pause_reason", "paused_by"),
-            *("at_cap", "use_cache", "mode", *CAPS),
+            *("state", "error", "finished_at", "reused", "pause_reason", "paused_by"),
+            *("at_cap", "unserved_since", "use_cache", "mode", *CAPS),
         ]
     )
     if waiting:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,8 @@ def _dialogue(fields: Fields, number: int) -> _Held:
 
 def _about(source: Source, fields: Fields, held: dict[str, _Held]) -> tuple[_Held, str]:
     """Return the dialogue and the system that a record of an evaluation is about."""
+    read = {*chain(*NAMES.values()), *source.columns.values(), *comperdial_turn.ASPECTS}
+    source.pass_over(name for name in fields.raw if name not in read)
     name = known(fields, "dialogue", source.columns)
     key = identity(fields, name, ID_LIMIT)
     if key not in held:

@@ -109,7 +109,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
             source.notes.append(f"The scenario {record.id!r} {unusual}.")
         return record
 
-    return entries(source, source.lines(), read_one)
+    return entries(source, source.objects(), read_one)
 
 
 def dialogue(raw: Any, *, any_size: bool = False) -> Dialogue:

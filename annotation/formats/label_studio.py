@@ -1,10 +1,11 @@
 """Label Studio's JSON for chat annotation: tasks with messages, what people annotated, what models predicted.
 
 A task is a dialogue, whose messages are one list in its data, with authors and texts. Both of Label Studio's
-exports are read: the whole one (`annotations` and `predictions` with their results) and the short one
-(JSON-MIN, an annotation an entry). Choices, ratings, taxonomies, numbers, text areas and labels of paragraphs
-are read, about the whole or about one message each. What Concord exported names its dialogues, continuations
-and questions in `data.concord`, and comes back as it was.
+exports are read: the whole one (`annotations`, or `completions`, and `predictions` with their results) and
+the short one (JSON-MIN, an annotation an entry). Choices, ratings, taxonomies, numbers, text areas and labels
+of paragraphs are read, about the whole or about one message each; words that were marked are what the answer
+points at. What Concord exported names its dialogues, continuations and questions in `data.concord`, and comes
+back as it was.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ COLUMNS = ("messages", "author", "text", "dialogue")
 AUTHORS = ("author", "speaker", "role", "name", "user", "from")
 TEXTS = ("text", "content", "utterance", "message", "body", "value")
 NAMES = ("dialogue", "dialogue_id", "conversation_id", "id")
+VOICES = {"annotations": of_annotation, "completions": of_annotation, "predictions": of_prediction}
+"""Where a task's answers are; before Label Studio 1.0 annotations were `completions`."""
 OWN = "concord"
 """Where in a task's data Concord's own export says what the task is."""
 
@@ -76,16 +79,18 @@ class _Reader:
         if not isinstance(data, dict):
             raise ImportProblem(f"must be an object, not {kind_of(data)}", field=f"{path}.data")
         task = self._task(data, entry, path)
-        length = len(_turns_of(task))
+        texts = [str(turn.get("text", "")) for turn in _turns_of(task)]
         if controls:
-            task.voices.append(of_annotation(entry, path, length, len(task.voices), short=controls))
+            task.voices.append(of_annotation(entry, path, texts, len(task.voices), short=controls))
             return
-        for kind, one in (("annotations", of_annotation), ("predictions", of_prediction)):
+        drafts = entry.get("drafts")
+        self.passed["drafts"] += len(drafts) if isinstance(drafts, list) else 0
+        for kind, one in VOICES.items():
             given = entry.get(kind)
             if not isinstance(given, list | None):
                 raise ImportProblem(f"must be a list, not {kind_of(given)}", field=f"{path}.{kind}")
             for index, voice in enumerate(given or ()):
-                task.voices.append(one(voice, f"{path}.{kind}[{index}]", length, index))
+                task.voices.append(one(voice, f"{path}.{kind}[{index}]", texts, index))
 
     def _task(self, data: dict[str, Any], entry: dict[str, Any], path: str) -> _Task:
         own = data.get(OWN)
@@ -100,6 +105,7 @@ class _Reader:
         """Yield one record for each dialogue."""
         inferred = Controls(v for t in self.tasks.values() if t.controls is None for v in t.voices)
         dialogues: dict[str, tuple[dict[str, Any], list[LabelRecord]]] = {}
+        keys = 0
         for task in self.tasks.values():
             raw, labels = dialogues.setdefault(task.dialogue["id"], (task.dialogue, []))
             _merge(raw, task)
@@ -109,24 +115,39 @@ class _Reader:
                     continue
                 self.passed.update(voice.passed)
                 voice.answers = [_within(answer, task) for answer in voice.answers]
-                made = inferred.labels(voice) if task.controls is None else own_labels(voice, task.controls)
+                keys += voice.kind == "key" and task.controls is None
+                made = (
+                    inferred.labels(voice)
+                    if task.controls is None
+                    else own_labels(voice, task.controls, task.continuation)
+                )
                 labels += [replace(label, continuation=task.continuation) for label in made]
-        if self.passed:
-            told = ", ".join(f"{what} ({count})" for what, count in sorted(self.passed.items()))
+        if keys:
+            self.source.notes.append(f"Annotations marked as ground truth are an answer key's: {keys}.")
+        if passed := +self.passed:
+            told = ", ".join(f"{what} ({count})" for what, count in sorted(passed.items()))
             self.source.notes.append(f"Passed over: {told}.")
         for raw, labels in dialogues.values():
             yield SourceRecord(_record(raw, labels))
 
 
 def _within(answer: Answered, task: _Task) -> Answered:
-    """Return an answer whose message is counted within the continuation that the task is about."""
-    if not task.history or answer.message is None:
+    """Return an answer whose message is counted within the continuation that the task is about.
+
+    Where Concord's export marks a whole message, the answer is about it and points at no words of it.
+    """
+    message = answer.message
+    if message is None:
         return answer
-    if answer.message < task.history:
+    if message < task.history:
         raise ImportProblem(
-            f"message {answer.message} is not rated: it comes before the continuation", field=answer.path
+            f"message {message} is not rated: it comes before the continuation", field=answer.path
         )
-    return replace(answer, message=answer.message - task.history)
+    spans = dict(answer.spans)
+    if task.controls is not None:
+        all_of_it = (0, len(_turns_of(task)[message].get("text", "")))
+        spans = {option: tuple(s for s in found if s != all_of_it) for option, found in spans.items()}
+    return replace(answer, message=message - task.history, continuation=task.continuation, spans=spans)
 
 
 def _record(raw: dict[str, Any], labels: list[LabelRecord]) -> Dialogue:
@@ -195,7 +216,7 @@ def _foreign(data: dict[str, Any], entry: dict[str, Any], path: str, source: Sou
     messages = data.get(key)
     if not isinstance(messages, list) or not messages:
         raise ImportProblem("must be a list of messages", field=f"{where}.{key}")
-    turns = [_turn(message, f"{where}.{key}[{n}]", source) for n, message in enumerate(messages)]
+    turns = [_turn(message, f"{where}.{key}[{n}]", source, key) for n, message in enumerate(messages)]
     rest = {name: value for name, value in data.items() if name != key}
     raw = {"id": _name(data, entry, path, source), "turns": turns, "metadata": rest}
     return _Task(path, raw, SELF, None)
@@ -214,7 +235,7 @@ def _messages_key(data: dict[str, Any], where: str) -> str:
     return found[0]
 
 
-def _turn(message: Any, path: str, source: Source) -> dict[str, Any]:
+def _turn(message: Any, path: str, source: Source, key: str) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise ImportProblem(f"must be an object, not {kind_of(message)}", field=path)
     said = source.columns.get("text") or _first(message, TEXTS) or "text"
@@ -224,6 +245,7 @@ def _turn(message: Any, path: str, source: Source) -> dict[str, Any]:
         raise ImportProblem(f"must be a text, not {kind_of(text)}", field=f"{path}.{said}")
     if not isinstance(speaker, str) or not speaker.strip():
         raise ImportProblem("must say who spoke", field=f"{path}.{who}")
+    source.pass_over(f"{key}[].{name}" for name in message if name not in (said, who))
     return {"speaker": speaker, "text": text}
 
 
@@ -247,7 +269,7 @@ def _name(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source
 
 
 def _looks_like(head: Head) -> bool:
-    answers, about = {"annotations", "predictions"}, {"data", "result", "completed_by"}
+    answers, about = set(VOICES), {"data", "result", "completed_by"}
     whole = bool(answers & head.keys) and bool(about & head.keys)
     return head.text.startswith(("[", "{")) and (whole or {"annotator", "annotation_id"} <= head.keys)
 

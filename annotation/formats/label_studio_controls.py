@@ -12,10 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from annotation.formats.evidence import evidence
+from annotation.formats.fields import Fields
 from annotation.formats.label_studio_results import OPTIONS, PATH, REGION, Answered, Voice
 from annotation.formats.problems import ImportProblem
-from annotation.records import SELF, LabelRecord
+from annotation.records import SELF, LabelRecord, Passage
 from annotation.schemes.base import LEVELS
+from annotation.text.passages import in_order
 
 STARS = 5
 """A rating has so many stars unless more were given."""
@@ -70,15 +73,25 @@ class Controls:
         elif not self.single[key]:
             for option in self.options[key]:
                 tag = f"{name}: {option}"
-                yield _label(voice, answer, tag, float(option in given), "binary", (0.0, 1.0))
+                yield _label(voice, answer, tag, float(option in given), "binary", (0.0, 1.0), marks=option)
         elif numbers := _numbers(self.options[key]):
-            yield _label(voice, answer, name, numbers[given[0]], "ordinal", (*sorted(numbers.values()),))
+            scale = (*sorted(numbers.values()),)
+            yield _label(voice, answer, name, numbers[given[0]], "ordinal", scale, marks=given[0])
         else:
-            yield _label(voice, answer, name, given[0], "nominal", tuple(self.options[key]))
+            yield _label(voice, answer, name, given[0], "nominal", tuple(self.options[key]), marks=given[0])
 
 
-def own_labels(voice: Voice, controls: Mapping[str, Any]) -> Iterator[LabelRecord]:
+def own_labels(voice: Voice, controls: Mapping[str, Any], continuation: str) -> Iterator[LabelRecord]:
     """Yield the labels of a voice of Concord's own export, whose controls say what they ask."""
+    pointed = {_place(one): _passages(voice, one, continuation) for one in _told(voice, "evidence")}
+    for place, label in _own_labels(voice, controls):
+        yield replace(label, evidence=pointed.get(place, label.evidence))
+
+
+def _own_labels(
+    voice: Voice, controls: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, str, int | None], LabelRecord]]:
+    """Yield labels, each with the control, question and turn that the export knows it by."""
     gone = {_place(one): one for one in _told(voice, "missing")}
     notes = {_place(one): str(one.get("text", "")) for one in _told(voice, "explanations")}
     for answer in voice.answers:
@@ -86,25 +99,33 @@ def own_labels(voice: Voice, controls: Mapping[str, Any]) -> Iterator[LabelRecor
             continue
         asked = _asked(controls, answer.control, answer.path)
         if "tags" not in asked:
-            yield _single(voice, answer, asked)
+            label = _single(voice, answer, asked)
+            yield (answer.control, label.question, answer.message), label
             continue
         chosen = answer.value if isinstance(answer.value, tuple) else ()
         for question, path in _tags(asked, answer):
             place = (answer.control, question, answer.message)
             if place not in gone:
                 tag = replace(answer, explanation=notes.get(place, ""))
-                yield _label(voice, tag, question, float(path in chosen), **_scale(asked))
+                yield place, _label(voice, tag, question, float(path in chosen), **_scale(asked), marks=path)
     for index, one in enumerate(gone.values()):
         where = f"{voice.path}.concord.missing[{index}]"
         asked = _asked(controls, str(one.get("control")), where)
         if one.get("reason"):
             empty = Answered(str(one["control"]), "", one["turn"], (), where, str(one.get("text", "")))
             reason = str(one["reason"])
-            yield _label(voice, empty, str(one["question"]), None, **_scale(asked), missing=reason)
+            label = _label(voice, empty, str(one["question"]), None, **_scale(asked), missing=reason)
+            yield _place(one), label
 
 
 def _place(one: Mapping[str, Any]) -> tuple[str, str, int | None]:
     return str(one.get("control")), one["question"], one.get("turn")
+
+
+def _passages(voice: Voice, one: Mapping[str, Any], continuation: str) -> tuple[Passage, ...]:
+    path = f"{voice.path}.concord.evidence"
+    fields = Fields({"passages": one.get("passages")}, path, frozenset({"passages"}))
+    return evidence(fields.items("passages"), continuation, f"{path}.passages")
 
 
 def _asked(controls: Mapping[str, Any], name: str, path: str) -> Mapping[str, Any]:
@@ -149,17 +170,17 @@ def _is_tag(tag: Any) -> bool:
 
 def _single(voice: Voice, answer: Answered, asked: Mapping[str, Any]) -> LabelRecord:
     """Return the label of a control that is one question."""
-    value = answer.value
+    value, marks = answer.value, ""
     if isinstance(value, tuple):
         if len(value) != 1:
             raise ImportProblem(f"has {len(value)} options, not one", field=f"{answer.path}.value")
-        value = value[0]
+        value = marks = value[0]
     if asked.get("level") not in ("nominal", "text") and isinstance(value, str):
         numbers = _numbers((value,))
         if not numbers:
             raise ImportProblem(f"{value[:40]!r} is not a number", field=f"{answer.path}.value")
         value = numbers[value]
-    return _label(voice, answer, str(asked.get("question")), value, **_scale(asked))
+    return _label(voice, answer, str(asked.get("question")), value, **_scale(asked), marks=marks)
 
 
 def _scale(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,8 +219,12 @@ def _label(
     *,
     scheme: str = "",
     missing: str = "",
+    marks: str = "",
 ) -> LabelRecord:
-    """Return a label; a value that is none without a reason has the rating's."""
+    """Return a label; a value that is none without a reason has the rating's.
+
+    It points at the words that were marked with the option `marks`.
+    """
     if not 0 < len(question) <= KEY_LIMIT:
         raise ImportProblem(
             f"{question[:60]!r} is not a name of up to {KEY_LIMIT} characters", field=answer.path
@@ -220,4 +245,12 @@ def _label(
         occasion=occasion if isinstance(occasion, str) else "",
         level=level,
         values=scale,
+        evidence=_marked(answer, marks) if value is not None else (),
     )
+
+
+def _marked(answer: Answered, option: str) -> tuple[Passage, ...]:
+    if answer.message is None:
+        return ()
+    spans = answer.spans.get(option, ())
+    return in_order(Passage(answer.continuation, answer.message, *span) for span in spans)

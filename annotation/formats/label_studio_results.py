@@ -1,20 +1,23 @@
 """What one annotation or prediction of Label Studio says: who, and an answer for each of its results.
 
 A result names its control (`from_name`), its type, and a value with a key of the type's name. One about a
-message has the number of that message as `start` and `end`, or the `id` of a region that has.
+message has the number of that message as `start` and `end`, or the `id` of a region that has. A region may be
+some words of the message: `startOffset` and `endOffset` count UTF-16 units, as JavaScript does. What several
+results of one control say about one message is one answer.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats.decoding import is_number, kind_of
 from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.problems import ImportProblem
-from annotation.records import RaterKind
+from annotation.records import SELF, RaterKind
+from annotation.text.passages import MOST
 
 OPTIONS = ("choices", "taxonomy", "paragraphlabels", "labels")
 """Types that choose from a list."""
@@ -25,11 +28,17 @@ BESIDE = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time",
 PATH = " > "
 """Between the parts of a taxonomy's path."""
 KINDS = ("human", "judge", "metric", "key")
+GROUND_TRUTH = "ground truth"
+Span = tuple[int, int]
+"""The first character of some words and the one after the last, in Unicode code points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer: options that were chosen, a number or a text; about a message (from 0) or the whole."""
+    """An answer: options that were chosen, a number or a text; about a message (from 0) or the whole.
+
+    `spans` are the words of the message that were marked, by option (of other answers under the empty text).
+    """
 
     control: str
     type: str
@@ -37,6 +46,8 @@ class Answered:
     value: tuple[str, ...] | float | str
     path: str
     explanation: str = ""
+    spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    continuation: str = SELF
 
 
 @dataclass(slots=True)
@@ -54,10 +65,13 @@ class Voice:
     cancelled: bool = False
 
 
-def of_annotation(raw: Any, path: str, messages: int, index: int, *, short: Sequence[str] = ()) -> Voice:
-    """Return what a person annotated; one whose author is not told is an unidentified slot.
+def of_annotation(
+    raw: Any, path: str, messages: Sequence[str], index: int, *, short: Sequence[str] = ()
+) -> Voice:
+    """Return what a person annotated, or an answer key where it is marked as ground truth.
 
-    With `short` it is an entry of JSON-MIN, whose controls these are.
+    One whose author is not told is an unidentified slot. With `short` it is an entry of JSON-MIN, whose
+    controls these are.
     """
     raw = _object(raw, path)
     results = _long_form(raw, short, path) if short else raw.get("result")
@@ -65,11 +79,13 @@ def of_annotation(raw: Any, path: str, messages: int, index: int, *, short: Sequ
     own = _own(raw)
     name = _person(raw.get("annotator") if short else raw.get("completed_by"), path)
     voice = Voice(name or f"slot {index + 1}", "human", bool(name), path, answers, passed, own)
-    voice.cancelled = raw.get("was_cancelled") is True
+    if raw.get("ground_truth") is True:
+        voice.rater, voice.kind, voice.identified = name or GROUND_TRUTH, "key", True
+    voice.cancelled = raw.get("was_cancelled") is True or raw.get("skipped") is True
     return _named(voice, own)
 
 
-def of_prediction(raw: Any, path: str, messages: int, index: int) -> Voice:
+def of_prediction(raw: Any, path: str, messages: Sequence[str], index: int) -> Voice:
     """Return what a model predicted; its version is the judge."""
     raw = _object(raw, path)
     answers, passed = _answers(raw.get("result"), path, messages)
@@ -163,8 +179,8 @@ def _named(voice: Voice, own: Mapping[str, Any]) -> Voice:
     return voice
 
 
-def _answers(results: Any, path: str, messages: int) -> tuple[list[Answered], Counter[str]]:
-    """Return the answers of results, and how many were passed over, by why."""
+def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Answered], Counter[str]]:
+    """Return the answers of results, and how many were passed over, by why. `messages` are their texts."""
     if not isinstance(results, list):
         raise ImportProblem(f"must be a list, not {kind_of(results)}", field=f"{path}.result")
     places = [
@@ -182,34 +198,93 @@ def _answers(results: Any, path: str, messages: int) -> tuple[list[Answered], Co
         control, value = result.get("from_name"), _object(result.get("value"), f"{where}.value")
         if not isinstance(control, str) or not control.strip():
             raise ImportProblem("must name a control", field=f"{where}.from_name")
-        message = _message(value, regions.get(str(result.get("id"))))
+        region = regions.get(str(result.get("id")), {})
+        message = _message(value, _message(region, None))
         if message == ACROSS:
             passed["results across several messages"] += 1
             continue
-        if message is not None and not message < messages:
+        if message is not None and not message < len(messages):
             raise ImportProblem(
-                f"{message} is not one of the {messages} messages, counted from 0",
+                f"{message} is not one of the {len(messages)} messages, counted from 0",
                 field=f"{where}.value.start",
             )
-        answers.append(
-            Answered(control.strip(), kind, message, _value(kind, value, where), where, _explained(result))
+        given = _value(kind, value, where)
+        answer = Answered(control.strip(), kind, message, given, where, _explained(result))
+        if message is not None and (span := _span(region | value, messages[message], passed)):
+            answer = replace(
+                answer, spans=dict.fromkeys(given if isinstance(given, tuple) else ("",), (span,))
+            )
+        answers.append(answer)
+    return _joined(answers, passed), passed
+
+
+def _span(value: Mapping[str, Any], text: str, passed: Counter[str]) -> Span | None:
+    """Return the words of a message that a value marks, None where it marks none that are there."""
+    first, last = value.get("startOffset"), value.get("endOffset")
+    if first is None or last is None:
+        return None
+    units = text.encode("utf-16-le", "surrogatepass")
+    if type(first) is not int or type(last) is not int or not 0 <= first < last <= len(units) // 2:
+        passed["offsets that are not within their message"] += 1
+        return None
+    end = _points(units, last)
+    return _points(units, first), end + (len(text[:end].encode("utf-16-le", "surrogatepass")) < 2 * last)
+
+
+def _points(units: bytes, offset: int) -> int:
+    """Return how many whole characters stand before an offset in UTF-16 units."""
+    return len(units[: 2 * offset].decode("utf-16-le", "ignore"))
+
+
+def _joined(answers: Iterable[Answered], passed: Counter[str]) -> list[Answered]:
+    """Return one answer for what a control says about a message in several results, as of several spans.
+
+    Options are united and texts follow one another. Numbers that differ are no answer, and counted.
+    """
+    groups: dict[tuple[str, str, int | None], list[Answered]] = {}
+    for answer in answers:
+        groups.setdefault((answer.control, answer.type, answer.message), []).append(answer)
+    joined = []
+    for first, *others in groups.values():
+        same = [first, *others]
+        values = [answer.value for answer in same]
+        if isinstance(first.value, float) and len(set(values)) > 1:
+            passed["different numbers for one message"] += len(same)
+            continue
+        spans: dict[str, tuple[Span, ...]] = {}
+        for answer in same:
+            for option, marked in answer.spans.items():
+                spans[option] = tuple(dict.fromkeys((*spans.get(option, ()), *marked)))
+        for option, marked in spans.items():
+            passed["spans beyond the first 100 of an answer"] += max(0, len(marked) - MOST)
+            spans[option] = marked[:MOST]
+        notes = dict.fromkeys(answer.explanation for answer in same if answer.explanation)
+        joined.append(replace(first, value=_united(values), spans=spans, explanation="\n".join(notes)))
+    passed += Counter()  # without what is 0
+    return joined
+
+
+def _united(values: Sequence[tuple[str, ...] | float | str]) -> tuple[str, ...] | float | str:
+    first = values[0]
+    if isinstance(first, tuple):
+        return tuple(
+            dict.fromkeys(option for value in values if isinstance(value, tuple) for option in value)
         )
-    return answers, passed
+    return "\n".join(dict.fromkeys(map(str, values))) if isinstance(first, str) else first
 
 
+PLACE = ("start", "end", "startOffset", "endOffset", "index", "chatmessage")
 ACROSS = -1
 """Stands for a region that is about several messages."""
 
 
-def _regions(places: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
-    """Return the message of each region, by its id."""
-    found: dict[str, int] = {}
+def _regions(places: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return where each region is, by its id: its message, and its offsets in it."""
+    found: dict[str, dict[str, Any]] = {}
     for _, result in places:
-        value = result.get("value")
-        if isinstance(value, dict) and isinstance(result.get("id"), str):
-            message = _message(value, None)
-            if message is not None:
-                found.setdefault(result["id"], message)
+        value, key = result.get("value"), result.get("id")
+        if isinstance(value, dict) and isinstance(key, str) and _message(value, None) is not None:
+            found.setdefault(key, {name: value[name] for name in PLACE if name in value})
     return found
 
 

@@ -1,8 +1,9 @@
-"""Chats in OpenAI's form, one a line: {"id", "messages": [{"role", "content"}], "metadata"}.
+"""Chats in OpenAI's form: {"id", "messages": [{"role", "content"}], "metadata"}, one a line or all in a list.
 
 Roles are the participants. What the assistant said is by the model that the metadata names (`model`), and
 is rated; what users, tools and the system prompt said is given. A system prompt at the start sets the scene
-and is not a turn: it is kept as `system_prompt` in the metadata.
+and is not a turn: it is kept as `system_prompt` in the metadata. A chat without an id is called after its
+number in the file. Other fields are passed over, and named.
 """
 
 from __future__ import annotations
@@ -18,23 +19,36 @@ from annotation.formats.source import Source
 from annotation.records import Dialogue, Participant, Turn
 
 CHAT = frozenset({"id", "messages", "metadata"})
-MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal"})
+MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"})
+CALLS = ("tool_calls", "function_call")
 SCENE = ("system", "developer")
 ROLES = (*SCENE, "user", "assistant", "tool", "function")
 UNNAMED = "assistant"
 
 
 def read(source: Source) -> Iterator[SourceRecord]:
-    """Yield the chat of each line."""
-    return entries(source, source.lines(), lambda content: chat(decode(content)))
+    """Yield the chat of each line, or of each entry of a list."""
+    if source.begins_with(b"["):
+        chats = decode(source.document(source.path))
+        if not chats:
+            raise ImportProblem("holds no chat")
+        for number, raw in enumerate(chats, start=1):
+            try:
+                yield SourceRecord(chat(raw, number, source))
+            except ImportProblem as problem:
+                problem.field = f"chat {number}.{problem.field}".rstrip(".")
+                source.report(problem)
+        return
+    numbered = ((line, (n, content)) for n, (line, content) in enumerate(source.objects(), start=1))
+    yield from entries(source, numbered, lambda one: chat(decode(one[1]), one[0], source))
 
 
-def chat(raw: Any) -> Dialogue:
-    """Return the dialogue that a JSON object with messages describes."""
+def chat(raw: Any, number: int, source: Source) -> Dialogue:
+    """Return the dialogue that a JSON object with messages describes, the chat of this number in the file."""
     if isinstance(raw, list):
         raise ImportProblem("must be an object, one chat a line, not a list of them")
-    fields = Fields(raw, "", CHAT)
-    messages = [(path, Fields(part, path, MESSAGE)) for path, part in fields.items("messages")]
+    fields = _fields(raw, "", CHAT, source)
+    messages = [(path, _fields(part, path, MESSAGE, source)) for path, part in fields.items("messages")]
     scene, turns = _scene(messages)
     if not turns:
         raise fields.problem("messages", "holds nothing that was said")
@@ -42,12 +56,20 @@ def chat(raw: Any) -> Dialogue:
     if scene:
         metadata.setdefault("system_prompt", scene)
     return Dialogue(
-        id=fields.id("id"),
+        id=fields.id("id", "") or f"chat-{number}",
         turns=turns,
         participants=_participants(turns, messages),
         system=_system(fields),
         metadata=metadata,
     )
+
+
+def _fields(raw: Any, path: str, known: frozenset[str], source: Source) -> Fields:
+    """Return the fields of an object; those that are not known are passed over, and named."""
+    if isinstance(raw, dict):
+        source.pass_over(f"messages[].{name}" if path else name for name in raw.keys() - known)
+        raw = {name: value for name, value in raw.items() if name in known}
+    return Fields(raw, path, known)
 
 
 def _scene(messages: list[tuple[str, Fields]]) -> tuple[str, tuple[Turn, ...]]:
@@ -67,7 +89,7 @@ def _scene(messages: list[tuple[str, Fields]]) -> tuple[str, tuple[Turn, ...]]:
 def _content(message: Fields) -> str:
     """Return a message's text: plain, or in parts of which those that are not text are named."""
     content = message.raw.get("content")
-    if content is None and (message.has("tool_calls") or message.has("refusal")):
+    if content is None and (message.has("refusal") or any(map(message.has, CALLS))):
         return message.text("refusal", "[tool call]")
     if not isinstance(content, list):
         return message.text("content")
@@ -101,7 +123,7 @@ def _system(fields: Fields) -> str:
 FORMAT = Format(
     key="messages",
     title="Chats as lists of messages",
-    hint='OpenAI style, one chat a line: {"id", "messages": [{"role", "content"}], "metadata": {"model"}}.',
+    hint='OpenAI style, one chat a line or a list: {"id", "messages": [{"role", "content"}], "metadata"}.',
     read=read,
-    looks_like=lambda head: head.text.startswith("{") and "messages" in head.keys,
+    looks_like=lambda head: head.text.startswith(("{", "[")) and "messages" in head.keys,
 )

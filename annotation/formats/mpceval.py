@@ -24,7 +24,7 @@ from annotation.formats.decoding import decode, kind_of
 from annotation.formats.entry import Format, SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.head import Head
-from annotation.formats.mpceval_records import PREDICTION, TARGETS, dialogue, id_of, is_pair
+from annotation.formats.mpceval_records import FIELDS, PREDICTION, TARGETS, dialogue, id_of, is_pair
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import SELF, Continuation, Dialogue
@@ -59,6 +59,7 @@ class _Reader:
         record = dialogue(raw, self._name(raw, number, file))
         if record is None:
             raise ImportProblem(f"has neither next_message nor {' nor '.join(TARGETS)}")
+        self.source.pass_over(name for name in raw if name not in FIELDS)
         fields = Fields(raw, "", frozenset(raw))
         if not fields.has("participants"):
             record = replace(record, participants=())

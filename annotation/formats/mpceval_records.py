@@ -26,6 +26,13 @@ TARGETS = (PREDICTION, "conversation")
 IDS = ("dialogue_id", "conversation_id", "id")
 NATIVE = ("participants", "agenda", "metadata")
 """Fields that mean what they do in the native format."""
+FIELDS = frozenset(
+    [
+        *(*TARGETS, *IDS, *NATIVE),
+        *("context", "next_speaker", "next_message", "system", "given", "condition", "cluster", "language"),
+    ]
+)
+"""All that are read."""
 
 
 def is_pair(raw: Mapping[str, Any]) -> bool:

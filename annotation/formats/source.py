@@ -16,6 +16,7 @@ from annotation.formats.problems import Faults, ImportProblem
 MAX_LINE = 16 * 2**20
 MAX_DOCUMENT = 64 * 2**20
 CHUNK = 2**20
+START = 2**16
 MOST_NAMES = 40
 """So many columns or fields that are not read are named, at most."""
 PARTS = (".json", ".jsonl")
@@ -132,6 +133,30 @@ class Source:
                 yield number, stripped
         if is_blank:
             raise ImportProblem("the file is empty")
+
+    def begins_with(self, mark: bytes) -> bool:
+        """Whether the file begins so, after a byte order mark and space."""
+        return self._start().lstrip().startswith(mark)
+
+    def _start(self) -> bytes:
+        if self.path.is_dir():
+            raise ImportProblem("is a folder; this format is one file", file=self.name)
+        with self.path.open("rb") as file:
+            return _checked_start(file.read(START))
+
+    def objects(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the numbered lines of a file with a JSON object on each.
+
+        A file that begins otherwise is refused in one go, not line by line.
+        """
+        lines = [line for line in map(bytes.strip, self._start().splitlines()) if line]
+        if lines and (lines[0] in (b"{", b"[") or not any(line.startswith(b"{") for line in lines)):
+            form = "one JSON document" if lines[0].startswith((b"{", b"[")) else "not JSON"
+            raise ImportProblem(
+                f"is {form} and none of Concord's formats: `jsonl` wants one dialogue a line, `messages` one "
+                "chat a line"
+            )
+        return self.lines()
 
     def raw_lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:
         """Yield all numbered lines as they are, with their ends: of the file, or of one in the folder."""

@@ -87,6 +87,7 @@ def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -
         for answer in plans.computed(section.title, section.ratings, plan, options):
             out.planned.append(answer)
             out.sections.append(plans.section(answer, section.ratings))
+    _check(out, options)
     if (options["threshold"] or options["scale_maps"]) and not out.scored:
         needs = "binary questions" if not options["scale_maps"] else "questions"
         raise ValueError(
@@ -94,6 +95,20 @@ def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -
             "says metric of one rater and human of another"
         )
     return out
+
+
+def _check(out: Extras, options: dict[str, Any]) -> None:
+    """Raise ValueError for a plan or a reading of scores that was asked for and that no question has."""
+    goals = {answer.goal for answer in out.planned}
+    if options["plan_width"] is not None and "width" not in goals:
+        raise ValueError("--plan-width needs two people, or a judge or metric beside people (column kind)")
+    if options["plan_power"] is not None and "power" not in goals:
+        raise ValueError("--plan-power needs a judge: the column kind, or --judges, says who is one")
+    maps = any(found.mapped for _, found in out.scored)
+    if options["scale_maps"] and out.scored and not maps:
+        raise ValueError("--scale-maps needs a question on an ordered scale with a metric beside people")
+    if options["threshold"] and out.scored and not any(found.marks for _, found in out.scored):
+        raise ValueError("--threshold needs a binary question with a metric beside people")
 
 
 def _scores(section: Section, plan: Plan, options: dict[str, Any], out: Extras) -> None:

@@ -55,7 +55,7 @@ def _section(section: Section) -> str:
     if section.limits:
         listed = "".join(f'<li class="limit">{escape(limit)}</li>' for limit in section.limits)
         parts.append(f"<h3>What limits this</h3><ul>{listed}</ul>")
-    method = next((e.result.method for e in section.analysis.entries), "")
+    method = section.interval_method
     parts.append(f'<p class="foot">Intervals: {escape(method)}.</p>')
     return f"<section>{''.join(parts)}</section>"
 
@@ -64,7 +64,8 @@ def _block(block: Block) -> str:
     names = [] if block.one_group else ["Raters"]
     head = "".join(f'<th scope="col">{text}</th>' for text in (*names, "Statistic"))
     head += "".join(
-        f'<th scope="col" class="n">{text}</th>' for text in ("Value", "Interval", "Items", "Clusters")
+        f'<th scope="col" class="n">{text}</th>'
+        for text in ("Value", block.ends.capitalize(), "Items", "Clusters")
     )
     head += '<th scope="col">Notes</th>'
     rows = "".join(_row(block, entry) for entry in block.entries)
@@ -87,9 +88,12 @@ def _row(block: Block, entry: Entry) -> str:
 
 
 def chart(block: Block, most: int = 40) -> str:
-    """Return the block's values and intervals as an SVG as wide as the page; empty where none has a value."""
+    """Return the block's values and intervals as an SVG as wide as the page; empty where none has a value.
+
+    Bounds are not drawn: a line would read as an interval.
+    """
     shown = [e for e in block.entries if e.result.value is not None][:most]
-    if not shown:
+    if not shown or block.ends == "bounds":
         return ""
     ends = [v for e in shown for v in (e.result.value, e.result.low, e.result.high) if v is not None]
     low, high = min(0.0, *ends), max(1.0, *ends)

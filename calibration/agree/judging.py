@@ -8,7 +8,7 @@ from typing import Any
 
 from calibration.agree.collect import Part, RatingsFile
 from calibration.agree.report import Block, Section
-from calibration.agree.words import number, title_of
+from calibration.agree.words import counted, number, title_of
 from calibration.statistics import Analysis, Entry, Ratings, Result
 from calibration.statistics.by_level.aggregated import Unit, aggregate
 from calibration.statistics.compared_pairs import ACCURACY, OF_PEOPLE, Compared
@@ -89,6 +89,10 @@ class Beside:
         self.sections: list[Section] = []
         self.json: dict[str, list[dict[str, Any]]] = {"compared": []} if self.compare else {}
         self.key_seen = False
+        if self.key and (options["against"] or options["aggregate"]):
+            raise ValueError(
+                "--key does not go with --against or --aggregate: it compares everybody, by item"
+            )
         if self.compare and options["against"]:
             raise ValueError("--compare does not go with --against: it compares with people, or with a key")
 
@@ -240,7 +244,7 @@ def _less(row: Compared) -> tuple[str, ...]:
 
 def _told(row: Compared) -> str:
     """Say both values and the p-values of a pair, in the place of a statistic's name."""
-    dropped = f", {row.n_dropped:,} items dropped" if row.n_dropped else ""
+    dropped = f", {counted(row.n_dropped, 'item')} dropped" if row.n_dropped else ""
     if not row.difference.ok:
         return f"no comparison{dropped}"
     values = f"{number(row.first.value)} less {number(row.second.value)}"
@@ -270,7 +274,7 @@ def _key_section(title: str, table: KeyTable, ratings: Ratings) -> Section:
 
 def _key_block(row: KeyRow, table: KeyTable, title: str) -> Block:
     entries = tuple(Entry(_named(result), (row.rater,), title) for result in _results(row))
-    notes = [f"{row.n:,} items; {row.missing:,} that the key answers are missing."]
+    notes = [f"{counted(row.n, 'item')}; {row.missing:,} that the key answers are missing."]
     if row.best:
         notes.append(f"Best baseline on these: {row.best}, accuracy {number(row.best_accuracy)}.")
     if row.matrix and (len(table.values) <= MOST_VALUES):

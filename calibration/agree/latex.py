@@ -8,6 +8,7 @@ from calibration.agree.report import Block, Section
 from calibration.agree.words import plain, title_of
 from calibration.reports.latex import escaped
 from calibration.statistics import Result
+from calibration.statistics.unanswered.figures import NAME as BOUNDS
 
 
 def written(name: str, sections: Sequence[Section]) -> str:
@@ -21,7 +22,7 @@ def written(name: str, sections: Sequence[Section]) -> str:
 
 
 def _table(title: str, block: Block) -> list[str]:
-    head = r"Raters & Statistic & Value & Interval & Items & Clusters \\"
+    head = rf"Raters & Statistic & Value & {block.ends.capitalize()} & Items & Clusters \\"
     rows = [" & ".join(_row(block.label(e), e.result)) + r" \\" for e in block.entries]
     return [
         r"\begin{longtable}{llrrrr}",
@@ -39,6 +40,8 @@ def _table(title: str, block: Block) -> list[str]:
 def _row(raters: str, result: Result) -> list[str]:
     value = f"${result.value:.3f}$" if result.value is not None else _cell(result.status)
     ends = "--" if result.low is None else f"$[{result.low:.3f}, {result.high:.3f}]$"
+    if result.low is not None and result.name.startswith(BOUNDS):
+        ends = f"lowest ${result.low:.3f}$, highest ${result.high:.3f}$"
     return [
         _cell(raters),
         _cell(title_of(result.name)),

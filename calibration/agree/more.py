@@ -18,11 +18,13 @@ from calibration.statistics.unanswered.figures import bounds_of
 class More:
     """An option of `agree`, what its help says, and the blocks that it adds to a question's report.
 
+    `without` says why there may be none, for a file in which no question has any.
     `repeats` adds those on repeated answers, given the ratings with each sample as a rater as well.
     """
 
     option: str
     help: str
+    without: str
     blocks: Callable[[Ratings, Analysis, Plan], Sequence[Block]]
     repeats: Callable[[Ratings, Ratings, Plan], Sequence[Block]] | None = None
 
@@ -75,22 +77,28 @@ MORE = (
         "--bounds",
         "also how far the items that a judge or metric left unanswered could move its figures with people; "
         "the column kind says who is a judge, a metric, human",
+        "no judge or metric left an item unanswered that it was asked about, or nobody is named as one "
+        "(column kind, or --judges)",
         _bounds,
     ),
     More(
         "--icc-f",
         "also intraclass correlations with F intervals, for few complete, independent items",
+        "no intraclass correlation was computed, which needs numbers and two raters of the same items",
         _with_f_intervals,
     ),
     More(
         "--prevalence",
         "also how often a binary question is answered yes, corrected for a judge's errors where it answered "
         "more items than people did",
+        "no question is binary with a judge that answered more items than people did, or nobody is named as "
+        "the judge and as people (column kind, or --judges)",
         _corrected,
     ),
     More(
         "--raters",
         "also each rater beside the rest: severity, spread, agreement, and how alike it answers again",
+        "nobody has a row, as no rater is identified",
         raters.raters,
         raters.repeats,
     ),

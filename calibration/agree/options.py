@@ -3,15 +3,71 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from calibration.agree import extras, panels
 from calibration.agree.by_level import options as level_options
-from calibration.agree.more import MORE
+from calibration.agree.more import MORE, More
+from calibration.agree.report import Section
+from calibration.statistics import Entry
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.types import SCALES
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
+
+
+DEFAULTS = {"positive": "1", "epsilon": 0.15, "policy": next(iter(POLICIES)), "resample": "clusters"}
+"""Values of options that are not given: kept apart, so that one given without an effect is noticed."""
+GOES_WITH = {
+    "policy": ("table7", "--policy goes with --table7"),
+    "least": ("panel", "--least goes with --panel"),
+    "reference_question": ("levels", "--reference-question goes with --levels turn,dialogue,system"),
+    **{
+        name: ("levels", f"--{name.replace('_', '-')} goes with --levels")
+        for name in ("p", "missing_turns", "system_score", "unit", "shared_dialogues", "best_of")
+    },
+}
+"""Options that do nothing without another one: which, and what is said of it."""
+
+
+def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with defaults filled in, and `given`: the names of those that had none.
+
+    Raises ValueError for an option that does nothing beside the others.
+    """
+    for name, (other, said) in GOES_WITH.items():
+        if options[name] not in (None, False) and not options[other]:
+            raise ValueError(said)
+    given = frozenset(name for name in DEFAULTS if options[name] is not None)
+    if options["levels"]:
+        level_options.check(options)
+    planned = options["plan_width"] is not None or options["plan_power"] is not None
+    if options["csv"] and planned:
+        raise ValueError("--csv holds figures, and a plan is none: print it as text, --html or --json")
+    return options | {name: DEFAULTS[name] for name in DEFAULTS if name not in given} | {"given": given}
+
+
+def without_effect(
+    options: dict[str, Any], sections: Sequence[Section], idle: Sequence[More], *, repeated: bool
+) -> list[str]:
+    """Return a sentence for each option that was given and changed nothing, with the reason."""
+    given, said = options["given"], [f"{more.option}: {more.without}." for more in idle]
+    if "positive" in given and all(s.ratings.level != "binary" for s in sections):
+        said.append("--positive: no question is binary, so there is no positive class.")
+    tested = any(s.analysis.replacement for s in sections) or options["plan_power"] is not None
+    if "epsilon" in given and not tested:
+        said.append("--epsilon: there was no alternative annotator test, which needs a judge and two people.")
+    if options["samples"] and not repeated:
+        said.append("--samples: no rater answered an item more than once.")
+    if options["baselines"] and not any(e.result.name.startswith("baseline_") for e in _entries(sections)):
+        said.append("--baselines: they stand beside judges and people, and no question has both.")
+    return said
+
+
+def _entries(sections: Sequence[Section]) -> Iterator[Entry]:
+    return (entry for section in sections for block in section.blocks for entry in block.entries)
 
 
 def add_to(parser: ArgumentParser) -> None:
@@ -50,7 +106,7 @@ def _add_reading(parser: ArgumentParser) -> None:
         choices=("yes", "no"),
         help="join names that differ in case or space alone; no keeps them apart (default: refused)",
     )
-    parser.add_argument("--positive", default="1", help="the positive class of precision, recall and F1 (1)")
+    parser.add_argument("--positive", help="the positive class of precision, recall and F1 (1)")
     parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
     parser.add_argument("--against", help="only pairs with this rater, as the reference")
     parser.add_argument("--by", help="a column whose values are reported separately, such as system")
@@ -66,14 +122,12 @@ def _add_intervals(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (0)")
     parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
     parser.add_argument("--interval", choices=("percentile", "bca"), default="percentile")
-    parser.add_argument("--resample", choices=SCHEMES, default="clusters", help="what is drawn (clusters)")
+    parser.add_argument("--resample", choices=SCHEMES, help="what is drawn (clusters)")
 
 
 def _add_more(parser: ArgumentParser) -> None:
     parser.add_argument("--aggregate", choices=("continuation", "system"), help="compare means of these")
-    parser.add_argument(
-        "--epsilon", type=float, default=0.15, help="margin of the alternative annotator test"
-    )
+    parser.add_argument("--epsilon", type=float, help="margin of the alternative annotator test (0.15)")
     parser.add_argument(
         "--table7",
         action="store_true",
@@ -82,7 +136,6 @@ def _add_more(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         choices=POLICIES,
-        default=next(iter(POLICIES)),
         help="what --table7 does with a person who never marks a behaviour",
     )
     for more in MORE:

@@ -143,8 +143,8 @@ def floor(ratings: Ratings, question: str, asked: Asked, plan: Plan) -> list[Blo
 
 
 def _judge(beside: BesidePeople, ratings: Ratings, column: int) -> Row:
-    name, values = ratings.raters[column], ratings.values[:, column]
-    figures = beside.on_scale(name, values) if ratings.on_scale[column] else {}
+    name, values, answered = ratings.raters[column], ratings.values[:, column], ratings.as_answered()
+    figures = beside.on_scale(name, answered.values[:, column]) if answered.on_scale[column] else {}
     figures |= beside.correlated(name, values) if beside.correlations else {}
     if beside.is_ordered:
         figures["mean_absolute_error"] = beside.error(name, values)

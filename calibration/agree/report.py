@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibration.agree.answers import answers_of
-from calibration.agree.words import raters_of, title_of
+from calibration.agree.words import counted, raters_of, title_of
 from calibration.statistics import FLAGS, Analysis, Entry, Ratings
+from calibration.statistics.unanswered.figures import NAME as BOUNDS
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Block:
         """Whether all entries are of the same raters, so that naming them in each row says nothing."""
         return not self.each and len({e.raters for e in self.entries}) == 1
 
+    @property
+    def ends(self) -> str:
+        """What the two ends beside a value are: an interval, or bounds over unanswered items."""
+        return "bounds" if all(e.result.name.startswith(BOUNDS) for e in self.entries) else "interval"
+
     def label(self, entry: Entry) -> str:
         """Return how a row names its raters: the judge alone where the others are the same people."""
         return entry.raters[0] if self.first_only else raters_of(entry)
@@ -41,6 +47,12 @@ class Section:
     answers: tuple[str, ...]
     blocks: tuple[Block, ...]
     limits: tuple[str, ...]
+
+    @property
+    def interval_method(self) -> str:
+        """How the intervals were made, without what a method adds of a single figure."""
+        methods = [entry.result.method for entry in self.analysis.entries]
+        return next((part for m in methods for part in m.split("; ") if "interval" in part), "")
 
 
 def section_of(
@@ -69,9 +81,10 @@ def section_of(
 def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
     given = int((ratings.values == ratings.values).sum())
     empty = ratings.values.size - given
+    are = "is" if empty == 1 else "are"
     facts = [
-        f"{given:,} ratings of {ratings.n_items:,} items by {len(ratings.raters)} raters; "
-        f"{empty:,} cells are empty."
+        f"{counted(given, 'rating')} of {counted(ratings.n_items, 'item')} by "
+        f"{counted(len(ratings.raters), 'rater')}; {counted(empty, 'cell')} {are} empty."
     ]
     facts.append(f"Raters: {_by_kind(ratings)}.")
     values = "any number"
@@ -151,14 +164,14 @@ def _raised(analysis: Analysis) -> dict[str, list[str]]:
     """Return, by flag, the figures that raise it; a pair's are named with the pair and come last.
 
     What a tiny pair raises is not a statement about the data: where the figures of all the data are free of a
-    flag, the pairs that have it say whose they are.
+    flag, the pairs that have it say whose they are. A figure without a value raises none: it has a reason.
     """
     raised: dict[str, list[str]] = {}
     for entry in (*analysis.panel, *analysis.replacement, *analysis.gaps):
-        for flag in entry.result.flags:
+        for flag in entry.result.flags if entry.result.ok else ():
             raised.setdefault(flag, []).append(title_of(entry.result.name))
     for entry in analysis.pairs:
-        for flag in entry.result.flags:
+        for flag in entry.result.flags if entry.result.ok else ():
             raised.setdefault(flag, []).append(f"{title_of(entry.result.name)} of {raters_of(entry)}")
     return raised
 

@@ -29,14 +29,14 @@ def _section(name: str, section: Section) -> list[str]:
         for limit in section.limits:
             lines += textwrap.wrap(plain(limit), WIDTH, initial_indent="  * ", subsequent_indent="    ")
         lines.append("")
-    if section.analysis.entries:
-        lines += textwrap.wrap(f"Intervals: {section.analysis.entries[0].result.method}.", WIDTH)
+    if section.interval_method:
+        lines += textwrap.wrap(f"Intervals: {section.interval_method}.", WIDTH)
     return [*lines, ""]
 
 
 def _block(block: Block) -> list[str]:
     panel = block.one_group
-    rows = [["" if panel else "raters", "statistic", "value", "interval", "items", "clusters"]]
+    rows = [["" if panel else "raters", "statistic", "value", block.ends, "items", "clusters"]]
     notes: dict[str, int] = {}
     for entry in block.entries:
         result = entry.result
@@ -54,7 +54,7 @@ def _block(block: Block) -> list[str]:
             + [str(result.n_items), str(result.n_clusters)]
         )
     table = [[cell for i, cell in enumerate(row) if i or not panel] for row in rows]
-    body = columns(table, right={"value", "interval", "items", "clusters"})
+    body = columns(table, right={"value", block.ends, "items", "clusters"})
     said = [line for note, n in notes.items() for line in textwrap.wrap(plain(f"[{n}] {note}"), WIDTH)]
     note = textwrap.wrap(block.note, WIDTH)
     return [plain(block.heading), *note, *body, *said]

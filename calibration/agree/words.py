@@ -95,14 +95,22 @@ def _bound(name: str) -> str:
     return f"{title_of(name.removeprefix(NAME))}, bounds with people"
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a number with its noun, in the plural but for one."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
+
+
 def number(value: float | None) -> str:
     """Write a value with three decimals, a dash where there is none."""
     return numbers.number(value, 3)
 
 
 def interval(result: Result) -> str:
-    """Write a result's interval, or a dash."""
-    return "–" if result.low is None else f"{number(result.low)} to {number(result.high)}"
+    """Write a result's interval, or a dash; of bounds, which are none, the lowest and the highest."""
+    if result.low is None:
+        return "–"
+    low, high = number(result.low), number(result.high)
+    return f"lowest {low}, highest {high}" if result.name.startswith(NAME) else f"{low} to {high}"
 
 
 def raters_of(entry: Entry, longest: int = 4) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import Http404, StreamingHttpResponse
+from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -31,6 +31,7 @@ from calibration.api.adjudication_serializers import (
 )
 from calibration.api.workbench import person
 from calibration.errors import AdjudicationRefused
+from config.files import file_response
 from config.openapi import files as files_of
 from config.pagination import Pages, paged
 
@@ -161,12 +162,13 @@ def case(request: Request, pk: int, case: int) -> Response:
     responses=files_of(files.FORMS.values()),
 )
 @api_view(["GET"])
-def file(request: Request, pk: int, what: str, form: str) -> StreamingHttpResponse:
+def file(request: Request, pk: int, what: str, form: str) -> FileResponse:
     """Stream a round's queue or decisions as csv or jsonl; of a locked test part no answers and decisions."""
     found = access.adjudication_round(pk)
     if what not in files.WHAT or form not in files.FORMS:
         raise Http404
-    return StreamingHttpResponse(files.written(found, what, form), content_type=files.FORMS[form])
+    lines, name = files.written(found, what, form), f"round-{pk}-{what}.{form}"
+    return file_response(lines, media_type=files.FORMS[form], name=name)
 
 
 @extend_schema(request=DecisionsFileSerializer, responses=OpenApiTypes.OBJECT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.api.people_serializers import Text
@@ -11,6 +12,8 @@ from annotation.models import Campaign, Corpus
 from calibration.api.gold_rules import GoldOptionsSerializer
 from calibration.gold.rules import RULES
 from calibration.models import Export, Gold, Report, Study
+from calibration.studies.actions import is_stale
+from calibration.studies.job import under_way
 
 
 class PlaceSerializer(serializers.Serializer[Any]):
@@ -48,14 +51,6 @@ class StudySerializer(PlaceSerializer):
         return value
 
 
-class ReportSerializer(serializers.ModelSerializer[Report]):
-    """A report: its result, and the hash of what it was computed from."""
-
-    class Meta:
-        model = Report
-        fields = ["id", "study", "part", "inputs_hash", "created_at", "result"]
-
-
 class ReportJobSerializer(serializers.Serializer[Any]):
     """A report in the making: the job that computes it."""
 
@@ -64,6 +59,29 @@ class ReportJobSerializer(serializers.Serializer[Any]):
     done = serializers.IntegerField()
     total = serializers.IntegerField()
     error = serializers.CharField()
+
+
+class ReportSerializer(serializers.ModelSerializer[Report]):
+    """A report: its result, when it was computed, and the hash of what it was computed from."""
+
+    labels_since = serializers.SerializerMethodField(
+        help_text="whether labels have come since it was computed, or no longer count"
+    )
+    computing = serializers.SerializerMethodField(help_text="the job that computes a newer one; else null")
+
+    class Meta:
+        model = Report
+        fields = ["id", "study", "part", "inputs_hash", "created_at", "labels_since", "computing", "result"]
+
+    def get_labels_since(self, report: Report) -> bool:
+        """Whether labels have come since."""
+        return is_stale(report)
+
+    @extend_schema_field(ReportJobSerializer(allow_null=True))
+    def get_computing(self, report: Report) -> dict[str, Any] | None:
+        """The job that computes a newer report."""
+        job = under_way(report.study, report.part)
+        return dict(ReportJobSerializer(job).data) if job else None
 
 
 class PurposeSerializer(serializers.Serializer[Any]):

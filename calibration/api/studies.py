@@ -97,7 +97,11 @@ def study(request: Request, pk: int) -> Response:
 @api_view(["GET"])
 @permission_classes([IsStudyResearcher])
 def report(request: Request, pk: int) -> Response:
-    """Return a study's report on the labels of now; while a large one is computed, 202 with its progress."""
+    """Return a study's newest report; of a small study it is of the labels of now.
+
+    Of a large one it stays as it was when labels come, and says so (`labels_since`); `recompute` asks for a
+    new one, whose job stands at `computing` meanwhile. Before the first is done: 202 with its progress.
+    """
     return _report(request, access.study(pk))
 
 
@@ -164,7 +168,10 @@ def _report(request: Request, found: Study) -> Response:
     given.is_valid(raise_exception=True)
     part = given.validated_data.get("part") or _default(found)
     if part != "test":
-        return _answer(_computed(request, found, part))
+        try:
+            return _answer(jobs.current(study=found, part=part, by=_user(request)))
+        except CalibrationError as error:
+            raise ValidationError({"part": [str(error)]}) from error
     newest = verbs.latest(found, part)
     if newest is None:
         raise ValidationError(

@@ -40,8 +40,9 @@ def comparison(ratings: Ratings, first: str, second: str) -> Comparison:
     """Return who is compared: `first` and `second` name a rater or are PEOPLE.
 
     One rater with the people is that rater with each of them; the people alone are all their pairs.
-    Raises KeyError for a stranger.
+    Of repeated answers whose mean left the scale the first is read. Raises KeyError for a stranger.
     """
+    ratings = ratings.as_answered()
     people = ratings.of_kind("human")
     if first == second == PEOPLE:
         return Comparison(ratings, tuple(combinations(people, 2)), ordered=False)

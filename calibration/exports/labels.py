@@ -71,6 +71,8 @@ LABEL_COLUMNS = (
     Column("cluster", "l.cluster", cell_sql="l.cluster_cell"),
     Column("kind", "named.kind", "plain"),
     Column("identified", "named.identified", "boolean"),
+    Column("endpoint", "named.address"),
+    Column("revision", "named.revision"),
     Column("dialogue", "l.dialogue", cell_sql="l.dialogue_cell"),
     Column("continuation", "l.continuation", cell_sql="l.continuation_cell"),
     Column("system", "l.system", cell_sql="l.system_cell"),
@@ -125,8 +127,9 @@ JOIN unnest(
   %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[]
 ) WITH ORDINALITY AS asked(id, key, key_cell, scheme, scheme_cell, level, values_text, n)
   ON asked.id = l.question_id
-JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::boolean[]) WITH ORDINALITY
-  AS named(id, name, cell, kind, identified, n) ON named.id = l.rater_id
+JOIN unnest(
+  %s::bigint[], %s::text[], %s::text[], %s::text[], %s::boolean[], %s::text[], %s::text[]
+) WITH ORDINALITY AS named(id, name, cell, kind, identified, address, revision, n) ON named.id = l.rater_id
 LEFT JOIN annotation_campaign g ON g.id = l.campaign_id
 ORDER BY l.place, asked.n, named.n, l.sample, l.id
 """
@@ -159,6 +162,8 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
         [guarded(r.name) for r in raters],
         [r.kind for r in raters],
         [r.identified for r in raters],
+        [r.address or None for r in raters],
+        [r.revision or None for r in raters],
     ]
     part = (taken or taken_by_default(scope.corpus)).params
     rest = f"""FROM (WITH chosen AS MATERIALIZED ({chosen}), placed AS MATERIALIZED ({PLACED})

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import IO, Any, Literal
 
 from django.db import connection, transaction
@@ -21,6 +21,8 @@ Blocks = Generator[bytes, None, int]
 """The blocks of a file; the generator's own value, at its end, is how many rows they hold."""
 
 Kind = Literal["text", "plain", "number", "integer", "boolean", "value", "json"]
+ARROW = {"number": "float64", "integer": "int64", "boolean": "bool"}
+"""The types of Parquet columns, by what they hold; all others are texts."""
 BLOCK = 1 << 18
 RISKY = ", ".join(str(ord(character)) for character in cells.RISKY)
 LAST_RISKY = max(ord(character) for character in cells.RISKY)
@@ -47,28 +49,17 @@ class Column:
 
 @dataclass(frozen=True)
 class ExportQuery:
-    """What an export reads: columns, the rest of the query from FROM on, and its parameters.
-
-    `texts` says whether a value column of Parquet holds texts; None: the values themselves tell.
-    """
+    """What an export reads: columns, the rest of the query from FROM on, and its parameters."""
 
     columns: tuple[Column, ...]
     rest: str
     params: tuple[Any, ...] = ()
-    texts: bool | None = None
 
     def count(self) -> int:
         """Return the number of rows."""
-        return int(self._one("count(*)"))
-
-    def has_text(self, column: Column) -> bool:
-        """Whether a value column holds a text anywhere."""
-        return bool(self._one(f"count(*) FILTER (WHERE ({column.text_sql}) IS NOT NULL) > 0"))
-
-    def _one(self, expression: str) -> Any:
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT {expression} {_without_order(self.rest)}", self.params)
-            return cursor.fetchone()[0]
+            cursor.execute(f"SELECT count(*) {_without_order(self.rest)}", self.params)
+            return int(cursor.fetchone()[0])
 
 
 def _without_order(sql: str) -> str:
@@ -103,12 +94,16 @@ def jsonl_blocks(query: ExportQuery) -> Blocks:
 
 
 def parquet_blocks(query: ExportQuery) -> Blocks:
-    """Yield the rows as a Parquet file. A value column is of numbers unless one of its values is a text."""
+    """Yield the rows as a Parquet file, whose types do not depend on what the rows hold.
+
+    A value is a text as in CSV, and beside it a number where it is one.
+    """
     import pyarrow as pa
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
-    types = {column.name: pa.type_for_alias(_arrow(query, column)) for column in query.columns}
+    query = replace(query, columns=tuple(typed_columns(query.columns)))
+    types = {column.name: pa.type_for_alias(ARROW.get(column.kind, "string")) for column in query.columns}
     with tempfile.TemporaryFile() as rows, tempfile.TemporaryFile() as file:
         copied = Counting(_copied(_rows(query), query.params, "FORMAT csv, HEADER true"))
         for block in copied:
@@ -127,9 +122,12 @@ def parquet_blocks(query: ExportQuery) -> Blocks:
     return copied.count
 
 
-def value_is_text(query: ExportQuery) -> bool:
-    """Whether one of a query's values is a text: files that belong together have one type of value."""
-    return any(query.has_text(column) for column in query.columns if column.kind == "value")
+def typed_columns(columns: Iterable[Column]) -> Iterator[Column]:
+    """Yield columns of one type each: after every value column its numbers, null where a value is a text."""
+    for column in columns:
+        yield column
+        if column.kind == "value":
+            yield Column(f"{column.name}_number", column.sql, "number")
 
 
 class Counting:
@@ -232,10 +230,3 @@ def _raw(column: Column) -> str:
     if column.kind == "value":
         return f"coalesce({column.text_sql}, ({column.sql})::text)"
     return column.sql if column.kind in ("text", "plain") else f"({column.sql})::text"
-
-
-def _arrow(query: ExportQuery, column: Column) -> str:
-    if column.kind == "value":
-        texts = query.has_text(column) if query.texts is None else query.texts
-        return "string" if texts else "float64"
-    return {"number": "float64", "integer": "int64", "boolean": "bool"}.get(column.kind, "string")

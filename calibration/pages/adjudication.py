@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -22,6 +22,7 @@ from calibration.models import AdjudicationCase, AdjudicationDecision, Adjudicat
 from calibration.pages.adjudication_form import AdjudicationForm
 from calibration.pages.asked import WHOSE, place_of
 from calibration.workbench import marks
+from config.files import file_response
 from config.permissions import researcher_only
 from judges.pages.runs import user_of
 
@@ -146,14 +147,13 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 @researcher_only
-def file(request: HttpRequest, pk: int, what: str, form: str) -> StreamingHttpResponse:
+def file(request: HttpRequest, pk: int, what: str, form: str) -> FileResponse:
     """Researchers: a round's queue or decisions as CSV or JSONL."""
     found = access.adjudication_round(pk)
     if what not in files.WHAT or form not in files.FORMS:
         raise Http404
-    response = StreamingHttpResponse(files.written(found, what, form), content_type=files.FORMS[form])
-    response["Content-Disposition"] = f'attachment; filename="round-{pk}-{what}.{form}"'
-    return response
+    lines, name = files.written(found, what, form), f"round-{pk}-{what}.{form}"
+    return file_response(lines, media_type=files.FORMS[form], name=name)
 
 
 @require_POST

@@ -26,7 +26,7 @@ from calibration.pages.refusals import refusal_shown
 from calibration.permissions import study_researcher_only
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import is_readable, snapshot_of
+from calibration.reports.snapshot import snapshot_of
 from calibration.reports.view import charts_of, pairs_of, view_of
 from calibration.studies import actions as studies
 from calibration.studies import job as jobs
@@ -60,7 +60,10 @@ def campaign_report(request: HttpRequest, campaign: int) -> HttpResponse:
 @study_researcher_only
 @refusal_shown
 def report(request: HttpRequest, pk: int) -> HttpResponse:
-    """A study's report: computed at once where it is small, else in the background with its progress."""
+    """A study's report: computed at once where it is small, else in the background with its progress.
+
+    The last finished one is shown until a new one is asked for, and is done.
+    """
     study = access.study(pk)
     part = _part(request, study)
     found = asked_report(study, request) or _current(request, study, part)
@@ -75,7 +78,10 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _shown_as(request: HttpRequest, found: Report) -> dict[str, Any]:
     """Return what the page shows of a report, by the switches of its tables."""
+    job = jobs.under_way(found.study, found.part)
     return view_of(found, request.GET.dict()) | {
+        "job": job,
+        "part": found.part,
         "forms": RENDERINGS.values(),
         "switches": _switches(request),
     }
@@ -92,13 +98,10 @@ def _part(request: HttpRequest, study: Study) -> str:
 
 
 def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | None:
-    """Return the report to show. New labels join by themselves where that is quick, never on test."""
-    newest = studies.latest(study, part)
+    """Return the report to show: on test the newest, else `jobs.current`."""
     if part == "test":
-        return newest
-    if newest is None or not is_readable(newest) or (studies.is_stale(newest) and jobs.is_quick(study)):
-        return jobs.report_or_job(study=study, part=part, by=_user(request))
-    return jobs.under_way(study, part) or newest
+        return studies.latest(study, part) or jobs.under_way(study, part)
+    return jobs.current(study=study, part=part, by=_user(request))
 
 
 @require_GET

@@ -100,7 +100,7 @@ def _statistic(rater: str, ratings: Ratings) -> str:
     if rater == PEOPLE or rater not in ratings.raters:
         return "krippendorff_alpha"
     known = [column for column in people_of(ratings) if ratings.identified[column]]
-    on_scale = ratings.on_scale[ratings.column(rater)]
+    on_scale = ratings.as_answered().on_scale[ratings.column(rater)]
     return KAPPAS.get(ratings.level, "spearman") if on_scale and known else "spearman"
 
 

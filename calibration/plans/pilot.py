@@ -13,7 +13,7 @@ from calibration.reading.ratings import load, places
 from calibration.reading.scope import Scope, of_study
 from calibration.reading.subjects import Subject, rater_names, subjects_of
 from calibration.statistics import RatingError, Ratings
-from calibration.studies.computing import POOLED, pooled
+from calibration.studies.computing import ALL_TAGS, POOLED, pooled
 from calibration.studies.inputs import clusters_of, split_of
 from calibration.studies.tags import in_sets
 
@@ -47,7 +47,7 @@ class Choices:
         """The questions, those that pool tags first, as reports have them."""
         alone = [Asked(s.question.ref, s.question.title, (s,)) for s in self.subjects]
         together = [
-            Asked(f"{members[0].question.scheme}/{POOLED}", f"All {len(members)} together", tuple(members))
+            Asked(f"{members[0].question.scheme}/{POOLED}", ALL_TAGS, tuple(members))
             for members in in_sets(self.subjects, lambda subject: subject.question)
         ]
         return together + alone
@@ -65,9 +65,10 @@ class Choices:
                 known = ", ".join(asked.ref for asked in self.questions)
                 raise PlanRefused(f"this study has no question {ref!r}; there are {known}")
             return found
-        first = self.questions[0]
-        overall = [a for a in self.questions if a.subjects[0].question.key == "overall"]
-        return first if first.is_pooled or not overall else overall[0]
+        by_itself = [a for a in self.questions if not a.is_pooled]
+        overall = [a for a in by_itself if a.subjects[0].question.key == "overall"]
+        others = [a for a in by_itself if not a.subjects[0].question.group]
+        return next(iter((*overall, *others, *self.questions)))
 
     def raters(self, kinds: tuple[str, ...] = ("judge", "metric")) -> list[RaterInfo]:
         """Return the raters of some kinds that answer any of the questions, by name, each once."""

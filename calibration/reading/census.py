@@ -66,7 +66,8 @@ class RaterInfo:
     """A rater as studies read it. `name` is unique within the scope; nobody is behind a simulated one.
 
     A person with an account is called by their pseudonym in the corpus; `account` is their user name, by
-    which a definition may choose them, and is shown to those who watch a campaign alone.
+    which a definition may choose them, and is shown to those who watch a campaign alone. `address` and
+    `revision` are those of the server that a judge asks.
     """
 
     id: int
@@ -75,6 +76,8 @@ class RaterInfo:
     identified: bool
     simulated: bool = False
     account: str = ""
+    address: str = ""
+    revision: str = ""
 
 
 @dataclass(frozen=True)
@@ -196,5 +199,6 @@ def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
             name = f"{known} ({rater.kind} {rater.pk})"
         simulated = bool(rater.spec.get("simulated"))
         account = rater.name if rater.user_id is not None else ""
-        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, account)
+        server = (str(rater.spec.get(part, "")) for part in ("address", "revision"))
+        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, account, *server)
     return found

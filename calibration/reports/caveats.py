@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from annotation.schemes.cocoeval_counts import SCHEME as COUNTS
 from calibration.reports.bound_words import of_failures
 from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, crowd, figures
-from calibration.reports.snapshot import Snapshot
+from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import counted, in_words, listed
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
 from jobs.fake_models import MARK
 
@@ -21,7 +22,7 @@ def caveats(result: Snapshot) -> list[str]:
     found = [
         _fake_systems(result),
         _fake_models(result),
-        _clusters(result),
+        *_clusters(result, questions),
         *_calls(result),
         _without_turns(questions),
         _missing(result),
@@ -60,14 +61,62 @@ def _fake_systems(result: Snapshot) -> str:
     )
 
 
-def _clusters(result: Snapshot) -> str:
-    n = result.counts.clusters
-    if not n or n >= MODERATE_CLUSTERS:
-        return ""
-    if n == 1:
-        return "Everything is of one dialogue, so nothing has an interval: more dialogues are needed."
-    below, how = (FEW_CLUSTERS, "short") if n < FEW_CLUSTERS else (MODERATE_CLUSTERS, "a little short")
-    return f"{in_words(n).capitalize()} dialogues: below {below} clusters these intervals run {how}."
+UNITS = {"clusters": "dialogues", "items": "items", "systems": "systems"}
+TOO_FEW = (
+    ("few_clusters", FEW_CLUSTERS, "too narrow"),
+    ("moderate_clusters", MODERATE_CLUSTERS, "somewhat too narrow"),
+)
+
+
+def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[str]:
+    """Say of which figures the intervals rest on few dialogues; a figure's own, not those of the corpus."""
+    scheme = result.definition.plan.scheme
+    units = UNITS.get(scheme, "dialogues or systems")
+    rested = [(subject, figures) for question in questions for subject, figures in _resting(question)]
+    single = [subject for subject, found in rested if any(e.ok and e.n_clusters == 1 for e in found)]
+    if scheme == "clusters" and single:
+        where = "Everything" if len(single) == len(rested) else f"All that is known of {listed(single)}"
+        yield f"{where} is of one dialogue, so nothing has an interval: more dialogues are needed."
+    drawn = [(subject, [e for e in found if e.low is not None]) for subject, found in rested]
+    drawn = [(subject, found) for subject, found in drawn if found]
+    for flag, least, how in TOO_FEW:
+        found = [(subject, [e for e in of if flag in e.flags]) for subject, of in drawn]
+        found = [(subject, of) for subject, of in found if of]
+        counts = {e.n_clusters for _, of in found for e in of}
+        if not found:
+            continue
+        if scheme == "clusters" and len(counts) == 1 and len(found) == len(drawn):
+            yield f"With {in_words(counts.pop())} {units}, fewer than {least}, the intervals are {how}."
+            continue
+        where = listed([f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in found])
+        yield f"With fewer than {least} {units} intervals are {how}: {where}."
+
+
+def _spread(found: Sequence[Figure]) -> str:
+    low, high = min(e.n_clusters for e in found), max(e.n_clusters for e in found)
+    return f" ({low:,})" if low == high else f" ({low:,} to {high:,})"
+
+
+def _resting(question: QuestionFigures) -> list[tuple[str, Sequence[Figure]]]:
+    """Return what a question's figures speak of, each with its figures: people together, a judge with them.
+
+    Pairs of raters speak for themselves alone; they count where nothing else was computed.
+    """
+    data = question.data
+    of: dict[str, list[Figure]] = {}
+    for entry in (*data.panel, *data.gaps, *data.replacement):
+        is_judge = entry.raters[0] in question.judging and len(entry.raters) > 1
+        judged = is_judge and set(entry.raters[1:]) <= set(question.people)
+        who = f"{entry.raters[0]} with {question.crowd.many}" if judged else ""
+        of.setdefault(who, []).append(entry)
+    means = [e for e in data.pairs if MEAN_OF_PEOPLE in e.raters]
+    for entry in means or (() if of else data.pairs):
+        other = [name for name in entry.raters if name != MEAN_OF_PEOPLE]
+        who = f"{other[0]} with {question.crowd.many}" if len(other) == 1 else " with ".join(other)
+        of.setdefault(who, []).append(entry)
+    if len({e.n_clusters for found in of.values() for e in found}) == 1:
+        return [(question.title, [e for found in of.values() for e in found])]
+    return [(f"{question.title}, {who}" if who else question.title, found) for who, found in of.items()]
 
 
 def _calls(result: Snapshot) -> Iterable[str]:
@@ -164,10 +213,10 @@ def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
     found = []
     for question in questions:
         whole = question.data.panel + question.data.gaps
-        if any(flag in entry.flags for entry in whole):
+        if any(entry.ok and flag in entry.flags for entry in whole):
             found.append(question.title)
         elif not question.data.gaps:
-            pairs = [e.raters for e in question.data.pairs if flag in e.flags]
+            pairs = [e.raters for e in question.data.pairs if e.ok and flag in e.flags]
             named = dict.fromkeys(" with ".join(raters) for raters in pairs)
             found += [f"{question.title} ({listed(list(named))})"] if named else []
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from calibration.statistics import Result
+from calibration.statistics.unanswered.figures import NAME as BOUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Figure(Result):
     percent: ClassVar[bool] = False
     bare: ClassVar[bool] = False
     marks: ClassVar[Marks | None] = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether `low` and `high` are bounds over unanswered items and no interval."""
+        return self.name.startswith(BOUNDS)
 
     @property
     def point(self) -> float:

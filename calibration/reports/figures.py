@@ -6,15 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calibration.reading.coverage import ANOTHER
 from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
-from calibration.reports.wording import Crowd, crowd_of
+from calibration.reports.wording import Crowd, crowd_of, in_words, without
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.base import InReports
-from calibration.statistics.replacement import CORRECTED
+from calibration.statistics.replacement import CORRECTED, StandIn
 from calibration.statistics.table import described
 
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
 PANEL = "panel"
+FEW_ANSWERED = 0.95
+"""Whoever answered a smaller share of the items that people rated is said to have done so, first of all."""
 
 
 def worded(statistic: str) -> InReports:
@@ -82,6 +85,24 @@ class QuestionFigures:
             return None
         return _first(self.data.pairs, statistic, lambda raters: set(raters) == names)
 
+    def missing_from(self, entry: Figure, kind: str = HUMAN) -> list[Answerer]:
+        """Return the raters of a kind who answered and are not in a figure of several of them."""
+        everybody = self.names(kind)
+        left = [self.rater(name) for name in everybody if name not in entry.raters]
+        return left if len(everybody) - len(left) > 1 else []
+
+    def among_whom(self, entry: Figure) -> str:
+        """Return `three people`, or `two of three people (without dan, who ...)`."""
+        left, n = self.missing_from(entry), len(self.people)
+        of = f"{in_words(n - len(left))} of " if left else ""
+        return f"{of}{self.crowd.among(n)}{_without(left)}"
+
+    def counted_in(self, entry: Figure | None) -> str:
+        """Return `3 people`, or `2 of 3 people (without dan, who ...)`."""
+        left, n = self.missing_from(entry) if entry is not None else [], len(self.people)
+        of = f"{n - len(left):,} of " if left else ""
+        return f"{of}{self.crowd.counted(n)}{_without(left)}"
+
     def with_people(self, statistic: str, rater: str) -> Figure | None:
         """Return a rater's agreement with people: with all of them, or with the only one there is."""
         found = self._beside("judge", statistic, lambda raters: raters[0] == rater)
@@ -118,6 +139,10 @@ class QuestionFigures:
         """Return the alternative annotator test's winning rate of a judge."""
         return _first(self.data.replacement, "alt_test_winning_rate", lambda raters: raters[0] == rater)
 
+    def stand_in(self, rater: str) -> StandIn | None:
+        """Return whether a judge may stand in for a person, and why not."""
+        return next((verdict for verdict in self.data.stand_ins if verdict.rater == rater), None)
+
     def corrected(self, rater: str) -> Figure | None:
         """Return the same winning rate corrected over judges, where several were tested."""
         return _first(self.data.replacement, CORRECTED, lambda raters: raters[0] == rater)
@@ -126,12 +151,23 @@ class QuestionFigures:
         """Return the alternative annotator test's advantage probability of a judge."""
         return _first(self.data.replacement, "alt_test_advantage", lambda raters: raters[0] == rater)
 
+    def answered(self, rater: str) -> tuple[int, int] | None:
+        """Return how many of the items that people rated a rater answered, where that is under 95%."""
+        found = next((r for r in self.data.raters if r.name == rater), None)
+        if found is None or found.n_of_people >= FEW_ANSWERED * self.data.people_items:
+            return None
+        return found.n_of_people, self.data.people_items
+
     def rater(self, name: str) -> Answerer:
         """Return what is recorded of a rater; raises KeyError for a stranger."""
         for rater in self.data.raters:
             if rater.name == name:
                 return rater
         raise KeyError(name)
+
+
+def _without(left: Sequence[Answerer]) -> str:
+    return without([r.name for r in left if r.on_scale], [r.name for r in left if not r.on_scale])
 
 
 def _first(entries: Iterable[Figure], name: str, fits: Any) -> Figure | None:
@@ -150,11 +186,16 @@ def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
 
 
 def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> QuestionFigures | None:
-    """Return the question that stands for the others: pooled, else overall, else the first (with a rater)."""
+    """Return the question that stands for the others (with a rater).
+
+    That is overall, else the first that is asked by itself, else all tags pooled: pooled tags stand for
+    themselves alone, never in place of a question that the study asks beside them.
+    """
     wanted = [q for q in questions if rater is None or rater in [r.name for r in q.data.raters if r.n]]
     for choice in (
-        lambda q: q.data.pooled,
         lambda q: q.data.key == "overall",
+        lambda q: bool(q.people) and not q.data.pooled and not q.data.group and q.data.key != ANOTHER,
+        lambda q: q.data.pooled,
         lambda q: bool(q.people),
     ):
         if found := [q for q in wanted if choice(q)]:

@@ -22,10 +22,9 @@ from calibration.reports.figures import (
 )
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import Crowd, in_words, interval, listed, signed, units
-from calibration.statistics.one_more import verdict
+from calibration.statistics.one_more import beyond_one_more, direction, unknown_of_one_more
 
 MOST_JUDGES = 3
-ENOUGH_PEOPLE = 3
 WIN_RATE = "preference_win_rate"
 NO_FIGURE = -2.0  # below every correlation and kappa
 
@@ -93,10 +92,11 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         agreement = question.among("percent_agreement")
         if agreement is None or not ok(agreement):
             return _undefined(title, entry)
-        text = f"of pairs agree on {question.title}. {_sentence(entry.reason)}"
+        text = f"Share of pairs that agree on {question.title}, {_units(question, agreement)}."
+        text += f" There is no alpha: {entry.reason}."
         return Answer(title, percent(agreement.point), _percent_interval(agreement), text)
     text = (
-        f"Krippendorff’s alpha among {question.crowd.among(len(question.people))} on {question.title}, "
+        f"Krippendorff’s alpha among {question.among_whom(entry)} on {question.title}, "
         f"{_units(question, entry)}.{_range(asked)}"
     )
     return _answer(title, entry, worded("krippendorff_alpha").symbol, text)
@@ -119,10 +119,12 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
         entry = question.with_people(statistic, judge)
         if entry is not None and ok(entry):
             text = f"{worded(statistic).name} on {question.title}, {_units(question, entry)}. "
-            return _answer(title, entry, worded(statistic).symbol, text + _beside(question, statistic, judge))
+            text = _answered(question, judge) + text + _beside(question, statistic, judge)
+            return _answer(title, entry, worded(statistic).symbol, text)
         entry = question.with_mean(judge)
         if entry is not None and ok(entry):
-            return _answer(title, entry, worded("spearman").symbol, _rank_sentence(question, judge, entry))
+            text = _answered(question, judge) + _rank_sentence(question, judge, entry)
+            return _answer(title, entry, worded("spearman").symbol, text)
         missed = missed or question.with_people(question.headline, judge) or entry
     return _undefined(title, missed) if missed else None
 
@@ -169,53 +171,74 @@ def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
         return f"There are no two {question.crowd.many} on these items to compare it with."
     who = question.crowd.many
     said = f"{who.capitalize()} with each other reach {number(people.point, 3)} ({interval(people)}). "
+    return said + _verdict(gap, question.margin(statistic, judge), question.crowd)
+
+
+def _verdict(gap: Figure, margin: Figure | None, who: Crowd) -> str:
+    """Say what the interval of a gap shows, and what these people do not show of one more.
+
+    A mean over pairs has no margin and says neither more nor less.
+    """
     difference = f"{signed(gap.point)} ({interval(gap)})"
-    return said + _verdict(gap, question.margin(statistic, judge), difference, question.crowd)
-
-
-def _verdict(gap: Figure, margin: Figure | None, difference: str, who: Crowd) -> str:
-    """Say more or less only of a gap that one more person would hardly have."""
     if gap.low is None or margin is None:
         return f"The difference is {difference}."
-    shown = verdict(gap.point, gap.low, gap.high, margin.value)
-    if shown == "not shown":
+    shown = direction(gap.point, gap.low, gap.high)
+    if shown is None:
         return f"A difference is not shown: {difference}."
-    if shown == "unknown":
-        return f"The difference is {difference}; {margin.reason}."
-    if shown == "within":
-        up_to = f"up to {number(margin.point)}"
-        return f"The difference, {difference}, may be that of one more {who.one} ({up_to})."
-    return f"It agrees with {who.many} {shown} than they do with each other: {difference}."
+    said = f"It agrees with {who.many} {shown} than they do with each other: {difference}"
+    if beyond_one_more(gap.point, margin.value):
+        return f"{said}, more than one more {who.one} would differ."
+    return f"{said}; {unknown_of_one_more(len(gap.raters) - 1, who.many, who.one)}."
 
 
 def _rank_sentence(question: QuestionFigures, judge: str, entry: Figure) -> str:
     samples = question.rater(judge).samples
     who = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
-    people = f"the {question.crowd.own} mean" if len(question.people) > 1 else question.people[0]
-    return f"Rank correlation of {who} with {people} on {question.title}, {_units(question, entry)}."
+    text = f"Rank correlation of {who} with {_people_mean(question)} on {question.title}, "
+    return f"{text}{_units(question, entry)}."
+
+
+def _people_mean(question: QuestionFigures) -> str:
+    return f"the {question.crowd.own} mean" if len(question.people) > 1 else question.people[0]
 
 
 def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) -> Answer | None:
-    """The alternative annotator test, where there are three people or more; of two, that it needs three."""
+    """The verdict of the alternative annotator test on the first question that people rated several times."""
     for question in _by_importance(questions, judge):
-        entry, advantage = question.replacement(judge), question.advantage(judge)
-        title = f"Can {judge} stand in for a {question.crowd.one}?"
-        if entry is None or advantage is None or not ok(advantage):
+        verdict, entry, advantage = (
+            question.stand_in(judge),
+            question.replacement(judge),
+            question.advantage(judge),
+        )
+        if verdict is None or entry is None:
             continue
-        if len(question.names(HUMAN, identified_only=True)) < ENOUGH_PEOPLE:
-            needed = f"The alternative annotator test needs three {question.crowd.many}"
-            return Answer(title, "", "", f"{needed}; two answered {question.title}.")
-        also = f" Advantage probability {number(advantage.point, 3)} ({interval(advantage)})."
-        if not ok(entry):
-            return Answer(title, "", "", f"Not passed on {question.title}: {entry.reason}.{also}")
-        passed = "Passed" if entry.point >= 0.5 else "Not shown"
+        title = f"Can {judge} stand in for a {question.crowd.one}?"
+        answered, about = _answered(question, judge), f"on {question.title}"
+        if verdict.state == "cannot_say":
+            return Answer(title, "", "", f"{answered}Cannot say {about}: {verdict.why}.")
+        also = ""
+        if advantage is not None and ok(advantage):
+            also = f" Advantage probability {number(advantage.point, 3)} ({interval(advantage)})."
+        if verdict.state == "not_passed":
+            return Answer(title, "", "", f"{answered}Not passed {about}: {verdict.why}.{also}")
         text = (
-            f"{passed} on {question.title}: by the alternative annotator test it can replace "
+            f"{answered}Passed {about}: by the alternative annotator test it can replace "
             f"{replaced(entry, question.crowd)} (at least half is wanted), with a margin ε of {epsilon:g}."
-            f"{_over_judges(question, judge)}{also}{_flattered(question)}"
+            f"{_over_judges(question, judge)}{also}"
         )
         return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
     return None
+
+
+def _answered(question: QuestionFigures, rater: str) -> str:
+    """Say how many of the items that people rated a rater answered, where it left out many; else ''."""
+    counts = question.answered(rater)
+    if counts is None:
+        return ""
+    n, of = counts
+    items = units(question.data.item_kind, of, pooled=question.data.pooled)
+    verb = "gave" if question.data.pooled else "rated"
+    return f"{rater} answered {n:,} of the {items} that {question.crowd.many} {verb} ({percent(n / of)}). "
 
 
 def _over_judges(question: QuestionFigures, judge: str) -> str:
@@ -225,13 +248,6 @@ def _over_judges(question: QuestionFigures, judge: str) -> str:
         return ""
     passed = "passed" if entry.point >= 0.5 else "not shown"
     return f" Corrected over the judges tested: {passed}, {won(entry)} of {entry.n_raters - 1}."
-
-
-def _flattered(question: QuestionFigures) -> str:
-    """Say what accuracy hides where one answer is common."""
-    if question.data.level not in ("binary", "nominal"):
-        return ""
-    return " Its score is accuracy, which a rare answer flatters: read kappa beside it."
 
 
 def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
@@ -246,9 +262,10 @@ def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
         return None
     name, entry = max(good, key=lambda pair: abs(pair[1].point))
     chosen = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
+    falls = f" It falls where {question.crowd.many} rate higher." if entry.point < 0 else ""
     text = (
-        f"Rank correlation of {name} with the {question.crowd.own} mean on {question.title}, "
-        f"{_units(question, entry)}.{chosen}"
+        f"{_answered(question, name)}Rank correlation of {name} with {_people_mean(question)} on "
+        f"{question.title}, {_units(question, entry)}.{falls}{chosen}"
     )
     return _answer(f"Does a metric follow {question.crowd.many}?", entry, worded("spearman").symbol, text)
 
@@ -277,7 +294,3 @@ def _percent_interval(entry: Figure) -> str:
     if entry.low is None:
         return "no interval"
     return f"{percent(entry.low)} to {percent(entry.high)}"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -6,6 +6,8 @@ many papers print: so both stand side by side, each under its own name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from calibration.reports.figures import HUMAN, QuestionFigures, figures, worded
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import Row, Table, label, noted
@@ -52,14 +54,15 @@ def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Bot
     people = question.names(HUMAN, identified_only=True)
     found = []
     if len(people) > (1 if judges else 2):
-        found.append((who.counted(len(people)), _both(question, "people", keys, people[0])))
+        cells = _both(question, "people", keys, people)
+        found.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
     for judge in judges:
-        found.append((f"{judge} with {who.many}", _both(question, "judge", keys, judge)))
-        found.append((f"gap of {judge}", _both(question, "gap", keys, judge)))
+        found.append((f"{judge} with {who.many}", _both(question, "judge", keys, [judge])))
+        found.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
     return [(told, cells) for told, cells in found if any(cells[1::2])]
 
 
-def _both(question: QuestionFigures, side: str, keys: list[str], first: str) -> Both:
+def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
     """Return each statistic's figure of one table and its mean, of those whose raters begin with `first`."""
-    own = {entry.name: entry for entry in question.data.gaps if entry.raters[0] == first}
+    own = {entry.name: entry for entry in question.data.gaps if entry.raters[0] in first}
     return [own.get(name) for key in keys for name in (f"{side}_{key}", f"{side}_mean_{key}")]

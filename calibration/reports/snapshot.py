@@ -28,18 +28,19 @@ from calibration.reports.raters import QuestionRaters
 from calibration.reports.scores import Scores
 from calibration.reports.unanswered import BoundsRow
 from calibration.statistics.cocoeval import Policy
+from calibration.statistics.replacement import StandIn
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from calibration.models import Report
 
-FORMAT = 9
-READABLE = frozenset({3, 4, 5, 6, 7, 8, 9})
+FORMAT = 10
+READABLE = frozenset({3, 4, 5, 6, 7, 8, 9, 10})
 """Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
 format 6 no bounds over unanswered items, format 7 neither baselines at levels nor the mode in which judges
-were asked, format 8 neither what answers point at nor
-preferences."""
+were asked, format 8 neither what answers point at nor preferences, format 9 no verdicts on standing in for a
+person and no number of the items that people answered."""
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
@@ -50,7 +51,7 @@ class Answerer:
     """A rater of one question: how many items it answered and left out, and what it said on average.
 
     `mean` is the share of the positive class for binary questions, None for categories. `constant`: one value
-    throughout, of two or more.
+    throughout, of two or more. `n_of_people`: how many of the items that people rated it answered.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Answerer:
     missing: int
     samples: int
     simulated: bool
+    n_of_people: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ class Question:
     """All that was computed on one question; `problem` says why nothing was, where that is so.
 
     `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat what the same rater
-    said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals.
+    said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals,
+    `stand_ins` whether each judge may stand in for a person, `people_items` how many items people rated.
     """
 
     ref: str
@@ -108,6 +111,8 @@ class Question:
     replacement: tuple[Figure, ...] = ()
     gaps: tuple[Figure, ...] = ()
     f_intervals: tuple[Figure, ...] = ()
+    stand_ins: tuple[StandIn, ...] = ()
+    people_items: int = 0
 
     @property
     def figures(self) -> tuple[Figure, ...]:

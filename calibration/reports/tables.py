@@ -27,6 +27,7 @@ from calibration.statistics.core.types import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
 
 KINDS = (HUMAN, JUDGE, METRIC, "key")
+VERDICTS = {"passed": "passed", "not_passed": "not passed", "cannot_say": "cannot say"}
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,10 @@ def agreement(result: Snapshot) -> list[Table]:
 
 
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
-    """Return the alternative annotator test of each judge: how many of how many, and its two figures."""
+    """Return the alternative annotator test of each judge: its verdict and figures, and why it is no pass."""
     rows: list[Row] = []
     notes: list[str] = []
+    said: list[str] = []
     for title, question in questions:
         judges = [name for name in question.judging if question.replacement(name)]
         for place, judge in enumerate(judges):
@@ -104,12 +106,18 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             assert entry is not None
             of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
             cells = [noted(of.get(key), notes) for key in JUDGE_TESTS]
-            who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
+            verdict = question.stand_in(judge)
+            state = verdict.state if verdict is not None else "cannot_say"
+            who = f"{judge}: {VERDICTS[state]}"
+            if state == "passed":
+                who = f"{who}, for {replaced(entry, question.crowd)}"
+            elif verdict is not None and ok(entry):
+                said.append(f"{judge} on {title} is not passed: {verdict.why}.")
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
     used = [n for n in range(len(JUDGE_TESTS)) if any(row.cells[n] is not None for row in rows)]
     rows = [replace(row, cells=[row.cells[n] for n in used]) for row in rows]
     columns = [(key, worded(key).heading) for key in JUDGE_TESTS]
-    return Table("Alternative annotator test", [columns[n] for n in used], rows, notes)
+    return Table("Alternative annotator test", [columns[n] for n in used], rows, notes, said=tuple(said))
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
@@ -138,12 +146,14 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     found = []
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
-        who = question.crowd.counted(len(question.people))
+        who = question.counted_in(next((cell for cell in cells if cell), None))
         found.append(_row(title, question, who, cells, behind(question, PEOPLE, PEOPLE)))
     for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
-            who = f"{judge} with {question.crowd.many}"
+            gap = question.gap(question.headline, judge)
+            left = question.missing_from(gap) if gap else []
+            who = f"{judge} with {question.counted_in(gap) if left else question.crowd.many}"
             items = behind(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
             found.append(_row(title, question, who, cells, items))
     if not question.people and len(question.names(JUDGE)) > 1:
@@ -162,10 +172,15 @@ def behind(question: QuestionFigures, a: str, b: str) -> str:
 
 
 def _row(title: str, question: QuestionFigures, who: str, cells: list[Figure | None], items: str = "") -> Row:
-    given = [cell for cell in cells if cell]
+    given = [cell for cell in cells if cell and not _reads_singles(cell)] or [cell for cell in cells if cell]
     n_items = max((cell.n_items for cell in given), default=0)
     clusters = max((cell.n_clusters for cell in given), default=0)
     return Row(title, who, n_items, clusters, cells, pooled=bool(question.data.pooled), items=items)
+
+
+def _reads_singles(cell: Figure) -> bool:
+    """Whether a figure counts items that one person rated: its n is not that of its row."""
+    return cell.name in STATISTICS and STATISTICS[cell.name].reads_singles
 
 
 def _people_cell(question: QuestionFigures, column: str) -> Figure | None:

@@ -20,10 +20,11 @@ def signed(value: float, digits: int = 2) -> str:
 
 
 def interval(entry: Figure) -> str:
-    """Return `0.19 to 0.31`, or `no interval`."""
+    """Return `0.19 to 0.31`, or `no interval`; of bounds, which are none, `lowest 0.19, highest 0.31`."""
     if entry.low is None:
         return "no interval"
-    return f"{number(entry.low, entry.end_digits)} to {number(entry.high, entry.end_digits)}"
+    low, high = number(entry.low, entry.end_digits), number(entry.high, entry.end_digits)
+    return f"lowest {low}, highest {high}" if entry.bounded else f"{low} to {high}"
 
 
 def in_words(count: int) -> str:
@@ -50,6 +51,19 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(names) - most + 1} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+def without(alone: Sequence[str], elsewhere: Sequence[str] = ()) -> str:
+    """Return ` (without dan, who shares no item with the others)`; nothing where everybody is in a figure.
+
+    `elsewhere` are those who answer on another scale.
+    """
+    if not alone and not elsewhere:
+        return ""
+    share, answer = "shares" if len(alone) == 1 else "share", "answers" if len(elsewhere) == 1 else "answer"
+    parts = [f"{listed(list(alone))}, who {share} no item with the others"] if alone else []
+    parts += [f"{listed(list(elsewhere))}, who {answer} on another scale"] if elsewhere else []
+    return f" (without {'; without '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True)

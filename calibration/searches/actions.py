@@ -173,7 +173,7 @@ def _prompt(by: User | None, bench: Bench, version: Version, name: str) -> Promp
 def _rater(improver: Endpoint, bench: Bench, told: Mapping[str, Any]) -> Rater:
     """Return who stands in the improving model's calls: it never has a label. Raises JobError for parameters
     that cannot be."""
-    spec = {"draft": bench.pk, "search": secrets.token_hex(8), "model": improver.model}
+    spec = {"draft": bench.pk, "search": secrets.token_hex(8), "model": improver.model, **improver.server}
     if sent := parameters.checked(told):
         spec["parameters"] = sent
     return raters.machine(kind=Rater.Kind.JUDGE, name=f"{improver.model} proposing prompts", spec=spec)

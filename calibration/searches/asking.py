@@ -142,6 +142,7 @@ class Asking:
     def _create(self, text: SearchText, chosen: Sequence[Target]) -> None:
         draft = text.draft
         plan = drafts.judge_of(draft, search=self.search.pk).plan(self.search.bench.campaign)
+        drafts.require_same_server(draft, plan)
         run = self._run(
             rater=plan.rater,
             kind=plan.kind,

@@ -18,8 +18,13 @@ from calibration.statistics.core.resampling import Plan, Resampling, resampling_
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import Floats, Ints
-from calibration.statistics.gaps import Comparison, Member, gap_results
-from calibration.statistics.replacement import JUDGE_TESTS, alternative_annotator_test
+from calibration.statistics.gaps import Comparison, Member, gap_results, pooled_results
+from calibration.statistics.replacement import (
+    JUDGE_TESTS,
+    StandIn,
+    alternative_annotator_test,
+    stand_in,
+)
 from calibration.statistics.table import STATISTICS, described
 
 PEOPLE = "human"
@@ -28,6 +33,8 @@ PANEL = "panel"
 KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, PANEL: 3, "": 3, "metric": 4, "composite": 5}
 """A panel is made of judges: it meets people and keys as a judge does, and is no judge more beside them."""
 MANY_PAIRS = 300
+KAPPA = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
+"""What says on a level whether a judge agrees with people beyond chance; else it is a correlation."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The entries of one question, in the order they are read."""
+    """The entries of one question, in the order they are read, and a verdict a judge (``stand_ins``)."""
 
     panel: tuple[Entry, ...] = ()
     pairs: tuple[Entry, ...] = ()
     replacement: tuple[Entry, ...] = ()
     gaps: tuple[Entry, ...] = ()
+    stand_ins: tuple[StandIn, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -87,8 +95,9 @@ def analyse(
     if against is not None:
         return Analysis(pairs=run.pairs(against))
     wanted = statistics is None or any(name in JUDGE_TESTS for name in statistics)
-    replacement = run.replacement(epsilon) if wanted else ()
-    return Analysis(run.panel(), run.pairs(None), replacement, run.gaps())
+    panel, pairs, gaps = run.panel(), run.pairs(None), run.gaps()
+    replacement, stand_ins = run.replacement(epsilon, pairs + gaps) if wanted else ((), ())
+    return Analysis(panel, pairs, replacement, gaps, stand_ins)
 
 
 def _chosen(names: Iterable[str] | None) -> tuple[Statistic, ...]:
@@ -111,30 +120,37 @@ class _Run:
     resampling: Resampling
 
     def __post_init__(self) -> None:
+        self.on_scale = self.ratings.as_answered().on_scale
         self.kept: dict[tuple[int, ...], list[Estimate]] = {}
         self.items: dict[tuple[int, ...], Ints] = {}
 
     def panel(self) -> tuple[Entry, ...]:
         """Statistics of the whole panel once, then of each kind of rater where kinds are mixed."""
         ratings = self.ratings
-        columns = [j for j, on in enumerate(ratings.on_scale) if on and ratings.kinds[j] != PANEL]
+        columns = [j for j, on in enumerate(self.on_scale) if on and ratings.kinds[j] != PANEL]
         if len(columns) < 2 and len(columns) < len(ratings.raters):
             return ()
         groups = [tuple(columns)]
         kinds = sorted({ratings.kinds[j] for j in columns}, key=lambda k: KIND_ORDER.get(k, 9))
         if len(kinds) > 1:
             groups += [tuple(j for j in columns if ratings.kinds[j] == kind) for kind in kinds]
-        return tuple(
-            entry
-            for n, group in enumerate(groups)
-            if n == 0 or len(group) > 1
-            for entry in self._of_panel(group)
-        )
+        every = np.ones(ratings.n_items, np.bool_)
+        meeting = [self._meeting(group, every) for n, group in enumerate(groups) if n == 0 or len(group) > 1]
+        return tuple(entry for group in dict.fromkeys(meeting) for entry in self._of_panel(group))
 
     def _of_panel(self, columns: tuple[int, ...]) -> list[Entry]:
         known = all(self.ratings.identified[j] for j in columns)
         chosen = [s for s in self.chosen if s.raters == "panel" or s.key == "percent_agreement"]
         return self._entries(columns, [s for s in chosen if known or s.exchangeable])
+
+    def _meeting(self, columns: tuple[int, ...], items: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+        """Return the raters who share one of these items with another: they are who is in a figure.
+
+        All of them, where nobody meets anybody: the figure then says so.
+        """
+        given = ~np.isnan(self.ratings.values[:, list(columns)]) & items[:, None]
+        meets = given[given.sum(axis=1) >= 2].any(axis=0)
+        return tuple(np.array(columns)[meets].tolist()) if meets.any() else columns
 
     def pairs(self, against: str | None) -> tuple[Entry, ...]:
         """Statistics of identified pairs, then of the people's mean with everyone else.
@@ -150,7 +166,7 @@ class _Run:
             found = [(first, j) for j in columns if j != first]
         if len(found) > MANY_PAIRS:
             found = [pair for pair in found if self._shared(pair)]
-        whole = tuple(j for j, on in enumerate(ratings.on_scale) if on) if against is None else ()
+        whole = tuple(j for j, on in enumerate(self.on_scale) if on) if against is None else ()
         chosen = [s for s in self.chosen if s.raters == "pair"]
         out: list[Entry] = []
         for pair in found:
@@ -180,17 +196,48 @@ class _Run:
         return [entry for j in others for entry in inner._entries((last, j), chosen)]
 
     def _entries(self, columns: tuple[int, ...], chosen: Sequence[Statistic]) -> list[Entry]:
-        sample = Sample(self.ratings, columns, self.resampling)
-        found = estimates(sample, [s for s in chosen if s.applies(sample)], self.resampling)
-        self.kept[columns] = self.kept.get(columns, []) + found
-        self.items[columns] = np.flatnonzero(sample.used)
+        estimated = self._estimates(self.ratings, columns, chosen)
+        self.kept[columns] = self.kept.get(columns, []) + [estimate for estimate, _ in estimated]
+        self.items[columns] = np.flatnonzero((~np.isnan(self.ratings.values[:, columns])).sum(axis=1) >= 2)
         names = tuple(self.ratings.raters[j] for j in columns)
-        return [Entry(result_of(e, sample, self.plan), names, self.question) for e in found]
+        results = [result_of(estimate, sample, self.plan) for estimate, sample in estimated]
+        return [Entry(self._read(result, names), names, self.question) for result in results]
 
-    def replacement(self, epsilon: float) -> tuple[Entry, ...]:
-        """The alternative annotator test of every judge against two identified people or more.
+    def _estimates(
+        self, ratings: Ratings, columns: tuple[int, ...], chosen: Sequence[Statistic]
+    ) -> list[tuple[Estimate, Sample]]:
+        """Estimate the statistics that apply, each with the sample it read.
 
-        Where several judges can be tested, the winning rate corrected over them stands beside.
+        Of repeated answers whose mean left the scale, agreement reads the first and correlation the mean.
+        """
+        sample = Sample(ratings, columns, self.resampling)
+        if not any(ratings.raters[j] in ratings.firsts for j in columns):
+            applying = [s for s in chosen if s.applies(sample)]
+            return [(e, sample) for e in estimates(sample, applying, self.resampling)]
+        answered = Sample(ratings.as_answered(), columns, self.resampling)
+        found: dict[str, tuple[Estimate, Sample]] = {}
+        for read, needs_scale in ((answered, True), (sample, False)):
+            applying = [s for s in chosen if s.needs_scale is needs_scale and s.applies(read)]
+            found |= {e.statistic.key: (e, read) for e in estimates(read, applying, self.resampling)}
+        return [found[s.key] for s in chosen if s.key in found]
+
+    def _read(self, result: Result, names: Sequence[str]) -> Result:
+        """Return a result whose method says of whom the first of repeated answers was read."""
+        first = [name for name in names if name in self.ratings.firsts]
+        key = result.name.partition("_mean_")[2] or result.name.partition("_")[2]
+        statistic = STATISTICS.get(result.name) or STATISTICS.get(key)
+        if not first or statistic is None or not statistic.needs_scale:
+            return result
+        said = f"the first of the repeated answers of {', '.join(first)}"
+        return replace(result, method=f"{result.method}; {said}")
+
+    def replacement(
+        self, epsilon: float, computed: Sequence[Entry]
+    ) -> tuple[tuple[Entry, ...], tuple[StandIn, ...]]:
+        """The alternative annotator test of every judge against identified people, and its verdicts.
+
+        Where several judges can be tested, the winning rate corrected over them stands beside. ``computed``
+        are the entries that may hold a judge's agreement with people.
         """
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
@@ -200,16 +247,49 @@ class _Run:
             if ratings.on_scale[j] or ratings.level not in ("binary", "nominal")
         ]
         if len(people) < 2:
-            return ()
+            return (), ()
         tested = sum(is_testable(ratings, judge, people) for judge in judges)
-        out = []
+        out: list[Entry] = []
+        verdicts = []
         for judge in judges:
             test = alternative_annotator_test(
                 ratings, judge, people, epsilon=epsilon, plan=self.plan, judges=max(1, tested)
             )
-            names = (ratings.raters[judge], *(ratings.raters[j] for j in people))
+            name = ratings.raters[judge]
+            agreement = None if test.constant is None else self._beyond_chance(judge, tuple(people), computed)
+            title = described()[agreement.name.removeprefix("judge_")].title if agreement else ""
+            test, verdict = stand_in(test, name, agreement, title)
+            verdicts.append(verdict)
+            names = (name, *(ratings.raters[j] for j in people))
             out += [Entry(r, names, self.question) for r in test.results]
-        return tuple(out)
+        return tuple(out), tuple(verdicts)
+
+    def _beyond_chance(self, judge: int, people: tuple[int, ...], computed: Sequence[Entry]) -> Result | None:
+        """Return a judge's kappa with people on a scale of categories, else its rank correlation.
+
+        Taken from what was computed; computed here where a study did not ask for it.
+        """
+        ratings, name = self.ratings, self.ratings.raters[judge]
+        key = KAPPA.get(ratings.level, "")
+        if key and ratings.on_scale[judge]:
+            found = (e for e in computed if e.result.name == f"judge_{key}" and e.raters[0] == name)
+            if (entry := next(found, None)) is not None:
+                return entry.result
+            given = ~np.isnan(ratings.values)
+            shared = (given[:, people].sum(axis=1) >= 2) & given[:, judge]
+            cut = replace(ratings, values=np.where(shared[:, None], ratings.values, np.nan))
+            comparison = Comparison(ratings, cut, people, judge, self.resampling)
+            results = pooled_results(comparison, [key])
+            return next((result for result in results if result.name == f"judge_{key}"), None)
+        if ratings.level == "nominal":
+            return None
+        pair = {MEAN_OF_PEOPLE, name}
+        found = (e for e in computed if e.result.name == "spearman" and set(e.raters) == pair)
+        entry = next(found, None)
+        if entry is None:
+            spearman = [STATISTICS["spearman"]]
+            entry = next((e for e in self._with_mean_of_people(spearman) if set(e.raters) == pair), None)
+        return entry.result if entry else None
 
     def gaps(self) -> tuple[Entry, ...]:
         """People with people; then, by judge, both sides and their difference on the same items.
@@ -230,13 +310,16 @@ class _Run:
         return tuple(out)
 
     def _gap(self, people: tuple[int, ...], judge: int | None, shared: npt.NDArray[np.bool_]) -> list[Entry]:
+        people = self._meeting(people, shared)
         cut = replace(self.ratings, values=np.where(shared[:, None], self.ratings.values, np.nan))
-        comparison = Comparison(self.ratings, cut, people, judge, self.resampling)
+        whole = self.ratings.as_answered()
+        comparison = Comparison(whole, cut.as_answered(), people, judge, self.resampling)
         among = self._members(list(combinations(people, 2)), cut)
         beside = self._members([(p, judge) for p in people], cut) if judge is not None else []
         columns = people if judge is None else (judge, *people)
         names = tuple(self.ratings.raters[j] for j in columns)
-        return [Entry(r, names, self.question) for r in gap_results(comparison, among, beside)]
+        results = gap_results(comparison, among, beside)
+        return [Entry(self._read(r, names), names, self.question) for r in results]
 
     def _members(self, pairs: list[tuple[int, int]], cut: Ratings) -> list[Member]:
         """Estimates of pairs on the shared items, computed again only for pairs that rated others too."""
@@ -248,11 +331,10 @@ class _Run:
             found, items = self.kept[key], self.items[key]
             left = ~np.isnan(cut.values[items][:, key[0]])
             if not left.all():
-                whole = Sample(cut, key, self.resampling)
                 chosen = list(
                     {e.statistic.key: e.statistic for e in found}.values()
                 )  # a panel of two has some
-                found, items = estimates(whole, chosen, self.resampling), items[left]
+                found, items = [e for e, _ in self._estimates(cut, key, chosen)], items[left]
             out.append(Member(key, items, {e.statistic.key: e for e in found}))
         return out
 

@@ -136,6 +136,7 @@ def _length(beside: BesidePeople, name: str, lengths: Mapping[str, tuple[int, in
 
 def _left_out(ratings: Ratings, name: str) -> Learned | str:
     """Learn for each cluster from people's ratings of all others; return the reason where that cannot be."""
+    ratings = ratings.as_answered()
     columns = [j for j in ratings.of_kind(PEOPLE) if ratings.on_scale[j]]
     block, clusters = ratings.values[:, columns], ratings.clusters
     given = ~np.isnan(block)
@@ -162,6 +163,7 @@ def _left_out(ratings: Ratings, name: str) -> Learned | str:
 
 def _from(learn: Ratings, ratings: Ratings, name: str) -> Learned | str:
     """Learn from people's ratings of dev, on the scale of the ratings shown."""
+    learn = learn.as_answered()
     columns = [j for j in learn.of_kind(PEOPLE) if learn.on_scale[j]]
     given = learn.values[:, columns]
     given = given[~np.isnan(given)]

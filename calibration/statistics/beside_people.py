@@ -44,8 +44,9 @@ class Stack:
     @staticmethod
     def of(ratings: Ratings) -> Stack:
         """Return the people's ratings on the question's scale."""
-        columns = [j for j in ratings.of_kind(PEOPLE) if ratings.on_scale[j]]
-        block = ratings.values[:, columns]
+        answered = ratings.as_answered()
+        columns = [j for j in ratings.of_kind(PEOPLE) if answered.on_scale[j]]
+        block = answered.values[:, columns]
         rows, of = np.nonzero(~np.isnan(block))
         known = all(ratings.identified[j] for j in columns)
         return Stack(ratings, rows.astype(np.int64), block[rows, of], known)
@@ -145,6 +146,7 @@ class BesidePeople:
             kinds=(PEOPLE, ""),
             identified=(True, True),
             on_scale=(True, True),
+            firsts={},
             systems=None,
             continuations=None,
         )

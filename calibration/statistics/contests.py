@@ -14,7 +14,7 @@ from calibration.statistics.core.types import Floats, Ints
 
 Score = Literal["accuracy", "neg_rmse", "similarity"]
 Similarity = Callable[[Floats, Floats], Floats]
-MIN_ITEMS = 30
+MIN_ITEMS, MIN_PEOPLE = 30, 3
 TIE = 1e-12
 
 
@@ -35,12 +35,61 @@ class Contest:
         return self.annotator_wins - self.judge_wins
 
 
+@dataclass(frozen=True)
+class Constant:
+    """The answer that scores best beside people where it is given to every item, and a judge's score there.
+
+    Scores are those of the test, a mean over items. ``label`` is the answer as people write it.
+    """
+
+    label: str
+    score: Score
+    value: float
+    judge: float
+
+    @property
+    def as_good(self) -> bool:
+        """Whether the constant scores as well as the judge."""
+        return self.value >= self.judge - TIE
+
+    @property
+    def in_words(self) -> str:
+        """Say of a constant that scores as well: by accuracy, by error."""
+        if self.score == "neg_rmse":
+            how = f"answering {self.label} to every item is off by {-self.value:.3f} on average"
+            return f"{how}, the judge by {-self.judge:.3f}"
+        how = "agrees with" if self.score == "accuracy" else "is as similar to"
+        scores = f"{how} people in {self.value:.3f}, the judge in {self.judge:.3f}"
+        return f"answering {self.label} to every item {scores}"
+
+
+def best_constant(
+    ratings: Ratings, judge: int, people: Sequence[int], score: Score, similarity: Similarity | None
+) -> Constant | None:
+    """Return the best constant on the items that the judge and two people or more rated; None without any.
+
+    Tried is each value of the scale, and of ordered scales without one the people's mean.
+    """
+    others, own = ratings.values[:, list(people)], ratings.values[:, judge]
+    use = ~np.isnan(own) & ((~np.isnan(others)).sum(axis=1) >= 2)
+    if not use.any():
+        return None
+    others, own = others[use], own[use]
+    tried = list(ratings.scale or ())
+    if ratings.level in ("interval", "ratio"):
+        tried.append(float(np.nanmean(others)))
+    scored = [(float(_scores(np.full(len(own), v), others, score, similarity).mean()), v) for v in tried]
+    value, best = max(scored, key=lambda pair: pair[0])
+    label = ratings.label(best) if best in (ratings.scale or ()) else f"{best:.3g}"
+    return Constant(label, score, value, float(_scores(own, others, score, similarity).mean()))
+
+
 def is_testable(ratings: Ratings, judge: int, people: Sequence[int], *, min_items: int = MIN_ITEMS) -> bool:
-    """Whether a judge can have a winning rate: enough items with two people, and two values or more."""
+    """Whether a judge can have a winning rate: three people with enough items, and two values or more."""
     given = ~np.isnan(ratings.values)
     several = given[:, judge] & (given[:, list(people)].sum(axis=1) >= 2)
-    enough = any(int((several & given[:, j]).sum()) >= min_items for j in people)
-    return enough and not is_constant(ratings, judge, people)
+    tested = sum(int((several & given[:, j]).sum()) >= min_items for j in people)
+    return tested >= MIN_PEOPLE and not is_constant(ratings, judge, people)
 
 
 def is_constant(ratings: Ratings, judge: int, people: Sequence[int]) -> bool:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy import special
 
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.sums import cluster_codes, finished
@@ -31,6 +30,7 @@ from calibration.statistics.prevalence import (
     few_labelled,
     prediction_powered,
     stratified,
+    within_range,
 )
 from calibration.statistics.strata import Design, Mask, Sums, mean_of_strata
 
@@ -162,17 +162,11 @@ def _all_rated(rated: Rated, design: Design, known: Mask, at: int) -> Result:
 
 
 def _scaled(result: Result, most: float, column: Column) -> Result:
-    """Return a share's result in counts; the interval of one strictly inside 0 to 1 on the logit scale."""
+    """Return a share's result in counts."""
     value, low, high = result.value, result.low, result.high
     flags = tuple(flag for flag in result.flags if flag != "few_events")  # counts have events of their own
     if value is None or not column.is_count:
         return replace(result, name=NAME, flags=flags)
-    if low is not None and high is not None and 0 < value < 1 and "logit" not in result.method:
-        half = (high - low) / 2 / (value * (1 - value))
-        low, high = (float(special.expit(special.logit(value) + sign * half)) for sign in (-1, 1))
-        result = replace(result, method=f"{result.method}, logit scale")
-    if not 0 <= value <= 1 and "outside_range" not in flags:
-        flags += ("outside_range",)
     low, high = (None if end is None else end * most for end in (low, high))
     return replace(result, name=NAME, value=value * most, low=low, high=high, flags=flags)
 
@@ -206,19 +200,21 @@ def _pooled(counted: Counted, rated: Rated, design: Design, chosen: Mask) -> lis
         members = column.addends or (at,)
         flags: tuple[str, ...] = ("errors_measured_elsewhere",)
         flags += few_labelled(min(min(totals[0][m], totals[2][m]) for m in members))
-        flags += ("outside_range",) if not 0 <= points[at] <= most[at] else ()
         n_clusters = design.n_clusters(sums.present)
         found.append(
-            finished(
-                NAME,
-                float(points[at]),
-                replicates[:, at],
-                design.plan,
-                n_items=n,
-                n_clusters=n_clusters,
-                n_raters=2,
-                method=method,
-                flags=flags,
+            within_range(
+                finished(
+                    NAME,
+                    float(points[at]),
+                    np.clip(replicates[:, at], 0, most[at]),
+                    design.plan,
+                    n_items=n,
+                    n_clusters=n_clusters,
+                    n_raters=2,
+                    method=method,
+                    flags=flags,
+                ),
+                float(most[at]),
             )
         )
     return found

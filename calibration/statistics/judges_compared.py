@@ -127,13 +127,14 @@ def references_of(ratings: Ratings, statistic: str) -> list[Reference]:
     if statistic in CORRELATIONS:
         block = ratings.values[:, list(people)]
         return [Reference(OF_PEOPLE, ((MEAN_OF_PEOPLE, mean_of(block)),), len(people) == 1)]
-    known = [j for j in people if ratings.identified[j] and ratings.on_scale[j]]
-    columns = tuple((ratings.raters[j], ratings.values[:, j]) for j in known)
+    answered = ratings.as_answered()
+    known = [j for j in people if ratings.identified[j] and answered.on_scale[j]]
+    columns = tuple((ratings.raters[j], answered.values[:, j]) for j in known)
     return [Reference(OF_PEOPLE, columns, True)] if columns else []
 
 
 def _alone(ratings: Ratings, column: int) -> Reference:
-    name = ratings.raters[column]
+    name, ratings = ratings.raters[column], ratings.as_answered()
     return Reference(name, ((name, ratings.values[:, column]),), ratings.on_scale[column])
 
 

@@ -27,7 +27,7 @@ from calibration.statistics.pairwise import disagreement_weights
 from calibration.statistics.pooled import WEIGHTS
 
 LIMIT = 0.15  # of the chi-square that says how little R people may show of how far people differ
-Verdict = Literal["more", "less", "within", "not shown", "unknown"]
+Direction = Literal["more", "less"]
 TOO_FEW = "two raters do not show how far raters differ; three do"
 
 
@@ -70,15 +70,21 @@ def margin_result(key: str, people: Sample, judge: Floats, gap: Result, replicat
     return Result(name, value, reason="a bound, which has no interval", method=gap.method, **counts)
 
 
-def verdict(gap: float, low: float | None, high: float | None, margin: float | None) -> Verdict:
-    """Say what a gap shows: more or less only beyond both its interval and the margin of one more person."""
+def direction(gap: float, low: float | None, high: float | None) -> Direction | None:
+    """Say whether a gap's interval shows more or less agreement than people's own; None where it holds 0."""
     if low is None or high is None or low <= 0 <= high:
-        return "not shown"
-    if margin is None:
-        return "unknown"
-    if abs(gap) <= margin:
-        return "within"
+        return None
     return "more" if gap > 0 else "less"
+
+
+def beyond_one_more(gap: float, margin: float | None) -> bool:
+    """Whether one more person would hardly have such a gap."""
+    return margin is not None and abs(gap) > margin
+
+
+def unknown_of_one_more(n_people: int, who: str, one: str) -> str:
+    """Say what is missing where a gap may be that of one more person, as far as these people tell."""
+    return f"it takes more than {n_people} {who} to show whether one more {one} would differ as much"
 
 
 def spread(people: Sample, weights: Floats) -> Spread:

@@ -1,8 +1,10 @@
 """Agreement of a panel: Fleiss' kappa, Gwet's AC1 and AC2, Brennan-Prediger, for two raters or more.
 
 Gwet's coefficients and Brennan-Prediger take any number of ratings per item: observed agreement is the mean
-over items with two ratings or more of the share of agreeing ordered pairs, chance comes from how often each
-value is used over all rated items (Gwet 2014). Fleiss (1971) needs the same number of ratings on each item.
+over items with two ratings or more of the share of agreeing ordered pairs. Gwet's chance comes from how often
+each value is used over all rated items, those with a single rating too (Gwet 2014), which n and method say;
+Brennan-Prediger's is 1/q, so single ratings change nothing. Fleiss (1971) needs the same number of ratings on
+each item.
 """
 
 from __future__ import annotations
@@ -121,6 +123,7 @@ PANEL: tuple[Statistic, ...] = (
         exchangeable=True,
         checks=(one_value_scale, constant_flag),
         source="Gwet (2008)",
+        reads_singles=True,
         in_reports=InReports("Gwet’s AC1", "AC1", "AC1"),
     ),
     *(
@@ -133,6 +136,7 @@ PANEL: tuple[Statistic, ...] = (
             exchangeable=True,
             checks=(one_value_scale, constant_flag),
             source="Gwet (2014)",
+            reads_singles=True,
             in_reports=InReports(f"Gwet’s AC2, {weights} weights", f"AC2, {weights}", "AC2"),
         )
         for weights in ("linear", "quadratic")

@@ -57,6 +57,8 @@ def planned(ratings: Ratings, statistic: str, judge: str = "") -> Planned:
         raise ValueError(f"no statistic {statistic!r} to plan for; there are {', '.join(STATISTICS)}")
     if ratings.problem:
         raise ValueError(ratings.problem)
+    if STATISTICS[key].needs_scale:
+        ratings = ratings.as_answered()
     people = people_of(ratings)
     if not judge:
         if statistic != key:
@@ -197,6 +199,7 @@ def _cut(ratings: Ratings, keep: npt.NDArray[np.bool_]) -> Ratings:
     return replace(
         ratings,
         values=ratings.values[keep],
+        firsts={},
         items=tuple(item for item, kept in zip(ratings.items, keep, strict=True) if kept),
         clusters=codes(ratings.clusters[keep]),
         systems=None,

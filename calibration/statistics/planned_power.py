@@ -12,7 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.contests import MIN_ITEMS, Score, contests_of, is_constant
+from calibration.statistics.contests import (
+    MIN_ITEMS,
+    MIN_PEOPLE,
+    Score,
+    best_constant,
+    contests_of,
+    is_constant,
+)
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.samples import additive
@@ -24,7 +31,6 @@ GRID = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000)
 DRAWS = 100
 """Studies drawn from each drawn pilot: power is known from them to within 0.05."""
 DRAWN_PILOTS = 100
-ENOUGH_PEOPLE = 3
 
 
 @dataclass(frozen=True)
@@ -79,13 +85,14 @@ def clusters_for_alt_test(
     """Return how many dialogues give the alternative annotator test the target power.
 
     As in the test, annotators with fewer than ``min_items`` shared items are left out of a simulated study,
-    which does not pass without any. ValueError, in one line, with fewer than three people or LEAST_PILOT
-    dialogues, and where the pilot's judge gave one value throughout.
+    which does not pass with fewer than three others. ValueError, in one line, with fewer than three people or
+    LEAST_PILOT dialogues, where the pilot's judge gave one value throughout, and where it would pass though
+    one value given to every item scores as well.
     """
     plan = plan or Plan()
     if not 0 < target < 1:
         raise ValueError(f"a power lies between 0 and 1, not {target:g}")
-    if len(people) < ENOUGH_PEOPLE:
+    if len(people) < MIN_PEOPLE:
         raise ValueError(f"the alternative annotator test needs three identified people, not {len(people)}")
     columns = [pilot.column(r) for r in people]
     chosen: Score = score or ("accuracy" if pilot.level in ("binary", "nominal") else "neg_rmse")
@@ -100,6 +107,10 @@ def clusters_for_alt_test(
     sums = np.concatenate([additive(u, len(used), r).sums for u, r in zip(units, rows, strict=True)], axis=1)
     test = _Test(sums, len(contests), epsilon, q, min_items)
     powers, reached = _over_pilots(test, sorted({*grid, len(used)}), target, plan, told)
+    needed = next((p.n_clusters for p in powers if p.power >= target), None)
+    constant = None if needed is None else best_constant(pilot, pilot.column(judge), columns, chosen, None)
+    if constant is not None and constant.as_good:
+        raise ValueError(f"{judge} passes with no number of dialogues like the pilot's: {constant.in_words}")
     found = [n for n in reached if n is not None]
     ends = _ends(reached)
     return PowerPlan(
@@ -107,7 +118,7 @@ def clusters_for_alt_test(
         tuple(people),
         target,
         epsilon,
-        next((p.n_clusters for p in powers if p.power >= target), None),
+        needed,
         *ends,
         len(found) / len(reached),
         powers,
@@ -137,7 +148,8 @@ class _Test:
         margins = np.full(self.n_people, self.epsilon)
         p = np.where(kept, p_values(items, totals[:, :, 1], totals[:, :, 2], margins), np.nan)
         won = by_rejected(p, self.q).sum(axis=1)
-        return float((2 * won >= np.maximum(kept.sum(axis=1), 1)).mean())
+        tested = kept.sum(axis=1)
+        return float(((2 * won >= tested) & (tested >= MIN_PEOPLE)).mean())
 
 
 def _over_pilots(

@@ -14,7 +14,7 @@ is labelled as a whole or not at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,11 @@ from calibration.statistics.proportions import wilson_bounds
 REFUSED = (
     "sensitivity + specificity is at most 1: the judge is no better than chance, nothing to correct with"
 )
+
+
+OUTSIDE = "no interval: the corrected value lies outside what can be (few labels, or a judge that changed)"
+_Sample = tuple[Floats, Floats]
+"""People's values, and the judge's with and without a person's beside them."""
 
 
 @dataclass(frozen=True)
@@ -142,8 +147,9 @@ def rogan_gladen_estimated(
 ) -> Result:
     """Corrected prevalence with sensitivity and specificity from labelled items; all three resampled.
 
-    Values are 0 and 1 (ValueError otherwise). The estimate is not clipped, so that it stays unbiased; flag
-    ``outside_range`` says when it lies outside [0, 1].
+    Values are 0 and 1 (ValueError otherwise). The estimate is not clipped, so that it stays unbiased; where
+    it lies outside 0 to 1 it has the flag ``outside_range`` and no interval. Ends of an interval are cut at
+    0 and 1.
     """
     return stratified_rogan_gladen([(labelled, judge, clusters)], plan=plan)
 
@@ -181,8 +187,17 @@ def stratified_rogan_gladen(
         drawn = [_corrected(_redrawn(rng, known), _redrawn(rng, seen))[0] for _ in range(plan.resamples)]
         replicates += w * np.array(drawn)
     events = min(min(known[:, 0].sum(), known[:, 2].sum()) for known, _ in sums)
-    flags = (("outside_range",) if not 0 <= point <= 1 else ()) + few_labelled(events)
-    return finished(name, point, replicates, plan, method=method, flags=flags, **counts)
+    flags = few_labelled(events)
+    return within_range(
+        finished(name, point, np.clip(replicates, 0, 1), plan, method=method, flags=flags, **counts)
+    )
+
+
+def within_range(result: Result, most: float = 1.0) -> Result:
+    """Return the result; without an interval, and flagged, where its value lies outside 0 to ``most``."""
+    if result.value is None or 0 <= result.value <= most:
+        return result
+    return replace(result, low=None, high=None, reason=OUTSIDE).with_flags("outside_range")
 
 
 def few_labelled(events: float) -> tuple[str, ...]:
@@ -244,8 +259,9 @@ def prediction_powered(
 
     lambda * mean(judge, unlabelled) + mean(truth - lambda * judge, labelled). ``tuning`` fixes lambda (1 is
     plain prediction-powered inference, 0 ignores the judge); otherwise lambda minimises the estimated
-    variance over clusters. The interval uses Student's t by the smaller number of clusters; for a truth of
-    0 and 1 it is made on the logit scale, since a rare share is skewed.
+    variance over clusters. The interval uses Student's t by the smaller number of clusters; where truth and
+    judge lie in 0 to 1 (answers, or shares of people) it is made on the logit scale, since a rare share is
+    skewed. A value outside 0 to 1 has no interval, and the flag ``outside_range``.
     """
     f = _judged(judge)
     units = cluster_codes(clusters, len(f))
@@ -261,7 +277,7 @@ def prediction_powered(
     method = (
         f"prediction-powered mean, lambda {estimate.tuning:.3f}, standard error over clusters, {level:.0%}"
     )
-    return _normal(name, estimate, level, method, counts, [labelled.truth])
+    return _normal(name, estimate, level, method, counts, [(labelled.truth, np.append(labelled.judge, f))])
 
 
 @dataclass(frozen=True)
@@ -312,12 +328,14 @@ def stratified(
     random within each stratum.
     """
     found = []
+    samples: list[_Sample] = []
     sizes = []
     n_clusters = 0
     for labelled, judge, clusters in strata:
         f = _judged(judge)
         units = cluster_codes(clusters, len(f))
         found.append(_powered(labelled, f, units, tuning))
+        samples.append((labelled.truth, np.append(labelled.judge, f)))
         n_clusters += labelled.n_clusters + len(np.unique(units))
         sizes.append(len(labelled.truth) + len(f))
     name = "prevalence_stratified"
@@ -336,28 +354,37 @@ def stratified(
         smallest=sum(e.smallest - 1 for e in good) + 1,
     )
     method = f"stratified prediction-powered mean over {len(good)} strata, {level:.0%}"
-    return _normal(name, whole, level, method, counts, [s[0].truth for s in strata])
+    return _normal(name, whole, level, method, counts, samples)
 
 
 def _normal(
-    name: str, estimate: _Estimate, level: float, method: str, counts: Counts, truths: Sequence[Floats]
+    name: str, estimate: _Estimate, level: float, method: str, counts: Counts, samples: Sequence[_Sample]
 ) -> Result:
-    """Return the estimate with its t interval, on the logit scale for a share strictly between 0 and 1."""
+    """Return the estimate with its t interval, on the logit scale where all values lie in 0 to 1."""
     value, spread = estimate.value, estimate.variance**0.5
-    share = all(bool(np.isin(truth, (0, 1)).all()) for truth in truths)
     flags = cluster_flags(estimate.smallest)
-    if share:
-        flags += few_labelled(min(sum(int((t == side).sum()) for t in truths) for side in (0, 1)))
-        flags += ("outside_range",) if not 0 <= value <= 1 else ()
+    is_share = all(_within(side) for sample in samples for side in sample)
+    if is_share and all(bool(np.isin(judge, (0, 1)).all()) for _, judge in samples):
+        yes = sum(float(truth.sum()) for truth, _ in samples)
+        flags += few_labelled(min(yes, sum(len(truth) for truth, _ in samples) - yes))
+    reason = ""
     if not np.isfinite(spread):
         reason = "no interval: fewer than two clusters"
-        return Result(name, value, method=method, reason=reason, flags=flags, **counts)
-    if spread == 0:
+    elif spread == 0:
         reason = "no interval: labels and judge do not vary"
-        return Result(name, value, method=method, reason=reason, flags=flags, **counts)
+    elif is_share and not 0 < value < 1:
+        reason = OUTSIDE if value not in (0, 1) else "no interval: the corrected value is an end of 0 to 1"
+    if reason:
+        result = Result(name, value, method=method, reason=reason, flags=flags, **counts)
+        return within_range(result) if is_share else result
     half = float(special.stdtrit(estimate.smallest - 1, (1 + level) / 2)) * spread
-    if share and 0 < value < 1:
+    if is_share:
         half /= value * (1 - value)
         low, high = (float(special.expit(special.logit(value) + sign * half)) for sign in (-1, 1))
         return Result(name, value, low, high, method=f"{method}, logit scale", flags=flags, **counts)
     return Result(name, value, value - half, value + half, method=method, flags=flags, **counts)
+
+
+def _within(values: Floats) -> bool:
+    """Whether all values lie in 0 to 1: answers, or shares of people or of turns."""
+    return bool(((values >= 0) & (values <= 1)).all())

@@ -115,7 +115,8 @@ class _Panel:
     def __post_init__(self) -> None:
         self.block = as_numbers(self.ratings)
         self.people = [j for j in self.columns if self.ratings.kinds[j] == PEOPLE]
-        self.alpha = AlphaOfOthers(self.ratings, self.resampling)
+        self.answered = self.ratings.as_answered()
+        self.alpha = AlphaOfOthers(self.answered, self.resampling)
 
     def panel(self) -> RaterPanel:
         effects = self._effects()
@@ -180,8 +181,8 @@ class _Panel:
         return found
 
     def _alphas(self, column: int, rest: Sequence[int]) -> list[Result]:
-        if not all(self.ratings.on_scale[j] for j in (column, *rest)):
-            reason = "answers that were averaged are not on the scale, and alpha reads the scale"
+        if not all(self.answered.on_scale[j] for j in (column, *rest)):
+            reason = "not all of them answer on the question's scale, which alpha reads"
             return [_without("rater_alpha_without", reason), _without("rater_alpha_gain", reason)]
         return [self.alpha.without(rest), self.alpha.gain(column, rest)]
 
@@ -196,12 +197,12 @@ class _Panel:
 
     def _over(self) -> Result | None:
         """Return the mean agreement of pairs of identified people, over people."""
-        raters = [j for j in self.known if j in self.people and self.ratings.on_scale[j]]
+        raters = [j for j in self.known if j in self.people and self.answered.on_scale[j]]
         if len(raters) < 2 or self.ratings.scale is None:
             return None
         ordered = self.ratings.level not in CATEGORIES
         return over_raters(
-            self.ratings,
+            self.answered,
             raters,
             "cohen_kappa_quadratic" if ordered else "cohen_kappa",
             self.resampling.plan,

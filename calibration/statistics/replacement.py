@@ -15,22 +15,28 @@ q, and so is that of whichever judge is chosen, under any dependence. The author
 alone.
 
 A judge that gave one value throughout has no winning rate here: where most answers are alike it would win
-every contest without having read an item.
+every contest without having read an item. For the same reason a winning rate of 0.5 or more is a pass only
+where the judge agrees with people beyond chance and no constant answer scores as well (`stand_in`), and
+where three people or more can be tested, as the authors ask for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy import special
 
 from calibration.statistics.contests import (
     MIN_ITEMS,
+    MIN_PEOPLE,
+    Constant,
     Contest,
     Score,
     Similarity,
+    best_constant,
     contests_of,
     is_constant,
 )
@@ -45,6 +51,9 @@ from calibration.statistics.core.types import Floats
 
 EPSILON_BY_KIND = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 SOURCE = "Calderon, Reichart and Dror (2025)"
+BAR = 0.5
+BY_CHANCE, CONSTANT_TOO = "by_chance", "constant_too"
+"""Flags of a winning rate that reaches the bar and is no pass: what a guess or a constant reaches as well."""
 CORRECTED = "alt_test_winning_rate_corrected"
 JUDGE_TESTS: dict[str, JudgeTest] = {
     test.key: test
@@ -72,11 +81,29 @@ JUDGE_TESTS: dict[str, JudgeTest] = {
 RATE, ADVANTAGE = "alt_test_winning_rate", "alt_test_advantage"
 
 
+State = Literal["passed", "not_passed", "cannot_say"]
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """Whether a judge may stand in for a person, and why not: each reason is a clause without a full stop."""
+
+    rater: str
+    state: State
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """The reasons in one clause."""
+        return "; ".join(self.reasons)
+
+
 @dataclass(frozen=True)
 class AltTest:
     """The test's figures, and per annotator the p-value, the advantage and whether the judge won.
 
     ``corrected`` is the winning rate corrected over several judges, None where one alone is tested.
+    ``constant`` is the answer that scores best given to every item, None below a winning rate of 0.5.
     """
 
     winning_rate: Result
@@ -86,6 +113,7 @@ class AltTest:
     won: tuple[str, ...]
     left_out: tuple[str, ...]
     corrected: Result | None = None
+    constant: Constant | None = None
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -114,7 +142,8 @@ def alternative_annotator_test(
     otherwise. ``similarity`` compares two arrays of values elementwise and is needed for that score.
     ``clustered`` tests with a standard error over the plan's units (dialogues unless told), since items of
     one dialogue are not independent. Annotators with fewer than ``min_items`` shared items are left out and
-    named. A judge of one value throughout has no winning rate. ``judges`` is how many judges are tested and
+    named; fewer than three others have no figure. A judge of one value throughout has no winning rate.
+    ``judges`` is how many judges are tested and
     may be chosen from; of several the corrected winning rate is there as well. ValueError for fewer than 2
     items.
     """
@@ -143,6 +172,7 @@ def alternative_annotator_test(
         _counts(ratings, judge, people, kept),
         ratings.raters[judge] if is_constant(ratings, judge, people) else "",
         judges,
+        lambda: best_constant(ratings, judge, people, chosen, similarity),
     )
     if ratings.problem:
         return setting.nothing("rejected", ratings.problem)
@@ -150,7 +180,60 @@ def alternative_annotator_test(
         where = " in two clusters or more" if clustered else ""
         reason = f"no annotator shares {min_items} items{where} with another annotator and the judge"
         return setting.nothing("insufficient", reason)
+    if len(kept) < MIN_PEOPLE:
+        return setting.nothing("insufficient", _too_few(len(kept), len(contests), min_items))
     return setting.tested()
+
+
+def _too_few(tested: int, people: int, min_items: int) -> str:
+    """Say how many people could be tested of the three that the test needs."""
+    if people < MIN_PEOPLE:
+        return f"the test needs {MIN_PEOPLE} people, and {people} answered"
+    shared = f"share {min_items} items or more with the judge and another person"
+    return f"the test needs {MIN_PEOPLE} people who {shared}; {tested} of {people} do"
+
+
+def stand_in(test: AltTest, judge: str, agreement: Result | None, title: str = "") -> tuple[AltTest, StandIn]:
+    """Return the verdict of a test, and the test with flags where its winning rate is no pass.
+
+    ``agreement`` is the judge's agreement with people beyond chance (kappa, else a correlation), ``title``
+    what it is called. A rate of 0.5 or more passes where that agreement lies above 0 with its interval and no
+    constant answer scores as well as the judge.
+    """
+    rate = test.winning_rate
+    if not rate.ok:
+        state: State = "not_passed" if rate.status == "undefined" else "cannot_say"
+        return test, StandIn(judge, state, (rate.reason,))
+    if (rate.value or 0.0) < BAR:
+        return test, StandIn(judge, "not_passed", (f"fewer than half of the {rate.n_raters - 1} people",))
+    found = {}
+    if reason := _not_beyond_chance(agreement, title):
+        found[BY_CHANCE] = reason
+    if test.constant is not None and test.constant.as_good:
+        found[CONSTANT_TOO] = test.constant.in_words
+    if not found:
+        return test, StandIn(judge, "passed")
+    corrected = test.corrected.with_flags(*found) if test.corrected is not None else None
+    flagged = replace(test, winning_rate=rate.with_flags(*found), corrected=corrected, won=())
+    return flagged, StandIn(judge, "not_passed", tuple(found.values()))
+
+
+def _not_beyond_chance(agreement: Result | None, title: str) -> str:
+    """Say why a judge's agreement with people is not shown to be more than a guess's; '' where it is."""
+    if agreement is None:
+        return "its agreement with people beyond chance was not measured"
+    if agreement.value is None:
+        return f"its {title} with people has no value ({agreement.reason})"
+    ends = "no interval"
+    if agreement.low is not None and agreement.high is not None:
+        if agreement.low > 0:
+            return ""
+        ends = f"{_written(agreement.low)} to {_written(agreement.high)}"
+    return f"its {title} with people is not shown to lie above 0: {_written(agreement.value)} ({ends})"
+
+
+def _written(value: float) -> str:
+    return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _margin(epsilon: float | Mapping[str, float], annotator: str) -> float:
@@ -213,8 +296,9 @@ class _Setting:
     resampling: Resampling
     method: str
     counts: Counts
-    constant: str
+    one_value: str
     judges: int
+    constant: Callable[[], Constant | None]
 
     def nothing(self, status: Status, reason: str) -> AltTest:
         """Return a test without figures, and why."""
@@ -239,18 +323,19 @@ class _Setting:
             self._result(ADVANTAGE, float(advantage[0]), advantages),
             dict(zip(names, p[0].tolist(), strict=True)),
             {c.annotator: float(c.judge_wins.mean()) for c in self.kept},
-            () if self.constant else tuple(name for name, w in won if w),
+            () if self.one_value else tuple(name for name, w in won if w),
             self.left_out,
             self._rate(CORRECTED, float(corrected[0]), corrected_rates) if self.judges > 1 else None,
+            self.constant() if rate[0] >= BAR else None,
         )
 
     def _rate(self, name: str, value: float, replicates: Floats) -> Result:
         """Return a winning rate; a judge that gave one value throughout has none."""
-        if not self.constant:
+        if not self.one_value:
             found = self._result(name, value, replicates)
             over = f"; q divided by {self.judges} judges"
             return replace(found, method=found.method + over) if name == CORRECTED else found
-        reason = f"{self.constant} gave one value throughout, which passes nothing"
+        reason = f"{self.one_value} gave one value throughout, which passes nothing"
         flags = ("constant_rater",)
         return Result(name, status="undefined", reason=reason, method=self.method, flags=flags, **self.counts)
 
@@ -283,8 +368,7 @@ class _Setting:
         bounds = interval_of(value, replicates, counts["n_clusters"], plan)
         flags = bounds.flags + cluster_flags(counts["n_clusters"])
         flags += ("few_items",) if self.left_out else ()
-        flags += ("constant_rater",) if self.constant else ()
-        flags += ("few_raters",) if counts["n_raters"] < 4 else ()
+        flags += ("constant_rater",) if self.one_value else ()
         return Result(
             name,
             value,

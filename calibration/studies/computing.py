@@ -20,10 +20,11 @@ from calibration.reports.snapshot import (
     SplitUsed,
     Totals,
 )
-from calibration.reports.wording import Crowd, crowd_of
+from calibration.reports.wording import PEOPLE, Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, Record, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
+from calibration.statistics.replacement import StandIn
 from calibration.studies.coverage import coverage_of
 from calibration.studies.evidence import evidence_tables
 from calibration.studies.floors import floors
@@ -39,7 +40,8 @@ from calibration.studies.tags import tag_sets, tags
 from calibration.studies.unanswered import bounds
 
 Progress = Callable[[int, int], None]
-POOLED = "all"
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+POOLED, ALL_TAGS = "all", "All tags, pooled"
 HUMAN, METRIC = "human", "metric"
 
 
@@ -127,8 +129,15 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
         ratings = data.ratings(definition.samples)
     except RatingError as error:
         return replace(described, problem=str(error))
-    raters = _answerers(data, ratings)
-    described = replace(described, raters=raters, n_items=ratings.n_items, n_clusters=ratings.n_clusters)
+    of_people: Bools = np.any(~np.isnan(ratings.values[:, list(ratings.of_kind(HUMAN))]), axis=1)
+    raters = _answerers(data, ratings, of_people)
+    described = replace(
+        described,
+        raters=raters,
+        n_items=ratings.n_items,
+        n_clusters=ratings.n_clusters,
+        people_items=int(of_people.sum()),
+    )
     return _compared(described, ratings, definition)
 
 
@@ -155,7 +164,15 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
         pairs=_figures(pairs, who),
         replacement=_figures(compared.replacement, who),
         gaps=_figures(compared.gaps, who),
+        stand_ins=tuple(_called(verdict, who) for verdict in compared.stand_ins),
         f_intervals=_figures(f_intervals(ratings.take(others), compared.panel, definition.plan.level), who),
+    )
+
+
+def _called(verdict: StandIn, who: Crowd) -> StandIn:
+    """Return a verdict with people called what they are."""
+    return replace(
+        verdict, reasons=tuple(reason.replace(PEOPLE.many, who.many) for reason in verdict.reasons)
     )
 
 
@@ -194,8 +211,11 @@ def _with_metrics(
     return analyse(chosen, question=title, statistics=definition.statistics, against=against, plan=plan).pairs
 
 
-def _answerers(data: SubjectData, ratings: Ratings) -> tuple[Answerer, ...]:
-    """Describe the raters: how many items each answered, left out, and what each said on average."""
+def _answerers(data: SubjectData, ratings: Ratings, of_people: Bools) -> tuple[Answerer, ...]:
+    """Describe the raters: how many items each answered, left out, and what each said on average.
+
+    `of_people` are the items that a person rated.
+    """
     missing: dict[str, int] = {}
     samples: dict[str, set[int]] = {}
     for record in data.records:
@@ -203,9 +223,8 @@ def _answerers(data: SubjectData, ratings: Ratings) -> tuple[Answerer, ...]:
         if record.value is None:
             missing[record.rater] = missing.get(record.rater, 0) + 1
     return tuple(
-        _answerer(
-            ratings,
-            column,
+        replace(
+            _answerer(ratings, column, of_people),
             missing=missing.get(name, 0),
             samples=len(samples.get(name, {0})),
             simulated=_is_simulated(name, data),
@@ -221,20 +240,21 @@ def _is_simulated(name: str, data: SubjectData) -> bool:
     )
 
 
-def _answerer(ratings: Ratings, column: int, *, missing: int, samples: int, simulated: bool) -> Answerer:
+def _answerer(ratings: Ratings, column: int, of_people: Bools) -> Answerer:
     values = ratings.values[:, column]
     given = values[~np.isnan(values)]
     return Answerer(
         name=ratings.raters[column],
         kind=ratings.kinds[column],
         identified=ratings.identified[column],
-        on_scale=ratings.on_scale[column],
+        on_scale=ratings.as_answered().on_scale[column],
         n=int(given.size),
         constant=given.size > 1 and bool((given == given[0]).all()),
         mean=_mean(ratings, given),
-        missing=missing,
-        samples=samples,
-        simulated=simulated,
+        missing=0,
+        samples=1,
+        simulated=False,
+        n_of_people=int((of_people & ~np.isnan(values)).sum()),
     )
 
 
@@ -262,7 +282,7 @@ def _pool(members: Sequence[SubjectData]) -> SubjectData:
         first.subject.question,
         key=POOLED,
         ref=f"{first.subject.question.scheme}/{POOLED}",
-        wording=f"All {len(members)} together",
+        wording=ALL_TAGS,
         group="",
     )
     records, unanswered = _renamed(members, "records"), _renamed(members, "unanswered")

@@ -79,8 +79,9 @@ def _judge(beside: BesidePeople, ratings: Ratings, column: int, off_scale: froze
     name, kind, values = ratings.raters[column], ratings.kinds[column], ratings.values[:, column]
     figures: dict[str, Result] = {}
     same_units = kind == PANEL or (name.rpartition("#")[0] not in off_scale and name not in off_scale)
-    if ratings.on_scale[column]:
-        figures |= beside.on_scale(name, values)
+    answered = ratings.as_answered()
+    if answered.on_scale[column]:
+        figures |= beside.on_scale(name, answered.values[:, column])
     if beside.correlations:
         figures |= beside.correlated(name, values)
     if beside.is_ordered and same_units:

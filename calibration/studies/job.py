@@ -15,6 +15,7 @@ from calibration.models import Report, Study
 from calibration.reading.census import offered
 from calibration.reading.definitions import parse
 from calibration.reading.scope import of_study
+from calibration.reports.snapshot import is_readable
 from calibration.studies import actions as studies
 from jobs import actions
 from jobs.errors import JobRefused
@@ -36,6 +37,20 @@ def report_or_job(*, study: Study, part: str, by: User | None) -> Report | Job:
     if is_quick(study):
         return studies.compute(study=study, part=part, by=by)
     return start(study=study, part=part, by=by)
+
+
+def current(*, study: Study, part: str, by: User | None) -> Report | Job:
+    """Return the report to show of dev, or of all: new labels join by themselves where that is quick.
+
+    Elsewhere the last finished report stays until `report_or_job` is asked for a new one: while labels
+    arrive, no report would be of all of them. Only where there is none yet, its job is started.
+    """
+    newest = studies.latest(study, part)
+    if newest is None or not is_readable(newest):
+        return report_or_job(study=study, part=part, by=by)
+    if studies.is_stale(newest) and is_quick(study):
+        return studies.compute(study=study, part=part, by=by)
+    return newest
 
 
 def is_quick(study: Study) -> bool:

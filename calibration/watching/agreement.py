@@ -169,7 +169,7 @@ def _agreed(info: QuestionInfo, ratings: Ratings, plan: Plan) -> Agreed:
         return Agreed(info, reason="one person has answered it so far")
     if not ((~np.isnan(ratings.values)).sum(axis=1) >= 2).any():
         return Agreed(info, reason="no item has two answers so far")
-    resampling = resampling_of(ratings, plan)
+    ratings, resampling = ratings.as_answered(), resampling_of(ratings, plan)
     sample = Sample(ratings, tuple(range(len(ratings.raters))), resampling)
     found = estimates(sample, [STATISTICS[name] for name in OF_ALL], resampling)
     return Agreed(info, tuple(result_of(one, sample, plan) for one in found))

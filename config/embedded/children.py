@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.embedded.layout import Layout
-from config.embedded.logs import open_log
+from config.embedded.logs import last_lines, open_log
 from config.embedded.processes import die_with_parent
 
 LONGEST_PAUSE = 30.0
@@ -45,6 +45,17 @@ class Child:
     started: float = 0.0
     pause: float = 0.0
     due: float = field(default=0.0)
+
+    @property
+    def status(self) -> int | None:
+        """How the program ended; None while it runs."""
+        return self.process.poll() if self.process else 0
+
+    def last_words(self) -> str:
+        """How the program ended, and the last lines that it wrote."""
+        lines = last_lines(self.log)
+        said = ":\n" + "\n".join(f"  {line}" for line in lines) if lines else ", without a word"
+        return f"{self.program.name} ended ({_describe(self.status or 0)}){said}\n(see {self.log})"
 
     @property
     def log(self) -> Path:

@@ -40,16 +40,20 @@ def rotate_all(folder: Path) -> None:
         rotate(path)
 
 
-def last_trouble(path: Path) -> str:
-    """Why PostgreSQL says it cannot go on, from the end of its log; else where the log is."""
+def last_lines(path: Path, most: int = 5) -> list[str]:
+    """The last lines of a log; none where it is empty or cannot be read."""
     try:
         with path.open("rb") as log:
             log.seek(max(0, path.stat().st_size - 8192))
-            lines = log.read().decode(errors="replace").splitlines()
+            return log.read().decode(errors="replace").splitlines()[-most:]
     except OSError:
-        return f"see {path}"
+        return []
+
+
+def last_trouble(path: Path) -> str:
+    """Why PostgreSQL says it cannot go on, from the end of its log; else where the log is."""
     marks = ("FATAL:", "PANIC:", "error:", "No space left")
-    for line in reversed(lines[-40:]):
+    for line in reversed(last_lines(path, 40)):
         found = next((mark for mark in marks if mark in line), None)
         if found:
             return f"{line[line.index(found) :].partition(': ')[2] or line} (see {path})"

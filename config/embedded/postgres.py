@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
 BRIEF_SECONDS = 1.0
+LOOK_EVERY = 0.5
 KEEPERS = (
     *("PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
     *("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"),
@@ -55,20 +57,21 @@ class Use:
         self._mutex = threading.Lock()
         self._process = os.getpid()
 
-    def ensure(self) -> None:
+    def ensure(self, *, waiting: Callable[[], object] | None = None) -> None:
         """Return once the server accepts connections, starting it if need be; EmbeddedError if it cannot.
 
-        After the first call in a process this is a comparison; `again` looks anew.
+        After the first call in a process this is a comparison; `again` looks anew. With `waiting`, which is
+        called all the while, it waits for as long as somebody keeps the server.
         """
         if self._descriptor is None:
-            self.again()
+            self.again(waiting=waiting)
 
-    def again(self, *, patience: float = START_SECONDS) -> None:
+    def again(self, *, patience: float = START_SECONDS, waiting: Callable[[], object] | None = None) -> None:
         """As `ensure`, but looks whether the server is really there, for `patience` seconds at most."""
         with self._mutex:
             make_home(self.places)
             try:
-                self._start(patience)
+                self._start(patience, waiting)
             except OSError as error:
                 why = error.strerror or str(error)
                 raise EmbeddedError(
@@ -85,14 +88,16 @@ class Use:
                 raise EmbeddedError("PostgreSQL is away.")
             time.sleep(0.05)
 
-    def _start(self, patience: float) -> None:
+    def _start(self, patience: float, waiting: Callable[[], object] | None) -> None:
         if self._descriptor is None:
             self._descriptor = self._join()
             atexit.register(self.release)
         deadline = time.monotonic() + patience
         while not self.is_ready():
-            self._start_keeper()
-            if time.monotonic() > deadline:
+            self._start_keeper(waiting)
+            if waiting is not None:
+                waiting()
+            elif time.monotonic() > deadline:
                 why = last_trouble(self.places.postgres_log)
                 raise EmbeddedError(f"PostgreSQL is not ready after {patience:.0f} s: {why}.")
             time.sleep(0.05)
@@ -121,13 +126,13 @@ class Use:
             raise EmbeddedError(f"{self.places.users_lock} is locked: try again.")
         return descriptor
 
-    def _start_keeper(self) -> None:
+    def _start_keeper(self, waiting: Callable[[], object] | None) -> None:
         """Start a keeper if there is none, and wait for its answer."""
         starting = locks.acquire(self.places.start_lock)
         try:
             if not locks.is_free(self.places.keeper_lock):
                 return
-            answer = _run_keeper(self.places)
+            answer = _run_keeper(self.places, waiting)
             if answer not in {READY, BUSY}:
                 raise EmbeddedError(answer or f"PostgreSQL did not start: see {self.places.postgres_log}")
         finally:
@@ -135,19 +140,24 @@ class Use:
                 os.close(starting)
 
 
-def _run_keeper(places: Layout) -> str:
+def _run_keeper(places: Layout, waiting: Callable[[], object] | None) -> str:
     """Start the keeper and return its one line; empty if it died before it could say anything."""
     found_first = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
     # Only what it needs: it outlives its starter, who may have been given keys.
     needed = {name: os.environ[name] for name in KEEPERS if name in os.environ}
     environment = needed | {"PYTHONPATH": os.pathsep.join(found_first)}
     with open_log(places.postgres_log) as log:
-        done = subprocess.run(
+        keeper = subprocess.Popen(
             [sys.executable, "-m", "config.embedded.keeper", str(places.home)],
             cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
-            start_new_session=True, check=False, text=True,
+            start_new_session=True, text=True,
         )  # fmt: skip
-    return done.stdout.strip()
+    while True:
+        try:
+            return keeper.communicate(timeout=LOOK_EVERY)[0].strip()
+        except subprocess.TimeoutExpired:
+            if waiting is not None:
+                waiting()
 
 
 _uses: dict[Path, Use] = {}

@@ -19,9 +19,24 @@ from config.embedded.resources import allow_many_files
 
 LOOK_EVERY = 0.25
 PATIENCE = 10.0
-ANSWER_SECONDS = 60.0
+SAY_EVERY = 5.0
 STOP_SECONDS = 8.0
 ASKS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Waiting:
+    """Says every few seconds what is waited for."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
+        self._began = self._said = time.monotonic()
+
+    def look(self, what: str) -> None:
+        """Say what is waited for, unless that was said just now."""
+        now = time.monotonic()
+        if now - self._said >= SAY_EVERY:
+            self._said = now
+            self._say(f"Waiting for {what}, {now - self._began:.0f} s so far...")
 
 
 class Stopped(BaseException):
@@ -72,7 +87,8 @@ class Supervisor:
     def start_database(self) -> None:
         """Start the embedded PostgreSQL."""
         self.database = postgres.use(self.places.home)
-        self.database.ensure()
+        waiting = Waiting(self.say)
+        self.database.ensure(waiting=lambda: waiting.look("PostgreSQL to accept connections"))
 
     def start_web(self, folder: Path, *, processes: int) -> list[Child]:
         """Start the web server's processes on the socket that stays open while one of them is away."""
@@ -87,12 +103,13 @@ class Supervisor:
         return child
 
     def wait_for_answer(self, web: list[Child]) -> None:
-        """Return once the web server answers; EmbeddedError if it ends or stays silent instead."""
-        deadline = time.monotonic() + ANSWER_SECONDS
+        """Return once the web server answers, however long that takes; EmbeddedError if it ends instead."""
+        waiting = Waiting(self.say)
         while not self._answers():
-            ended = all(child.process is None or child.process.poll() is not None for child in web)
-            if ended or time.monotonic() > deadline:
-                raise EmbeddedError(f"The web server did not start: see {web[0].log}")
+            if all(child.status is not None for child in web):
+                raise EmbeddedError(f"The web server did not start: {web[0].last_words()}")
+            alive = [child.program.name for child in web if child.status is None]
+            waiting.look(f"the web server to answer ({', '.join(alive)} started)")
             time.sleep(0.05)
 
     def watch(self) -> None:

@@ -17,11 +17,15 @@ LINGER_SECONDS = 2.0
 
 
 class Refused(Exception):
-    """A request is answered without reading its body. `status` and the message are the answer."""
+    """A request is answered with `status` and the message, its body read or not.
 
-    def __init__(self, status: int, sentence: str) -> None:
+    `retry`: seconds after which to try again.
+    """
+
+    def __init__(self, status: int, sentence: str, *, retry: int | None = None) -> None:
         super().__init__(sentence)
         self.status = status
+        self.retry = retry
 
 
 class Gone(Exception):

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+import threading
+from collections.abc import Callable, Iterable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, Any
 from urllib.parse import unquote_to_bytes
 
-from config.web.bodies import Gone, Receive
-
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
-Message = MutableMapping[str, Any]
-Send = Callable[[Message], Awaitable[None]]
 
 LONG_SECONDS = 1.0
 MOST_LONG = 12
-STALL_SECONDS = 90.0
+PART = 128 * 2**10
+"""Bytes that are taken of an answer at once; a shorter one is there whole before it is sent."""
 
 
 def environ_of(scope: MutableMapping[str, Any], body: IO[bytes], size: int) -> Environ:
@@ -57,96 +55,118 @@ def environ_of(scope: MutableMapping[str, Any], body: IO[bytes], size: int) -> E
     return environ
 
 
+class Blocks:
+    """An answer's body, taken part by part, by whichever thread: none is held while the client reads."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self.ended = False
+        self._blocks = blocks
+        self._is_whole = not getattr(blocks, "streaming", True)
+        self._iterator = iter(blocks)
+        self._mutex = threading.Lock()
+
+    def take(self) -> bytes:
+        """The next part: PART bytes or somewhat more, fewer at the end; a whole body where it is there."""
+        parts: list[bytes] = []
+        size = 0
+        with self._mutex:
+            for block in self._iterator:
+                parts.append(block)
+                size += len(block)
+                if size >= PART and not self._is_whole:
+                    return b"".join(parts)
+            self.ended = True
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Let go of what the application holds for this body."""
+        with self._mutex:
+            close = getattr(self._blocks, "close", None)
+            if close is not None:
+                close()
+
+
 @dataclass
 class Answered:
-    """An answer's start, and its body where that was not sent piece by piece."""
+    """An answer's start, the first part of its body, and what gives the rest; None where there is no more."""
 
     start: dict[str, Any]
-    body: bytes | None
+    body: bytes
+    rest: Blocks | None
 
 
 class Places:
-    """Whose turn it is: a few requests at a time, and one more for each that takes longer than a moment."""
+    """Whose turn it is: a few requests at a time, and one more for each that takes longer than a moment.
+
+    Of those that write files one has its turn at a time, and they never take all of the additional places:
+    pages find room however many files are asked for.
+    """
 
     def __init__(self, places: int) -> None:
         self._free = asyncio.Semaphore(places)
+        self._files = asyncio.Semaphore(1)
         self._long = 0
         self._threads = ThreadPoolExecutor(places + MOST_LONG, thread_name_prefix="request")
 
-    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def run(self, function: Callable[..., Any], *arguments: Any, is_file: bool = False) -> Any:
         """Run a function in a thread once it is its turn, and return what it returns."""
-        await self._free.acquire()
+        if not is_file:
+            return await self._run(function, arguments, [self._free], MOST_LONG)
+        await self._files.acquire()
+        return await self._run(function, arguments, [self._free, self._files], MOST_LONG // 2)
+
+    async def _run(
+        self, function: Callable[..., Any], arguments: Any, turns: list[asyncio.Semaphore], most_long: int
+    ) -> Any:
+        """Run a function that has all of its turns but the first; they are given back for it."""
+        try:
+            await turns[0].acquire()
+        except asyncio.CancelledError:
+            for turn in turns[1:]:
+                turn.release()
+            raise
         loop = asyncio.get_running_loop()
         gave_way = False
+        clock: asyncio.TimerHandle
 
         def give_way() -> None:
-            nonlocal gave_way
-            if self._long < MOST_LONG:
+            nonlocal gave_way, clock
+            if self._long < most_long:
                 self._long += 1
                 gave_way = True
-                self._free.release()
-
-        clock = loop.call_later(LONG_SECONDS, give_way)
-        work = loop.run_in_executor(self._threads, function, *arguments)
+                for turn in turns:
+                    turn.release()
+            else:
+                clock = loop.call_later(LONG_SECONDS, give_way)
 
         def finished(_work: asyncio.Future[Any]) -> None:
             clock.cancel()
             if gave_way:
                 self._long -= 1
-            else:
-                self._free.release()
+                return
+            for turn in turns:
+                turn.release()
 
+        clock = loop.call_later(LONG_SECONDS, give_way)
+        work = loop.run_in_executor(self._threads, function, *arguments)
         work.add_done_callback(finished)
         return await asyncio.shield(work)
 
 
-def call(application: Application, environ: Environ, push: Callable[[Message], None]) -> Answered:
-    """Call the application in this thread; a download goes out through `push`, block by block.
-
-    Whatever is raised in the middle of a download goes on to the server, which then breaks the connection:
-    half a download never looks complete.
-    """
+def call(application: Application, environ: Environ) -> Answered:
+    """Call the application in this thread, and take the first part of its answer."""
     start: dict[str, Any] = {}
 
     def start_response(status: str, headers: list[tuple[str, str]], _failure: Any = None) -> None:
         pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         start.update(type="http.response.start", status=int(status[:3]), headers=pairs)
 
-    blocks = application(environ, start_response)
+    blocks = Blocks(application(environ, start_response))
+    is_longer = False
     try:
-        if not getattr(blocks, "streaming", True):
-            return Answered(start, b"".join(blocks))
-        push(start)
-        for block in blocks:
-            push({"type": "http.response.body", "body": block, "more_body": True})
-        return Answered(start, None)
+        body = blocks.take()
+        is_longer = not blocks.ended
     finally:
-        close = getattr(blocks, "close", None)
-        if close is not None:
-            close()
-
-
-class Download:
-    """The way of a long answer's blocks from a thread to the client."""
-
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self._receive = receive
-        self._send = send
-        self._loop = asyncio.get_running_loop()
-        self._left: asyncio.Task[Any] | None = None
-
-    def push(self, message: Message) -> None:
-        """Send a message from a thread, and wait until the client has room for it. Gone where it has left."""
-        asyncio.run_coroutine_threadsafe(self._forward(message), self._loop).result(STALL_SECONDS)
-
-    async def _forward(self, message: Message) -> None:
-        if self._left is None:
-            self._left = asyncio.create_task(_wait_for_leaving(self._receive))
-        if self._left.done():
-            raise Gone
-        await self._send(message)
-
-
-async def _wait_for_leaving(receive: Receive) -> None:
-    while (await receive())["type"] == "http.request":
-        pass
+        if not is_longer:
+            blocks.close()
+    return Answered(start, body, blocks if is_longer else None)

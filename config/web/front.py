@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import MutableMapping
+from contextlib import ExitStack
 from io import BytesIO
 from typing import Any
 
@@ -14,7 +15,9 @@ from django.urls import get_resolver
 from config.web import limits
 from config.web.answers import Answer, short, wants_json
 from config.web.bodies import Body, Gone, Receive, Refused, linger
-from config.web.calling import Answered, Application, Download, Places, Send, call, environ_of
+from config.web.calling import Answered, Application, Places, call, environ_of
+from config.web.downloads import Downloads, Send
+from config.web.protocol import most_downloads
 
 THREADS = 2
 HEALTH = Answer(200, [("Content-Type", "application/json"), ("Content-Length", "16")], b'{"status": "ok"}')
@@ -32,6 +35,7 @@ class Front:
         self.application = application
         self.threads = threads
         self._places: Places | None = None
+        self._downloads: Downloads | None = None
 
     @classmethod
     def of_django(cls) -> Front:
@@ -56,17 +60,25 @@ class Front:
             body.close()
 
     async def _serve(self, scope: Scope, body: Body, send: Send) -> None:
-        if self._places is None:
-            self._places = Places(self.threads)
+        if self._places is None or self._downloads is None:
+            self._places, self._downloads = Places(self.threads), Downloads(most_downloads())
         await self._read(scope, body)
         body.file.seek(0)
         environ = environ_of(scope, body.file, body.size)
-        answered: Answered = await self._places.run(
-            call, self.application, environ, Download(body.receive, send).push
-        )
-        if answered.body is not None:
-            await send(answered.start)
-        await send({"type": "http.response.body", "body": answered.body or b"", "more_body": False})
+        client, is_file = limits.client_of(environ), limits.is_file(environ["PATH_INFO"])
+        with ExitStack() as counted:
+            if is_file:
+                counted.enter_context(self._downloads.of(client))
+            answered: Answered = await self._places.run(call, self.application, environ, is_file=is_file)
+            if answered.rest is None:
+                await send(answered.start)
+                await send({"type": "http.response.body", "body": answered.body, "more_body": False})
+                return
+            counted.callback(self._downloads.drop, answered.rest)
+            if not is_file:
+                counted.enter_context(self._downloads.of(client))
+            await self._downloads.send(answered, answered.rest, body.receive, send)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _read(self, scope: Scope, body: Body) -> None:
         """Read the body. What is larger than anybody may send is looked at before it is read or stored."""
@@ -110,7 +122,7 @@ def _page(scope: Scope, refusal: Refused) -> Answer:
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     kind, accept = headers.get(b"content-type", ""), headers.get(b"accept", "")
     scripted = wants_json(scope["path"], accept, kind)
-    return short(refusal.status, str(refusal), for_scripts=scripted)
+    return short(refusal.status, str(refusal), for_scripts=scripted, retry=refusal.retry)
 
 
 async def _answer(

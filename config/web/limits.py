@@ -1,4 +1,4 @@
-"""How large a request's body may be: by address, and by who sends it."""
+"""How large a request's body may be, by address and by who sends it; which requests are for files."""
 
 from __future__ import annotations
 
@@ -41,6 +41,19 @@ def check(environ: dict[str, Any]) -> None:
         raise Refused(413, "Too large for a request without an account. Sign in first.")
     if _name(environ["PATH_INFO"]) in UPLOADS and not is_researcher(user):
         raise Refused(403, "Only researchers may send files.")
+
+
+def client_of(environ: dict[str, Any]) -> str:
+    """Where a request comes from: behind the trusted proxy the address that this appended last."""
+    forwarded = environ.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
+    return str(forwarded.rpartition(",")[2].strip() or environ.get("REMOTE_ADDR", ""))
+
+
+def is_file(path: str) -> bool:
+    """Whether an address is one of files that are written when they are asked for, such as exports."""
+    if path.startswith(settings.STATIC_URL):
+        return False
+    return "." in path.rpartition("/")[2] or path.endswith("/file/") or "/exports/files/" in path
 
 
 def too_large(limit: int) -> Refused:

@@ -14,6 +14,7 @@ HEADER_SECONDS = 10.0
 LARGEST_HEADERS = 64 * 2**10
 KEPT_FILES = 64
 """Of the files that a process may have open, so many are for the work: the database, uploads, modules."""
+MOST_DOWNLOADS = 1024
 TELL_EVERY = 60.0
 RETRY_SECONDS = 5
 FULL = (
@@ -23,9 +24,14 @@ FULL = (
 logger = logging.getLogger(__name__)
 
 
+def most_downloads() -> int:
+    """How many long answers this process may send at once: each may be an open file."""
+    return min(MOST_DOWNLOADS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8)
+
+
 def most_connections() -> int:
     """How many connections this process may have open at once."""
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] - KEPT_FILES
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] - KEPT_FILES - most_downloads()
 
 
 class LimitedHeaders(HttpToolsProtocol):

@@ -117,7 +117,7 @@ def _blind(run: Run, spent: dict[str, Any]) -> str:
 
 def _left(run: Run, spent: dict[str, Any]) -> Taken:
     caps = (run.cap_calls, run.cap_tokens, run.cap_cost)
-    took = (spent["asked"], spent["tokens_in"] + spent["tokens_out"], spent["cost"])
+    took = (spent["sent"], spent["tokens_in"] + spent["tokens_out"], spent["cost"])
     pairs: Iterable[tuple[Any, Any]] = zip(caps, took, strict=True)
     return Taken(*(None if cap is None else cap - used for cap, used in pairs))
 
@@ -153,7 +153,7 @@ def _give_back(run: Run, refused: list[int], worker: str, *, alone: bool, why: s
 def _why(run: Run, spent: dict[str, Any]) -> str:
     caps = []
     if run.cap_calls is not None:
-        caps.append(f"{run.cap_calls:,} calls ({spent['asked']:,} made)")
+        caps.append(f"{run.cap_calls:,} calls ({spent['sent']:,} made)")
     if run.cap_tokens is not None:
         caps.append(f"{run.cap_tokens:,} tokens ({spent['tokens_in'] + spent['tokens_out']:,} used)")
     if run.cap_cost is not None:

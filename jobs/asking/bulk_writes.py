@@ -31,6 +31,7 @@ _COLUMNS = {
     "cached": "bool",
     "saved": "numeric",
     "asked": "int",
+    "sent": "int",
     "reply_form": "text",
     "reasoning": "text",
 }

@@ -64,6 +64,6 @@ def _reply(
 def _hashed(job: Asked, prompt: str) -> Asked:
     """Note the SHA-256 of a request: where to, what, how, and which sample."""
     assert job.endpoint is not None
-    told = [job.endpoint.base_url.rstrip("/"), job.model, prompt, dict(job.parameters), job.call.sample]
+    told = [job.endpoint.server, job.model, prompt, dict(job.parameters), job.call.sample]
     whole = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
     return replace(job, prompt_hash=prompt, request_hash=whole)

@@ -10,6 +10,7 @@ import logging
 import random
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -23,6 +24,7 @@ from jobs.asking import budgets, reading
 from jobs.asking.asked import Asked
 from jobs.asking.lanes import Lane
 from jobs.asking.outcomes import Counts, Outcome, write
+from jobs.asking.refusals import Probation
 from jobs.asking.taking import Taker, Taking, View, is_due
 from jobs.endpoints import limits
 from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
@@ -54,7 +56,8 @@ class Desk:
         self.finished: list[Outcome] = []
         self.lanes: dict[int | None, Lane] = {}
         self.means: dict[int, Means] = {}
-        self.begun: set[int] = set()
+        self.begun: Counter[int] = Counter()
+        self.probations: dict[int, Probation] = {}
         self.starved = False
         self.claimer = ThreadPoolExecutor(1, thread_name_prefix="claimer")
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
@@ -112,12 +115,28 @@ class Desk:
         assert job.prompt is not None
         outcome = reading.from_cache(job) if job.cached is not None else None
         if outcome is None:
+            outcome = await self._ask_on_probation(job, lane)
+        return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
+
+    async def _ask_on_probation(self, job: Asked, lane: Lane) -> Outcome:
+        """Ask; of a run without any answer yet only a few at once, and none once it was refused too often."""
+        run, call = job.call.run_id, job.call.pk
+        probation = self.probations.setdefault(run, Probation(passed=run in self.taker.answered))
+        if not await probation.enter():
+            self.probations.pop(run, None)  # where it goes on all the same, it begins anew
+            return Outcome(call, "again", unbegun=True)
+        outcome = None
+        try:
             async with lane:
                 pause = lane.paused - time.monotonic()
                 if pause > 0:
-                    return Outcome(job.call.pk, "again", delay=pause, unbegun=True)
-                outcome = await self._ask(job, lane)
-        return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
+                    outcome = Outcome(call, "again", delay=pause, unbegun=True)
+                else:
+                    asked = await self._ask(job, lane)
+                    outcome = replace(asked, sent=self.begun[call])
+        finally:
+            probation.leave(outcome)
+        return outcome
 
     async def _ask(self, job: Asked, lane: Lane) -> Outcome:
         assert job.endpoint is not None
@@ -128,11 +147,12 @@ class Desk:
         async def turn() -> None:
             if lane.paced:
                 await lane.turn(expected)
-            self.begun.add(job.call.pk)
+            self.begun[job.call.pk] += 1
 
         try:
             reply = await self.clients.ask(job.endpoint, job.model, job.prompt, job.parameters, turn)
         except Again as error:
+            self.begun[job.call.pk] -= error.unsent
             return self._once_more(job, error, lane)
         except Malformed as error:
             return reading.unread(job, error.reply, str(error), error.kind)
@@ -182,7 +202,8 @@ class Desk:
         learned, self.clients.learned = self.clients.learned, {}
         self.counts.add(await _in(self.writer, partial(_written, outcomes, learned)))
         self.heart.let_go([outcome.call for outcome in outcomes])
-        self.begun -= {outcome.call for outcome in outcomes}
+        for outcome in outcomes:
+            self.begun.pop(outcome.call, None)
         return True
 
     async def _leave(self) -> None:

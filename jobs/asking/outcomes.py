@@ -18,7 +18,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from jobs import error_kinds, runs
-from jobs.asking import bulk_writes
+from jobs.asking import bulk_writes, refusals
 from jobs.kinds import run_kind
 from jobs.models import Call, Run
 from jobs.queue.deadlocks import again_after_deadlock
@@ -39,7 +39,8 @@ class Outcome:
     `again` puts it back for `delay` seconds (`reasked` after an unparseable reply); `failed` is final.
     Answers go with `done` alone. `unbegun` does not count as an attempt. `stop` fails the whole run, which
     keeps this call waiting. `pause` holds back all waiting calls of the endpoint for so many seconds.
-    `error_kind` is of `jobs.error_kinds`; `asked` counts the completions that came. For the rest see `Call`.
+    `error_kind` is of `jobs.error_kinds`; `asked` counts the completions that came, `sent` the requests. For
+    the rest see `Call`.
     """
 
     call: int
@@ -59,6 +60,7 @@ class Outcome:
     cached: bool = False
     saved: Decimal | None = None
     asked: int = 0
+    sent: int = 0
     reply_form: str = ""
     reasoning: str = ""
     logprobs: list[list[Any]] | None = None
@@ -107,6 +109,7 @@ def write(outcomes: Sequence[Outcome], batch: int | None = None) -> Counts:
         counts = _write_failure(outcomes[0], f"The answer was refused: {_first_line(trouble)}", batch)
     for run in counts.runs:
         runs.settle(run)
+    refusals.stop_refused({outcome.call for outcome in outcomes if refusals.is_refusal(outcome)})
     for run, error in counts.stopped.items():
         runs.stop_with_error(run, error)
     for endpoint, seconds in counts.pauses.items():
@@ -194,6 +197,7 @@ def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
 def _apply_reply(call: Call, outcome: Outcome) -> None:
     """Keep the latest reply with what belongs to it."""
     call.asked += outcome.asked
+    call.sent += outcome.sent
     call.cached, call.saved = outcome.cached, outcome.saved
     if outcome.reply or outcome.reasoning:
         call.reply, call.reasoning = _storable(outcome.reply), _storable(outcome.reasoning)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.asking import slices
 from jobs.batches import leases
-from jobs.endpoints import probing
+from jobs.endpoints import keys, probing
 from jobs.kinds import CALLS
 from jobs.models import Call, Run
 from jobs.queue import calls as claiming
@@ -30,7 +30,9 @@ def ready(queue: str) -> bool:
         from jobs.batches import steps
         from jobs.webhooks import delivering
 
-        return bool(claiming.lanes(queue)) or steps.is_due() or delivering.is_due()
+        lacks = keys.lacking()
+        servable = any(lane not in lacks for lane in claiming.lanes(queue))
+        return servable or steps.is_due() or delivering.is_due()
     return bool(claiming.lanes(queue))
 
 
@@ -81,6 +83,7 @@ def waiting(queue: str) -> str:
             return "ready"
     pending = Call.objects.filter(run__queue=queue, run__state__in=ACTIVE, state=Call.State.PENDING)
     pending = pending.filter(run__mode=Run.Mode.AT_ONCE)
-    if pending.filter(Q(not_before=None) | Q(not_before__lte=timezone.now())).exists():
+    ready_now = pending.filter(Q(not_before=None) | Q(not_before__lte=timezone.now()))
+    if ready_now.exclude(run__endpoint__in=keys.lacking()).exists():
         return "ready"
     return "later" if pending.exists() else ""

@@ -10,9 +10,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from jobs.asking import budgets, cache
+from jobs import error_kinds
+from jobs.asking import budgets, cache, refusals
 from jobs.asking.asked import Asked, Preparer
+from jobs.asking.outcomes import Outcome
 from jobs.endpoints import limits
+from jobs.endpoints.keys import has_key
 from jobs.endpoints.limits import Grant, Wish
 from jobs.kinds import run_kind
 from jobs.models import Call, Endpoint, Run
@@ -57,11 +60,13 @@ class Taker:
     def __init__(self, heart: Heart, only: Sequence[int] | None) -> None:
         self.heart, self.only = heart, only
         self.preparers: dict[str, Preparer] = {}
+        self.answered: set[int] = set()
 
     def take(self, views: Mapping[int | None, View], *, claim: bool) -> list[Taking]:
         """Ask for shares and begins, and claim for every lane as much as is free where `claim`."""
-        ready = claiming.lanes(QUEUE, self.only) if claim else []
         endpoints = Endpoint.objects.in_bulk()
+        lacking = {pk for pk, endpoint in endpoints.items() if not has_key(endpoint)}
+        ready = [lane for lane in claiming.lanes(QUEUE, self.only) if lane not in lacking] if claim else []
         taken = []
         for lane in dict.fromkeys([*ready, *views]):
             view = views.get(lane, NEW)
@@ -96,10 +101,16 @@ class Taker:
         self.heart.hold(ids)
         if not ids:
             return []
-        found = cache.looked_up(cache.hashed(self.prepared(ids)))
+        self._note_answered(ids)
+        found = cache.looked_up(cache.hashed([_in_its_place(job) for job in self.prepared(ids)]))
         kept, given_back = budgets.within_caps(found, self.heart.name)
         self.heart.let_go(given_back)
         return kept
+
+    def _note_answered(self, ids: Sequence[int]) -> None:
+        begun = set(Call.objects.filter(pk__in=ids).values_list("run", flat=True)) - self.answered
+        if begun:
+            self.answered |= refusals.answered(begun)
 
     def prepared(self, ids: Sequence[int]) -> list[Asked]:
         """Let each kind of run make its calls ready."""
@@ -112,6 +123,14 @@ class Taker:
             preparer = self.preparers.setdefault(kind, run_kind(kind).preparer())
             asked += preparer.make([row for row in rows if row.run.kind == kind])
         return asked
+
+
+def _in_its_place(job: Asked) -> Asked:
+    """Return a job; where its endpoint is another server by now, one that stops its run unasked."""
+    if job.prompt is None or not (moved := job.call.run.moved):
+        return job
+    stop = Outcome(job.call.pk, "again", error=moved, error_kind=error_kinds.ACCESS, stop=True, unbegun=True)
+    return replace(job, prompt=None, known=stop)
 
 
 def is_due(asked_at: float, urgent: bool) -> bool:

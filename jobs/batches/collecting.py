@@ -21,7 +21,9 @@ from jobs.batches import clearing, ending, leases, provider
 from jobs.batches.lines import Line, chunked, read_lines
 from jobs.batches.results import outcome_of
 from jobs.batches.working import Working
+from jobs.endpoints.actions import key_of
 from jobs.endpoints.client import Again, CallError
+from jobs.errors import JobError
 from jobs.models import Batch, Call
 from jobs.queue import timing
 from jobs.queue.waking import wake
@@ -64,7 +66,7 @@ def _collect(batch: Batch, at: Working, counts: Counts) -> None:
 
 
 def _read(batch: Batch, at: Working, file: IO[bytes], answered: set[int], counts: Counts) -> None:
-    for lines in chunked(read_lines(file), STEP):
+    for lines in chunked(read_lines(file, _key(batch)), STEP):
         answered.update(line.call for line in lines if line.status is not None)
         outcomes = _outcomes(batch, at, lines)
         leases.change(batch, at.worker, error="")  # still this worker's
@@ -75,11 +77,20 @@ def _read(batch: Batch, at: Working, file: IO[bytes], answered: set[int], counts
         at.breathe()
 
 
+def _key(batch: Batch) -> str:
+    """Return the key that the endpoint was asked with, which its results may repeat."""
+    try:
+        return key_of(batch.endpoint)
+    except JobError as error:
+        raise Again(str(error)) from None
+
+
 def _outcomes(batch: Batch, at: Working, lines: Sequence[Line]) -> list[Outcome]:
     by_call = {line.call: line for line in lines}
     waiting = batch.calls.filter(pk__in=by_call, state=Call.State.BATCHED)
     jobs: list[Asked] = at.taker.prepared(list(waiting.values_list("pk", flat=True)))
-    return [outcome_of(job, by_call[job.call.pk], batch) for job in jobs]
+    key = _key(batch)
+    return [outcome_of(job, by_call[job.call.pk], batch, key) for job in jobs]
 
 
 def _return_the_rest(batch: Batch, at: Working, counts: Counts) -> None:

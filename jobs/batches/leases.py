@@ -16,6 +16,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from jobs.endpoints import keys
 from jobs.models import Batch
 from jobs.queue import timing
 
@@ -27,7 +28,7 @@ UPDATE jobs_batch b SET worker = %s, lease_expires = now() + make_interval(secs 
          WHERE (state IN ('making', 'sending', 'under_way', 'collecting') OR files = 'there')
            AND next_look <= now()
            AND (lease_expires IS NULL OR lease_expires <= now())
-           AND (%s::bigint[] IS NULL OR run_id = ANY(%s))
+           AND (%s::bigint[] IS NULL OR run_id = ANY(%s)) AND NOT endpoint_id = ANY(%s)
          ORDER BY next_look, id LIMIT 1 FOR UPDATE SKIP LOCKED) AS due
  WHERE b.id = due.id RETURNING b.id
 """
@@ -44,6 +45,7 @@ def due(only: Sequence[int] | None = None) -> QuerySet[Batch]:
     now = timezone.now()
     found = Batch.objects.filter(Q(state__in=DUE) | Q(files=Batch.Files.THERE), next_look__lte=now)
     found = found.filter(Q(lease_expires=None) | Q(lease_expires__lte=now))
+    found = found.exclude(endpoint__in=keys.lacking())
     return found if only is None else found.filter(run__in=only)
 
 
@@ -51,7 +53,7 @@ def claim(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
     """Lease the batch that is due longest to a worker; None where none is due."""
     chosen = None if only is None else list(only)
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, [worker, timing.lease(), chosen, chosen])
+        cursor.execute(_CLAIM, [worker, timing.lease(), chosen, chosen, keys.lacking()])
         row = cursor.fetchone()
     return None if row is None else loaded(row[0])
 

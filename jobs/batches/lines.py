@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+from jobs.endpoints.redaction import decoded
+
 URL = "/v1/chat/completions"
 """What all requests of a batch ask; the same for every provider, whatever its own address."""
 MOST_LINE = 4_000_000
@@ -35,21 +37,22 @@ def request_line(call: int, body: Mapping[str, Any]) -> bytes:
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def read_lines(file: IO[bytes]) -> Iterator[Line | None]:
-    """Yield what each line of a result file says; None for one that says nothing of a call."""
+def read_lines(file: IO[bytes], key: str = "") -> Iterator[Line | None]:
+    """Yield what each line of a result file says, without the endpoint's key; None for one that says nothing
+    of a call."""
     while text := file.readline(MOST_LINE + 1):
         if len(text) > MOST_LINE and not text.endswith(b"\n"):
             while (rest := file.readline(MOST_LINE)) and not rest.endswith(b"\n"):
                 pass
             yield None
         elif text.strip():
-            yield read_line(text)
+            yield read_line(text, key)
 
 
-def read_line(text: bytes) -> Line | None:
+def read_line(text: bytes, key: str = "") -> Line | None:
     """Return what a line says; None where it is none of a batch's results."""
     try:
-        told = json.loads(text)
+        told = decoded(text, key)
     except (ValueError, RecursionError):
         return None
     name = _NAME.fullmatch(str(told.get("custom_id"))) if isinstance(told, dict) else None

@@ -24,6 +24,7 @@ from jobs.asking.outcomes import Counts, Outcome, write
 from jobs.batches import ending, leases, provider
 from jobs.batches.lines import request_line
 from jobs.batches.working import Working
+from jobs.endpoints import keys
 from jobs.endpoints.bodies import request_body
 from jobs.endpoints.client import CallError
 from jobs.endpoints.forms import TEXT, forms_for
@@ -54,7 +55,7 @@ def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
     )
     blocking = Batch.objects.filter(run=OuterRef("pk"), state__in=BLOCKING)
     found = Run.objects.filter(mode=Run.Mode.BATCH, queue=CALLS, state__in=runs.ACTIVE)
-    found = found.filter(Exists(waiting), ~Exists(blocking))
+    found = found.filter(Exists(waiting), ~Exists(blocking)).exclude(endpoint__in=keys.lacking())
     return found if only is None else found.filter(pk__in=only)
 
 
@@ -62,11 +63,14 @@ def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
 def begin(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
     """Begin a batch for a run that has calls ready, held by the worker; None where there is none."""
     free = ready(only).select_for_update(skip_locked=True, of=("self",)).order_by("pk")
-    run = free.select_related("endpoint").first()
+    run = free.select_related("endpoint", "rater").first()
     if run is None or run.endpoint is None:
         return None
     if run.endpoint.batch_share is None:
         runs.stop_with_error(run.pk, f"The endpoint {run.endpoint.name} takes no batches any more.")
+        return None
+    if moved := run.moved:
+        runs.stop_with_error(run.pk, moved)
         return None
     now = timezone.now()
     return leases.loaded(

@@ -10,31 +10,29 @@ Whatever it answers is checked before it is believed.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import IO, Any, TypeVar
 
-import httpx2
 import openai
 from openai import AsyncOpenAI
 
 from jobs.batches.ids import is_id
 from jobs.endpoints.client import (
+    TROUBLE,
     Again,
     CallError,
     Clients,
     Malformed,
     Refused,
-    connection_error,
     openai_client,
-    redact,
     status_error,
+    transport_error,
 )
 from jobs.endpoints.learning import remember
-from jobs.endpoints.wire import TooLong
+from jobs.endpoints.redaction import decoded, redact
 from jobs.models import Endpoint
 from jobs.prompt import Prompt
 
@@ -89,7 +87,7 @@ def upload(endpoint: Endpoint, file: IO[bytes], name: str) -> str:
     async def send(client: AsyncOpenAI) -> str:
         told = (name, file, "application/jsonl")
         answer = await client.files.with_raw_response.create(file=told, purpose="batch", timeout=FILE_SECONDS)
-        return checked_id(_decoded(answer.http_response.content).get("id"))
+        return checked_id(_decoded(answer.http_response.content, client.api_key).get("id"))
 
     return _asked(endpoint, send, FILE_SECONDS)
 
@@ -109,7 +107,7 @@ def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> There:
             extra_headers={"Idempotency-Key": key},
             timeout=ASK_SECONDS,
         )
-        return there(_decoded(answer.http_response.content))
+        return there(_decoded(answer.http_response.content, client.api_key))
 
     return _asked(endpoint, send, ASK_SECONDS)
 
@@ -119,7 +117,7 @@ def look(endpoint: Endpoint, batch: str) -> There:
 
     async def send(client: AsyncOpenAI) -> There:
         answer = await client.batches.with_raw_response.retrieve(batch, timeout=ASK_SECONDS)
-        return there(_decoded(answer.http_response.content))
+        return there(_decoded(answer.http_response.content, client.api_key))
 
     return _asked(endpoint, send, ASK_SECONDS)
 
@@ -129,7 +127,7 @@ def cancel(endpoint: Endpoint, batch: str) -> There:
 
     async def send(client: AsyncOpenAI) -> There:
         answer = await client.batches.with_raw_response.cancel(batch, timeout=ASK_SECONDS)
-        return there(_decoded(answer.http_response.content))
+        return there(_decoded(answer.http_response.content, client.api_key))
 
     return _asked(endpoint, send, ASK_SECONDS)
 
@@ -145,7 +143,7 @@ def find(endpoint: Endpoint, *, key: str, since: datetime) -> list[There]:
         after: str | openai.Omit = openai.omit
         for _ in range(MOST_PAGES):
             listing = client.batches.with_raw_response.list(limit=PAGE, after=after, timeout=ASK_SECONDS)
-            page = _decoded((await listing).http_response.content)
+            page = _decoded((await listing).http_response.content, client.api_key)
             rows = page.get("data")
             if not isinstance(rows, list):
                 raise Again("the list of batches is none")
@@ -178,7 +176,7 @@ def delete(endpoint: Endpoint, file: str) -> None:
     async def send(client: AsyncOpenAI) -> None:
         answer = await client.files.with_raw_response.delete(file, timeout=ASK_SECONDS)
         told = answer.http_response.content
-        if told.strip() and _decoded(told).get("deleted") is False:
+        if told.strip() and _decoded(told, client.api_key).get("deleted") is False:
             raise Refused("the endpoint says that it did not delete it")
 
     async def find(client: AsyncOpenAI) -> None:
@@ -266,11 +264,11 @@ def _trouble(errors: Any) -> tuple[str, str]:
     return f"{str(first.get('message'))[:500]}{place}", str(first.get("code"))[:100]
 
 
-def _decoded(body: bytes) -> dict[str, Any]:
+def _decoded(body: bytes, key: str) -> dict[str, Any]:
     try:
-        told = json.loads(body)
+        told = decoded(body, key)
     except (ValueError, RecursionError) as error:
-        raise Again(f"the response was not valid: {str(error)[:200]}") from None
+        raise Again(f"the response was not valid: {redact(str(error), key)[:200]}") from None
     if not isinstance(told, dict):
         raise Again("the response was not valid: not an object")
     return told
@@ -289,14 +287,13 @@ async def _within(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]
         raise
     except TimeoutError:
         raise Again(f"no reply within {seconds:g} s") from None
-    except openai.APIConnectionError as error:
-        raise connection_error(error, endpoint) from None
     except openai.APIStatusError as error:
         told = status_error(error, client.api_key, endpoint.name, {})
         if error.status_code == 404:
             raise Gone(str(told)) from None
         raise (NotOffered(str(told)) if error.status_code in _NOWHERE else told) from None
-    except (openai.APIError, httpx2.HTTPError, TooLong, ValueError, RecursionError) as error:
-        raise Again(f"the response was not valid: {redact(str(error), client.api_key)[:300]}") from None
+    except TROUBLE as error:
+        named = transport_error(error, endpoint, client.api_key)
+        raise (Again(str(named)) if isinstance(named, Malformed) else named) from None
     finally:
         await client.close()

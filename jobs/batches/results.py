@@ -24,14 +24,14 @@ from jobs.models import Batch
 CHANGED = "what it reads changed while its batch was under way: the reply answers another request"
 
 
-def outcome_of(job: Asked, line: Line, batch: Batch) -> Outcome:
-    """Return what a call in a batch came to by its line.
+def outcome_of(job: Asked, line: Line, batch: Batch, key: str) -> Outcome:
+    """Return what a call in a batch came to by its line; `key` is the one that it was asked with.
 
     A job that is made ready anew need not be what was asked: where the prompt is another now, its reply is
     paid for and not read, and it is asked for once more.
     """
     try:
-        reply = replace(_reply(line, job, batch), form=_form(job, batch))
+        reply = replace(_reply(line, job, batch, key), form=_form(job, batch))
     except Malformed as error:
         outcome = reading.unread(job, _formed(error.reply, job, batch), str(error), error.kind)
     except Withheld as error:
@@ -44,16 +44,16 @@ def outcome_of(job: Asked, line: Line, batch: Batch) -> Outcome:
             reading.read(job, reply) if same else reading.unread(job, reply, CHANGED, error_kinds.CHANGED)
         )
     share = None if outcome.cost is None else outcome.cost * batch.share
-    return replace(outcome, cost=share, latency_ms=None)
+    return replace(outcome, cost=share, latency_ms=None, sent=int(line.status is not None))
 
 
-def _reply(line: Line, job: Asked, batch: Batch) -> Reply:
+def _reply(line: Line, job: Asked, batch: Batch, key: str) -> Reply:
     """Return the reply that a line holds; raise CallError."""
     if line.status is None:
         told = f"batch {batch.pk}: {line.message} ({line.code})"
         raise _Unanswered(told, kind=error_kinds.TRANSPORT if line.code in NOT_DONE else error_kinds.SERVER)
     if line.status == 200:
-        return completion(line.body, 0)
+        return completion(line.body, 0, key)
     error = line.body.get("error", line.body) if isinstance(line.body, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else error
     told = str(message)[:500]

@@ -1,9 +1,10 @@
 """Where judges are called: declared in the environment or set up by an administrator.
 
-`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family|share|most|files`
+`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family|share|most|files|revision`
 declares one; all after the model may be left out. After the prices come limits: requests at once, requests
 and tokens a minute; then the model's family, the share of the prices that a call in a batch costs, the most
-requests of one, and `keep` where the files of batches are to stay at the provider.
+requests of one, `keep` where the files of batches are to stay at the provider, and which revision of the
+model is served there.
 `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
 endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
 its own endpoints use: otherwise any secret of the process could be sent to any server.
@@ -158,15 +159,15 @@ def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpo
 
 def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     parts = [part.strip() for part in text.split("|")]
-    if not 2 <= len(parts) <= 12 or not parts[1]:
+    if not 2 <= len(parts) <= 13 or not parts[1]:
         raise JobError(
             f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family"
-            "|share|most|files (requests at once, requests a minute, tokens a minute; the model's family; "
-            "share of the prices that a call in a batch costs, the most requests of a batch, keep where its "
-            "files stay at the provider)."
+            "|share|most|files|revision (requests at once, requests a minute, tokens a minute; the model's "
+            "family; share of the prices that a call in a batch costs, the most requests of a batch, keep "
+            "where its files stay at the provider; the served revision of the model)."
         )
-    base_url, model, key_env, price_in, price_out, *most = parts + [""] * (12 - len(parts))
-    family, share, batch_most, files = most[3:]
+    base_url, model, key_env, price_in, price_out, *most = parts + [""] * (13 - len(parts))
+    family, share, batch_most, files, revision = most[3:]
     try:
         check(base_url=base_url, key_env=key_env)
         prices = {name: _price(price) for name, price in (("price_in", price_in), ("price_out", price_out))}
@@ -179,7 +180,7 @@ def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     told: dict[str, Any] = {
         field: limit for field, limit in limits.items() if limit is not None or field not in _USUAL
     }
-    told["family"] = family[:60]
+    told |= {"family": family[:60], "revision": revision[:200]}
     return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices, **told}
 
 

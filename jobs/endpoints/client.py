@@ -32,6 +32,7 @@ from jobs.endpoints.bodies import as_sent, request_body
 from jobs.endpoints.forms import forms_for
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, Withheld, received
+from jobs.endpoints.redaction import redact
 from jobs.endpoints.refusals import is_spent, kind_of, refused_parameter
 from jobs.endpoints.wire import MOST_BYTES, AddressRefused, TooLong, http_client
 from jobs.errors import JobError
@@ -40,7 +41,7 @@ from jobs.prompt import Prompt
 
 __all__ = ["Again", "CallError", "Clients", "Malformed", "Refused", "Reply", "Shut", "Withheld"]
 LONGEST_DELAY = 300.0
-_NO_KEY = "none"
+_NO_KEY = "-"
 _PATH = "/chat/completions"
 
 
@@ -74,14 +75,14 @@ def openai_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> AsyncOpen
 
 
 class Clients:
-    """One client per endpoint, for one event loop; close it there.
+    """One client per endpoint as it is set up, for one event loop; close it there.
 
     `learned` says which form of structured output endpoints took that had not been asked for one before, or
     had taken a stricter one: for whoever uses the client to keep.
     """
 
     def __init__(self) -> None:
-        self._clients: dict[int, AsyncOpenAI] = {}
+        self._clients: dict[tuple[object, ...], AsyncOpenAI] = {}
         self._forms: dict[int, str] = {}
         self.learned: dict[int, str] = {}
 
@@ -133,9 +134,11 @@ class Clients:
         await asyncio.gather(*(client.close() for client in self._clients.values()))
 
     def _client(self, endpoint: Endpoint) -> AsyncOpenAI:
-        if endpoint.pk not in self._clients:
-            self._clients[endpoint.pk] = openai_client(endpoint)
-        return self._clients[endpoint.pk]
+        # An endpoint may be set to another server while this works: that is another client.
+        key = (endpoint.pk, endpoint.base_url, endpoint.key_env, endpoint.allow_private, endpoint.timeout_s)
+        if key not in self._clients:
+            self._clients[key] = openai_client(endpoint)
+        return self._clients[key]
 
     async def _send(self, client: AsyncOpenAI, endpoint: Endpoint, request: dict[str, Any]) -> Reply:
         begun = time.perf_counter()
@@ -145,15 +148,36 @@ class Clients:
                 answer = await client.post(_PATH, cast_to=httpx2.Response, content=as_sent(request))
         except TimeoutError:
             raise Again(f"no reply within {endpoint.timeout_s} s") from None
-        except openai.APIConnectionError as error:
-            raise connection_error(error, endpoint) from None
-        except openai.APIStatusError as error:
-            raise status_error(error, client.api_key, endpoint.name, request) from None
-        except TooLong as error:
-            raise Malformed(str(error)) from None
-        except (openai.APIError, ValueError, RecursionError) as error:
-            raise Again(f"the response was not valid: {redact(str(error), client.api_key)}") from None
-        return received(answer.content, round(1000 * (time.perf_counter() - begun)))
+        except TROUBLE as error:
+            raise transport_error(error, endpoint, client.api_key, request) from None
+        return received(answer.content, round(1000 * (time.perf_counter() - begun)), client.api_key)
+
+
+TROUBLE = (
+    *(openai.OpenAIError, aiohttp.ClientError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError),
+    *(OSError, EOFError, ValueError, LookupError, RuntimeError),
+)
+"""What a request may raise, whatever the server sends: `transport_error` gives it a name."""
+
+
+def transport_error(
+    error: Exception, endpoint: Endpoint, key: str, request: Mapping[str, Any] | None = None
+) -> CallError:
+    """Tell what an error of a request means."""
+    if isinstance(error, openai.APIConnectionError):
+        named = connection_error(error, endpoint, key)
+        named.unsent = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in _causes(error))
+        return named
+    if isinstance(error, openai.APIStatusError):
+        return status_error(error, key, endpoint.name, request or {})
+    if isinstance(error, TooLong):
+        return Malformed(redact(str(error), key))
+    return Again(f"the response was not valid: {_in_words(error, key)}")
+
+
+def _in_words(error: BaseException, key: str) -> str:
+    told = " ".join(redact(str(error), key).split())
+    return told[:300] or type(error).__name__
 
 
 class FormRefused(Refused):
@@ -162,9 +186,11 @@ class FormRefused(Refused):
 
 def status_error(error: openai.APIStatusError, key: str, name: str, request: Mapping[str, Any]) -> CallError:
     """Tell what a status means: for this try, for this call, for its form, or for the whole run."""
-    told = redact(_server_message(error), key)
+    told = redact(_server_message(error), key)[:500]
     delay = _retry_after(error.response.headers.get("retry-after"))
-    return meaning(error.status_code, error.body, told, delay, name, request)
+    named = meaning(error.status_code, error.body, told, delay, name, request)
+    named.status = error.status_code
+    return named
 
 
 def meaning(
@@ -199,15 +225,11 @@ _KIND_OF_STATUS = {429: error_kinds.RATE_LIMIT, 408: error_kinds.TRANSPORT}
 def _server_message(error: openai.APIStatusError) -> str:
     body = error.body
     if isinstance(body, Mapping) and isinstance(body.get("message"), str):
-        return str(body["message"])[:500]
-    return (error.response.text or error.message)[:500]
+        return str(body["message"])
+    return error.response.text or error.message
 
 
-def redact(text: str, key: str) -> str:
-    return text.replace(key, "[key]") if len(key) > 3 and key != _NO_KEY else text
-
-
-def connection_error(error: openai.APIConnectionError, endpoint: Endpoint) -> CallError:
+def connection_error(error: openai.APIConnectionError, endpoint: Endpoint, key: str) -> CallError:
     """Tell a refused address, a body without an end, a refused connection and a silent server apart."""
     causes = list(_causes(error))
     for cause in causes:
@@ -221,7 +243,9 @@ def connection_error(error: openai.APIConnectionError, endpoint: Endpoint) -> Ca
     refused = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes)
     if isinstance(error, openai.APITimeoutError) and not refused:
         return Again(f"no reply within {endpoint.timeout_s} s")
-    return Again(f"no connection to {endpoint.base_url}: {str(causes[-1])[:200]}")
+    if any(isinstance(cause, aiohttp.ClientResponseError) for cause in causes):
+        return Again(f"the response was not valid: {_in_words(causes[-1], key)}")
+    return Again(f"no connection to {endpoint.base_url}: {_in_words(causes[-1], key)[:200]}")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

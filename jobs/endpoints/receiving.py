@@ -16,6 +16,7 @@ from typing import Any
 
 from jobs import error_kinds
 from jobs.endpoints.probabilities import of_text, tokens_of
+from jobs.endpoints.redaction import decoded, may_hold, redact
 from jobs.prompt import Tokens
 
 MOST_CHARACTERS = 200_000
@@ -29,9 +30,14 @@ _THINKS, _THOUGHT = "<think>", "</think>"
 
 
 class CallError(Exception):
-    """A request without a usable reply, and which of `jobs.error_kinds` it is."""
+    """A request without a usable reply, and which of `jobs.error_kinds` it is.
+
+    `status` is that of the response, where it was no success; `unsent` says that nothing was sent.
+    """
 
     kind = error_kinds.REQUEST
+    status: int | None = None
+    unsent: bool = False
 
     def __init__(self, message: str, *, kind: str = "") -> None:
         super().__init__(message)
@@ -87,19 +93,25 @@ class Reply:
     form: str = ""
 
 
-def received(body: bytes, latency_ms: int) -> Reply:
-    """Return the reply that a response's body holds; raise Again, Malformed or Withheld."""
+def received(body: bytes, latency_ms: int, key: str = "") -> Reply:
+    """Return the reply that a response's body holds, without the key that it was asked with.
+
+    Raises Again, Malformed or Withheld.
+    """
     try:
-        data = json.loads(body)
+        data = decoded(body, key)
     except RecursionError:
         raise Malformed("the response is nested too deeply") from None
     except ValueError as error:
-        raise Again(f"the response was not valid: {str(error)[:200]}") from None
-    return completion(data, latency_ms)
+        raise Again(f"the response was not valid: {redact(str(error), key)[:200]}") from None
+    return completion(data, latency_ms, key)
 
 
-def completion(data: Any, latency_ms: int) -> Reply:
-    """Return the reply that a completion (decoded JSON) holds; raise Again, Malformed or Withheld."""
+def completion(data: Any, latency_ms: int, key: str = "") -> Reply:
+    """Return the reply that a completion (decoded JSON, redacted) holds; raise Again, Malformed or Withheld.
+
+    Tokens that spell the key out piece by piece are not kept.
+    """
     choices = data.get("choices") if isinstance(data, dict) else None
     if not choices:
         raise Again(_no_choice(data))
@@ -110,7 +122,9 @@ def completion(data: Any, latency_ms: int) -> Reply:
     reply = Reply(text, tokens_in, tokens_out, latency_ms, tuple(dict.fromkeys(flags)))
     if trouble:
         raise Malformed(trouble, reply)
-    return _whole(choices[0], reply)
+    whole = _whole(choices[0], reply)
+    spelt = "".join(token.text for token in whole.tokens)
+    return replace(whole, tokens=()) if may_hold(spelt, key) else whole
 
 
 def _whole(choice: dict[str, Any], reply: Reply) -> Reply:

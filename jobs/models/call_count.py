@@ -12,8 +12,9 @@ class CallCount(models.Model):
     Whatever inserts, changes or deletes calls adds a row with its difference in the same transaction
     (triggers on `jobs_call`); `jobs.call_counts.compact` puts rows together now and then. `troubled` counts
     calls that failed or have an error noted, `flagged` those with flags, `costed` and `timed` those with a
-    cost and a latency, `asked` sums the completions that were paid for, `cached` counts the calls that were
-    answered from the cache and `saved` what that saved. The database deletes a row with its run.
+    cost and a latency, `asked` sums the completions that were paid for, `sent` the requests, `cached` counts
+    the calls that were answered from the cache and `saved` what that saved. The database deletes a row with
+    its run.
     """
 
     run = models.ForeignKey("jobs.Run", on_delete=models.DO_NOTHING, related_name="+", db_constraint=False)
@@ -29,6 +30,7 @@ class CallCount(models.Model):
     timed = models.BigIntegerField()
     latency_ms = models.BigIntegerField()
     asked = models.BigIntegerField(default=0)
+    sent = models.BigIntegerField(default=0, db_default=0)
     cached = models.BigIntegerField(default=0)
     saved = models.DecimalField(max_digits=20, decimal_places=8, default=0)
 

@@ -22,13 +22,15 @@ class Endpoint(models.Model):
     `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches; a
     file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches that
     have ended where they are. `family` is that of its model (gpt, llama ...): checks ask whether a judge
-    favours systems of its own. `tokenizer` is a file, or a folder with one, by which estimates count its
-    tokens, empty where none is known.
+    favours systems of its own. `revision` names what is served there under the model's name (a commit, a
+    quantisation), where somebody said so. `tokenizer` is a file, or a folder with one, by which estimates
+    count its tokens, empty where none is known.
     """
 
     name = models.CharField(max_length=100, unique=True)
     base_url = models.URLField(max_length=500)
     model = models.CharField(max_length=200)
+    revision = models.CharField(max_length=200, blank=True, default="", db_default="")
     key_env = models.CharField(max_length=100, blank=True)
     price_in = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     price_out = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
@@ -62,6 +64,12 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def server(self) -> dict[str, str]:
+        """What of it is part of who a judge or a writer is: its address, and its revision where given."""
+        told = {"address": self.base_url.rstrip("/"), "revision": self.revision}
+        return {name: value for name, value in told.items() if value}
 
     @property
     def form_told(self) -> str:

@@ -22,19 +22,20 @@ class Run(models.Model):
     """One execution of a judge or metric (its rater) over items of a corpus or campaign, or of what writes.
 
     A run of what writes has no rater: it has a `title`, and `spec` says who writes, as a rater's does. `kind`
-    names an entry of `jobs.kinds.RUN_KINDS`; `queue` says which worker does it: `calls` (waits on a
-    network) or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over
-    the same scope is the same run, and resumes. `questions` maps what the rater answers to question ids,
-    fixed at the start. `reused` counts the calls of the scope that other runs of the rater had finished
-    before. `error` says why a run failed as a whole. One that is paused says why (`pause_reason`), and who
-    paused it where somebody did; `at_cap` says that it waits for a cap to be raised. The caps limit what its
-    own calls may take: completions, tokens read and written, money in the endpoint's currency; null for no
-    limit. `use_cache` lets a call take the reply that
-    an equal request of another run got. `mode` says whether its calls are asked one by one, at once, or in
-    batches of the provider (`Batch`), which is no part of who the rater is. Once it has ended, `values` and
-    `missing` count the answers of its calls (null before), and `missing_reason` is the commonest reason of
-    those without a value. Where calls follow from the replies to others, `expected` says how many there
-    will be in all, and `values` and `missing` count what was written and what failed.
+    names an entry of `jobs.kinds.RUN_KINDS`; `queue` says which worker does it: `calls` (waits on a network)
+    or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over the same
+    scope, asked at the same endpoint, is the same run, and resumes; a run never changes its endpoint.
+    `questions` maps what the rater answers to question ids, fixed at the start. `reused` counts the calls of
+    the scope that other runs of the rater had finished before. `error` says why a run failed as a whole. One
+    that is paused says why (`pause_reason`), and who paused it where somebody did; `at_cap` says that it
+    waits for a cap to be raised. `unserved_since` is since when no worker has the key that it needs. The caps
+    limit what its own calls may take: requests sent, tokens read and written, money in the endpoint's
+    currency; null for no limit. `use_cache` lets a call take the reply that an equal request of another run
+    got. `mode` says whether its calls are asked one by one, at once, or in batches of the provider (`Batch`),
+    which is no part of who the rater is. Once it has ended, `values` and `missing` count the answers of its
+    calls (null before), and `missing_reason` is the commonest reason of those without a value. Where calls
+    follow from the replies to others, `expected` says how many there will be in all, and `values` and
+    `missing` count what was written and what failed.
     """
 
     class State(models.TextChoices):
@@ -79,6 +80,7 @@ class Run(models.Model):
     cap_cost = models.DecimalField(max_digits=14, decimal_places=6, null=True)
     pause_reason = models.TextField(blank=True)
     at_cap = models.BooleanField(default=False, db_default=False)
+    unserved_since = models.DateTimeField(null=True)
     paused_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="paused_runs"
     )
@@ -95,10 +97,16 @@ class Run(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(fields=["rater", "scope_hash"], name="run_scope_once"),
             models.UniqueConstraint(
-                fields=["kind", "scope_hash"],
+                fields=["rater", "scope_hash", "endpoint"],
+                condition=Q(rater__isnull=False),
+                nulls_distinct=False,
+                name="run_scope_once",
+            ),
+            models.UniqueConstraint(
+                fields=["kind", "scope_hash", "endpoint"],
                 condition=Q(rater__isnull=True),
+                nulls_distinct=False,
                 name="run_written_scope_once",
             ),
             models.CheckConstraint(
@@ -127,6 +135,30 @@ class Run(models.Model):
         return spec
 
     @property
+    def address(self) -> str:
+        """The address of the server that it asks; '' where it asks none."""
+        return str(self.identity.get("address", ""))
+
+    @property
+    def revision(self) -> str:
+        """The served revision of its model, where its endpoint names one."""
+        return str(self.identity.get("revision", ""))
+
+    @property
+    def moved(self) -> str:
+        """Why its endpoint may not be asked for it: that is another server by now; '' where it may be."""
+        if self.endpoint is None:
+            return ""
+        now, own = self.endpoint.server, {"address": self.address, "revision": self.revision}
+        if all(now.get(name, "") == value for name, value in own.items()):
+            return ""
+        return (
+            f"The endpoint {self.endpoint.name} is {_server_told(now)} by now, and this run asked "
+            f"{_server_told(own)}: a run never changes its server. Set the endpoint back, or start the judge "
+            "anew."
+        )
+
+    @property
     def answerer(self) -> Any:
         """The rater whose answers it collects; only a run that writes has none. (Raters live a floor up.)"""
         assert self.rater is not None, f"{self} has no rater"
@@ -143,6 +175,11 @@ class Run(models.Model):
         return self.state == Run.State.DONE and self.values == 0 and bool(self.missing)
 
 
+def _server_told(server: Mapping[str, str]) -> str:
+    revision = server.get("revision", "")
+    return server.get("address", "") + (f", revision {revision}" if revision else "")
+
+
 class Call(models.Model):
     """One request of a run: about an item, or about a continuation with all its turns, or a `part` of that.
 
@@ -152,8 +189,8 @@ class Call(models.Model):
     Claimed with a lease (`lease_expires`, renewed as a heartbeat); its result lands once, under the unique
     constraint: a rater has one call per continuation or item, part and sample, whichever run holds it, so
     nothing is paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a
-    label. `attempts` counts the times it was claimed, `reasked` those after an unparseable reply, `asked` the
-    completions that came and were paid for.
+    label. `attempts` counts the times it was claimed, `reasked` those after an unparseable reply, `sent` the
+    requests that were sent, whatever came of them, `asked` the completions that came and were paid for.
 
     `error_kind` is which of `jobs.error_kinds` its error is. `request_hash` is that of the whole request
     with its endpoint and sample: one that is `cached` took the reply of another call with the same, and
@@ -197,6 +234,7 @@ class Call(models.Model):
     cached = models.BooleanField(default=False)
     saved = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     asked = models.PositiveIntegerField(default=0)
+    sent = models.PositiveIntegerField(default=0, db_default=0)
     reply_form = models.CharField(max_length=10, blank=True)
     reasoning = models.TextField(blank=True)
     logprobs = models.JSONField(null=True)

@@ -14,7 +14,7 @@ from types import TracebackType
 from django.db import Error, close_old_connections, connection
 from django.utils import timezone
 
-from jobs.kinds import queue_of
+from jobs.kinds import CALLS, queue_of
 from jobs.models import Worker
 from jobs.queue import identity, sweeping, timing
 
@@ -92,6 +92,10 @@ class Heart:
 
     def _say(self) -> None:
         seen = {"queue": self.queue, "last_seen": timezone.now(), **self._process}
+        if self.queue == CALLS:
+            from jobs.endpoints import keys  # which imports the models
+
+            seen["lacks"] = keys.lacking()
         Worker.objects.update_or_create(name=self.name, defaults=seen)
         with self._lock:
             held = list(self._held)

@@ -21,6 +21,9 @@ LOOK_MOST = 600.0
 SURE_AFTER = 90.0
 """What was submitted and is not among the provider's batches so long afterwards did not arrive there."""
 
+KEY_WAIT = 120.0
+"""A run waits so long for a worker that has its endpoint's key."""
+
 FIRST_WAIT, LONGEST_WAIT = 10.0, 600.0
 """Of a batch with which something goes wrong; see `wait`."""
 

@@ -24,6 +24,9 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     name = serializers.CharField()
     rater = serializers.CharField(source="rater.name", default=None, allow_null=True)
     spec = serializers.JSONField(source="identity")
+    endpoint = serializers.CharField(source="endpoint.name", default=None, allow_null=True)
+    address = serializers.CharField(help_text="Of the server that it asks; empty where it asks none.")
+    revision = serializers.CharField(help_text="Of its model there, where the endpoint names one.")
     corpus = serializers.CharField(source="corpus.name")
     campaign = serializers.CharField(source="campaign.name", default=None, allow_null=True)
     progress = serializers.SerializerMethodField()
@@ -32,7 +35,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     class Meta:
         model = Run
         fields = (
-            *("id", "kind", "name", "rater", "spec", "corpus", "campaign", "queue", "scope", "samples"),
+            *("id", "kind", "name", "rater", "spec", "endpoint", "address", "revision", "corpus", "campaign"),
+            *("queue", "scope", "samples"),
             *("state", "error", "created_at", "started_at", "finished_at", "mode", "progress", "batches"),
         )
 
@@ -54,11 +58,15 @@ class CallSerializer(serializers.ModelSerializer[Call]):
     continuation = serializers.CharField(source="continuation.key", default=None, allow_null=True)
     turn = serializers.IntegerField(source="item.turn.position", default=None, allow_null=True)
     turn_number = serializers.IntegerField(source="item.turn.number", default=None, allow_null=True)
+    endpoint = serializers.CharField(source="run.endpoint.name", default=None, allow_null=True)
+    address = serializers.CharField(source="run.address")
+    revision = serializers.CharField(source="run.revision")
 
     class Meta:
         model = Call
         fields = (
             *("id", "dialogue", "continuation", "turn", "turn_number", "part", "sample", "state", "attempts"),
+            *("endpoint", "address", "revision"),
             *(
                 "error",
                 "error_kind",
@@ -70,6 +78,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
                 "batch",
                 "saved",
                 "asked",
+                "sent",
                 "prompt_hash",
                 "tokens_in",
                 "tokens_out",
@@ -192,7 +201,7 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
     class Meta:
         model = Endpoint
         fields = (
-            *("id", "name", "base_url", "model", "family", "tokenizer", "key_env", "price_in"),
+            *("id", "name", "base_url", "model", "revision", "family", "tokenizer", "key_env", "price_in"),
             *("price_out", "currency"),
             *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute", "reply_form"),
             *("batch_share", "batch_most", "keep_batch_files"),

@@ -217,7 +217,9 @@ class Calls(generics.ListAPIView[Call]):
 
     def get_queryset(self) -> QuerySet[Call]:
         """Return the run's calls, narrowed by `state` and `error_kind` where asked."""
-        calls = Call.objects.select_related("continuation__dialogue", "item__turn").order_by("pk")
+        calls = Call.objects.select_related(
+            "continuation__dialogue", "item__turn", "run__rater", "run__endpoint"
+        ).order_by("pk")
         calls = calls.filter(run=self.kwargs.get("pk", 0))
         known = {"state": list(Call.State.values), "error_kind": list(ERROR_KINDS)}
         for name, values in known.items():

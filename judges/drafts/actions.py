@@ -141,6 +141,7 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
     draft.targets, draft.samples = len(wanted), max(samples, draft.samples)
     draft.save(update_fields=["targets", "samples"])
     plan = judge_of(draft).plan(draft.bench.campaign)
+    require_same_server(draft, plan)
     found = opened_run(by=by, draft=draft, plan=plan)
     _create_calls(found, draft, plan, wanted)
     _put_back(found)
@@ -151,6 +152,19 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
     runs.log(by, "run draft", found)
     runs.reopen(found)
     return found
+
+
+def require_same_server(draft: Draft, plan: RaterPlan) -> None:
+    """Raise JudgeError where a draft's endpoint became another server since the draft was written."""
+    own, now = (
+        {name: spec.get(name, "") for name in ("address", "revision")}
+        for spec in (draft.asker.spec, plan.rater.spec)
+    )
+    if own != now:
+        raise JudgeError(
+            f"The endpoint {draft.endpoint.name} is another server now than when draft {draft.number} was "
+            "written: write the draft anew."
+        )
 
 
 def scope_hash(bench: Bench) -> str:

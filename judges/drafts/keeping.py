@@ -40,6 +40,7 @@ def keep(*, by: User | None, draft: Draft, name: str = "", note: str = "") -> Dr
         raise JudgeError("Wait until the draft has ended, or cancel it; then keep it.")
     ref = _version(by, draft, name, note)
     plan = actions.kept_judge(draft, ref).plan(draft.bench.campaign)
+    actions.require_same_server(draft, plan)
     draft.kept, draft.kept_rater = ref, plan.rater
     draft.save(update_fields=["kept", "kept_rater"])
     if old is not None:

@@ -306,6 +306,7 @@ class EndpointForm(forms.ModelForm):
             "name",
             "base_url",
             "model",
+            "revision",
             "family",
             "tokenizer",
             "key_env",
@@ -324,6 +325,7 @@ class EndpointForm(forms.ModelForm):
             "active",
         ]
         labels = {
+            "revision": "Served revision",
             "family": "Family of the model",
             "price_in": "Price of a million tokens read",
             "price_out": "Price of a million tokens written",
@@ -336,6 +338,8 @@ class EndpointForm(forms.ModelForm):
         help_texts = {
             "tokenizer": "A tokenizer.json on this machine, or a folder with one: estimates of what is "
             "written count tokens by it. Empty: four characters to a token.",
+            "revision": "What the server really serves under this name: a commit, a date, a quantisation "
+            "such as Q4. It is part of who a judge is, as the address is. May stay empty.",
             "family": "Such as gpt or llama: a check asks whether a judge favours its own. May stay empty.",
             "key_env": "The environment variable that holds the key, where the workers run. Whoever runs the "
             "server lists those that may be named here in CONCORD_KEY_VARIABLES.",

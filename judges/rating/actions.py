@@ -33,7 +33,7 @@ def start(
     progress: Progress | None = None,
     open_test: str = "",
 ) -> Run:
-    """Start a run, or resume the one of the same rater and selection; return it.
+    """Start a run, or resume the one of the same rater, selection and endpoint; return it.
 
     `settings` say how it is done; where they say nothing, a run that is resumed keeps its own.
 
@@ -50,10 +50,10 @@ def start(
     run, created = Run.objects.get_or_create(
         rater=plan.rater,
         scope_hash=selection.digest(),
+        endpoint=plan.endpoint,
         defaults={
             "corpus": selection.corpus,
             "campaign": selection.campaign,
-            "endpoint": plan.endpoint,
             "scheme_version": plan.scheme_version,
             "kind": plan.kind,
             "queue": plan.queue,
@@ -66,7 +66,6 @@ def start(
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
     _create_calls(run, plan, selection, progress)
-    run.endpoint = plan.endpoint
     (settings or RunSettings()).put(run)
     calls = calls_of(plan, selection)
     if not calls.exists():

@@ -85,14 +85,14 @@ class Judge:
         if endpoint:
             needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
             sent = parameters.checked({**needed, **self.parameters})
-            spec |= {"model": endpoint.model, "parameters": sent}
+            spec |= {"model": endpoint.model, **endpoint.server, "parameters": sent}
         bound, read = needs.bind(protocol, self.needs, drafts=self.draft is not None)
         if bound:
             spec |= {"needs": bound}
         title = f"draft of {protocol.key}"
         if self.draft is None:
             title = _title(protocol, variant, own, scheme)
-        name = self._name(title, protocol, read)
+        name = _told_apart(self._name(title, protocol, read), endpoint)
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
         versions, questions = questions_of(protocol, campaign, scheme)
         main = next(iter(protocol.answers.values()))[0].key
@@ -172,6 +172,15 @@ class Judge:
             return f"{title.replace('_', '-')}{below}"[:180]
         settings = parameters.named(parameters.checked(self.parameters))
         return f"{marked(self.endpoint.model)} {title}{settings}{below}"[:180]
+
+
+def _told_apart(name: str, endpoint: Endpoint | None) -> str:
+    """Return a judge's name, with its endpoint where a judge at another server has the name already."""
+    first = Rater.objects.filter(corpus=None, kind=Rater.Kind.JUDGE, name=name).first()
+    if endpoint is None or first is None:
+        return name
+    server = {part: first.spec[part] for part in ("address", "revision") if part in first.spec}
+    return name if server == endpoint.server else f"{name[:130]} at {endpoint.name[:60]}"
 
 
 def _title(protocol: Protocol, variant: str, own: Version | None, scheme: SchemeVersion | None) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
+from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import generics, status
@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from config.files import file_response
 from config.filters import Filters, named, one_of
 from config.permissions import IsResearcher
 from jobs.errors import JobError
@@ -110,12 +111,13 @@ class BenchmarkFile(APIView):
     permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
 
     @extend_schema(responses={(200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.STR)})
-    def get(self, request: Request, pk: int) -> StreamingHttpResponse:
+    def get(self, request: Request, pk: int) -> FileResponse:
         """Return one dialogue a line, in the native format: the bytes that it was written from."""
         found = access.benchmark(pk)
         if found.corpus is None:
             raise ValidationError({"detail": "The benchmark is not made yet."})
-        return StreamingHttpResponse(export(found.corpus), content_type="application/x-ndjson")
+        name = f"benchmark-{found.pk}.jsonl"
+        return file_response(export(found.corpus), media_type="application/x-ndjson", name=name)
 
 
 class GoOn(APIView):

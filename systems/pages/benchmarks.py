@@ -6,11 +6,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.schemes.benchmark_review import SCHEME
+from config.files import file_response
 from config.permissions import researcher_only
 from jobs import actions as jobs
 from jobs.errors import JobError
@@ -105,9 +106,8 @@ def benchmark_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     found = access.benchmark(pk)
     if found.corpus is None:
         raise Http404
-    response = StreamingHttpResponse(export(found.corpus), content_type="application/x-ndjson")
-    response["Content-Disposition"] = f'attachment; filename="benchmark-{found.pk}.jsonl"'
-    return response
+    name = f"benchmark-{found.pk}.jsonl"
+    return file_response(export(found.corpus), media_type="application/x-ndjson", name=name)
 
 
 @require_POST

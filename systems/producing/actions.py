@@ -94,11 +94,11 @@ def _start(
         kind=KIND,
         scope_hash=hashlib.sha256(json.dumps(scope, sort_keys=True).encode()).hexdigest(),
         rater=None,
+        endpoint=plan.endpoint,
         defaults={
             "title": writer.name,
             "spec": writer.spec,
             "corpus": corpus,
-            "endpoint": plan.endpoint,
             "queue": Run.Queue.CALLS,
             "scope": scope,
             "samples": trials,
@@ -107,7 +107,6 @@ def _start(
         },
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
-    run.endpoint = plan.endpoint
     settings.put(run)
     found: set[int] = set()
     left_out: Counter[str] = Counter()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import openai
 
-from jobs.endpoints.client import CallError, connection_error, openai_client
+from jobs.endpoints.client import TROUBLE, CallError, openai_client, transport_error
 from jobs.models import Endpoint
 from judges.material.embedding_store import DatabaseStore
 from judges.material.metric_tools import tools
@@ -84,8 +84,10 @@ def prepare(name: str, texts: Iterable[str]) -> None:
 
 
 def name_of(endpoint: Endpoint) -> str:
-    """Return under what name an endpoint's vectors are kept: its own, and its model's."""
-    return f"{endpoint.name}: {endpoint.model}"[:200]
+    """Return under what name an endpoint's vectors are kept: its own, its model's and its server's."""
+    server = " ".join(endpoint.server.values())
+    whole = f"{endpoint.name}: {endpoint.model} at {server}"
+    return whole if len(whole) <= 200 else f"{whole[:167]} {text_hash(whole)[:32]}"
 
 
 def _endpoint(name: str) -> Endpoint:
@@ -116,15 +118,14 @@ async def _request(client: openai.AsyncOpenAI, endpoint: Endpoint, texts: Sequen
         answer = await client.embeddings.create(
             model=endpoint.model, input=list(texts), encoding_format="float"
         )
-    except openai.APIConnectionError as error:
-        raise SystemsError(f"embedder: {connection_error(error, endpoint)}") from None
     except openai.APIStatusError as error:
         raise SystemsError(
             f"embedder: {endpoint.name} refused to embed: HTTP {error.status_code}. Choose an endpoint whose "
             "model embeds texts."
         ) from None
-    except (openai.APIError, ValueError) as error:
-        raise SystemsError(f"embedder: the response of {endpoint.name} was not valid: {error}") from None
+    except TROUBLE as error:
+        named = transport_error(error, endpoint, client.api_key)
+        raise SystemsError(f"embedder: {endpoint.name}: {named}") from None
     rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
     if len(rows) != len(texts) or len({len(row) for row in rows}) != 1:
         raise SystemsError(f"embedder: {endpoint.name} gave {len(rows)} vectors for {len(texts)} texts.")

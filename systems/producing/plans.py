@@ -60,6 +60,7 @@ class Generation:
             "version": generator.version,
             "settings": {one.name: settings[one.name] for one in generator.settings if not one.varies},
             MODEL: self.endpoint.model,
+            **self.endpoint.server,
             "parameters": parameters.checked(self.parameters),
         }
         name = self.name.strip() or generator.name(self.endpoint.model, condition)

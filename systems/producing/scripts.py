@@ -96,11 +96,13 @@ def _facts(dialogue: int) -> tuple[Fact, ...]:
 
 
 def _summaries(dialogue: int, endpoint: Endpoint | None) -> QuerySet[Production]:
-    """Return the summaries of a script's sessions that the endpoint's model made."""
+    """Return the summaries of a script's sessions that the endpoint's model made, at its server."""
     rows = Production.objects.filter(
         dialogue=dialogue, generator=SUMMARIES, status=Production.Status.DONE, result__isnull=False
     )
-    return rows.filter(condition__model=endpoint.model) if endpoint else rows
+    if endpoint is None:
+        return rows
+    return rows.filter(condition__model=endpoint.model, writer__spec__contains=endpoint.server)
 
 
 def _told(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -65,7 +64,10 @@ def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
     assert agreement.value == 1.0
     (answer,) = lede.lede(result)
     assert answer.figure == "100%"
-    assert "No variation" in answer.text
+    assert answer.text == (
+        "Share of pairs that agree on Off topic, 6 turns. There is no alpha: no variation: every rating is "
+        "0; percent agreement is what can be said."
+    )
 
 
 def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
@@ -130,19 +132,50 @@ def test_a_single_dialogue_has_values_without_intervals() -> None:
 
 def test_few_dialogues_are_a_caveat() -> None:
     assert caveats.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))[0].startswith(
-        "Two dialogues: below 50"
+        "With two dialogues, fewer than 50, the intervals are too narrow"
     )
 
 
 @pytest.mark.parametrize(
     ("dialogues", "said"),
-    [(49, "below 50 clusters these intervals run short"), (50, "below 150 clusters"), (150, "")],
+    [
+        (49, "With 49 dialogues, fewer than 50, the intervals are too narrow."),
+        (50, "With 50 dialogues, fewer than 150, the intervals are somewhat too narrow."),
+        (150, ""),
+    ],
 )
-def test_the_caveat_says_how_short_the_intervals_of_few_dialogues_run(dialogues: int, said: str) -> None:
-    result = _result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0]))
-    result = replace(result, counts=replace(result.counts, clusters=dialogues))
-    found = [sentence for sentence in caveats.caveats(result) if "these intervals run" in sentence]
-    assert [said in sentence for sentence in found] == ([True] if said else [])
+def test_the_caveat_says_how_narrow_the_intervals_of_few_dialogues_are(dialogues: int, said: str) -> None:
+    found = _narrow(_doubly_rated(dialogues, dialogues))
+    assert found == ([said] if said else [])
+
+
+def test_the_caveat_counts_the_dialogues_of_the_figure_and_not_of_the_corpus() -> None:
+    assert _narrow(_doubly_rated(160, 4)) == [
+        "With four dialogues, fewer than 50, the intervals are too narrow."
+    ]
+
+
+def test_the_caveat_names_the_figures_that_rest_on_few_dialogues() -> None:
+    built = _doubly_rated(160, 160)
+    answers = [float(n % 3 == 0) for n in range(160)]
+    built.ask("tone", "binary", [0, 1])
+    built.say("ann", "tone", answers)
+    built.say("ben", "tone", [*answers[1:6], *[None] * 155])
+    assert _narrow(built) == ["With fewer than 50 dialogues intervals are too narrow: Tone (5)."]
+
+
+def _doubly_rated(dialogues: int, twice: int) -> Any:
+    """One turn a dialogue: ann answers all of them, ben the first few."""
+    built = world(dialogues=dialogues, turns=1)
+    built.ask("act", "binary", [0, 1])
+    answers = [float(n % 2) for n in range(dialogues)]
+    built.say("ann", "act", answers)
+    built.say("ben", "act", [*answers[1:twice], 0.0, *[None] * (dialogues - twice)])
+    return built
+
+
+def _narrow(built: Any) -> list[str]:
+    return [sentence for sentence in caveats.caveats(_result(built)) if "too narrow" in sentence]
 
 
 def test_few_of_the_rarer_answer_are_a_caveat() -> None:

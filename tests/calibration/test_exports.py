@@ -152,17 +152,24 @@ def test_parquet_holds_the_same_labels(rated: World) -> None:
     assert len(table) == len(lines)
     for row, line in zip(table, lines, strict=True):
         assert (row["item"], row["rater"], row["turn"]) == (line["item"], line["rater"], line["turn"])
-        if line["question"] == "note":
+        number = line["value"] if isinstance(line["value"], int | float) else None
+        assert row["value_number"] == number
+        if number is None:
             assert row["value"] == line["value"]
 
 
 @pytest.mark.django_db
-def test_parquet_of_numbers_has_a_column_of_numbers() -> None:
-    built = world(dialogues=1, turns=3)
+def test_types_of_parquet_columns_do_not_depend_on_the_answers(rated: World) -> None:
+    built = world("numbers", dialogues=1, turns=3)
     built.ask("quality", "ordinal", [1, 2, 3])
     built.say("ann", "quality", [1.0, None, 3.0])
-    table = pq.read_table(io.BytesIO(_bytes(built.corpus, "parquet")))
-    assert table["value"].to_pylist() == [1.0, None, 3.0]
+    numbers, mixed = (
+        pq.read_table(io.BytesIO(_bytes(corpus, "parquet"))) for corpus in (built.corpus, rated.corpus)
+    )
+    assert numbers.schema.equals(mixed.schema)
+    assert (str(numbers["value"].type), str(numbers["value_number"].type)) == ("string", "double")
+    assert numbers["value"].to_pylist() == ["1", None, "3"]
+    assert numbers["value_number"].to_pylist() == [1.0, None, 3.0]
 
 
 @pytest.mark.django_db

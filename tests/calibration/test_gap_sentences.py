@@ -7,6 +7,8 @@ import pytest
 from calibration.reports.lede import lede
 from tests.calibration.snapshots import answerer, figure, question, snapshot
 
+UNKNOWN = "it takes more than 3 people to show whether one more person would differ as much."
+
 
 def _said(
     gap: float,
@@ -30,17 +32,26 @@ def _said(
 @pytest.mark.parametrize(
     ("gap", "ends", "margin", "said"),
     [
-        (0.2, (0.1, 0.3), 0.15, "It agrees with people more than they do with each other: +0.20"),
+        (
+            0.2,
+            (0.1, 0.3),
+            0.15,
+            "It agrees with people more than they do with each other: +0.20 (0.10 to 0.30), more than one "
+            "more person would differ.",
+        ),
         (-0.2, (-0.3, -0.1), 0.15, "It agrees with people less than they do with each other: −0.20"),
-        (0.2, (0.1, 0.3), 0.25, "The difference, +0.20 (0.10 to 0.30), may be that of one more person"),
+        (0.2, (0.1, 0.3), 0.25, f"more than they do with each other: +0.20 (0.10 to 0.30); {UNKNOWN}"),
+        (-0.55, (-0.6, -0.5), 1.28, f"less than they do with each other: −0.55 (−0.60 to −0.50); {UNKNOWN}"),
         (0.2, (-0.1, 0.3), 0.15, "A difference is not shown: +0.20"),
-        (0.2, (0.1, 0.3), None, "The difference is +0.20 (0.10 to 0.30); two people show nothing."),
+        (0.2, (0.1, 0.3), None, f"more than they do with each other: +0.20 (0.10 to 0.30); {UNKNOWN}"),
     ],
 )
-def test_more_and_less_are_said_beyond_the_margin_of_one_more_person_alone(
+def test_what_the_interval_shows_is_said_and_what_is_missing_of_one_more_person(
     gap: float, ends: tuple[float, float], margin: float | None, said: str
 ) -> None:
-    assert said in _said(gap, ends, margin)
+    text = _said(gap, ends, margin)
+    assert said in text
+    assert "up to" not in text
 
 
 def test_a_mean_over_pairs_gives_its_difference_and_no_verdict() -> None:
@@ -51,5 +62,5 @@ def test_a_mean_over_pairs_gives_its_difference_and_no_verdict() -> None:
 
 def test_one_more_of_simulated_raters_is_a_simulated_rater() -> None:
     text = _said(0.2, (0.1, 0.3), 0.25, simulated=True)
-    assert "may be that of one more simulated rater" in text
+    assert "3 simulated raters to show whether one more simulated rater would differ as much" in text
     assert "person" not in text

@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.labels.recording import Answer, record
+from annotation.models import Label, Occasion, Rater
 from calibration.models import Report, Study
 from calibration.studies import actions as studies
 from calibration.studies import job as jobs
@@ -88,3 +90,64 @@ def test_the_progress_of_one_study_is_not_shown_under_another(client: Client) ->
     job = jobs.start(study=study, part="all", by=None)
     client.force_login(user(researcher=True))
     assert client.get(reverse("report-progress", args=[other.pk, job.pk])).status_code == 404
+
+
+def _label_more(study: Study) -> None:
+    """Have somebody else answer what was answered."""
+    label = Label.objects.filter(rater__name="ann").earliest("pk")
+    cleo = Rater.objects.create(corpus=study.corpus, kind="human", name="cleo")
+    record(rater=cleo, answers=[Answer(label.item, label.question, 2.0, "")], occasion=Occasion.IMPORTED)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_request(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "SMALL", 0)
+    study = _study()
+    client.force_login(user(researcher=True))
+    page, api = reverse("report", args=[study.pk]), reverse("api-report", args=[study.pk])
+    assert client.get(api).status_code == 202
+    _work_off()
+    first = client.get(api).json()
+    assert (first["labels_since"], first["computing"]) == (False, None)
+    assert "Labels came in since" not in client.get(page).content.decode()
+
+    _label_more(study)
+    answer = client.get(api)
+    assert (answer.status_code, answer.json()["id"]) == (200, first["id"])
+    assert (answer.json()["labels_since"], answer.json()["computing"]) == (True, None)
+    assert answer.json()["created_at"] == first["created_at"]
+    shown = client.get(page).content.decode()
+    assert "Do the people agree" in shown
+    assert "Labels came in since" in shown
+    assert not Job.objects.exclude(state="done").exists(), "looking starts nothing"
+
+    assert client.post(reverse("api-recompute", args=[study.pk])).status_code == 202
+    answer = client.get(api)
+    assert (answer.status_code, answer.json()["id"]) == (200, first["id"])
+    assert answer.json()["computing"]["state"] == "queued"
+    shown = client.get(page).content.decode()
+    assert "Do the people agree" in shown
+    assert "Computing the report" in shown
+    assert "Compute it anew" not in shown
+
+    _work_off()
+    second = client.get(api).json()
+    assert second["id"] != first["id"]
+    assert (second["labels_since"], second["computing"]) == (False, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_that_labels_overtake_while_it_is_computed_is_served(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "SMALL", 0)
+    study = _study()
+    client.force_login(user(researcher=True))
+    api = reverse("api-report", args=[study.pk])
+    client.get(api)
+    _work_off()
+    _label_more(study)
+    for _ in range(3):
+        assert client.get(api).status_code == 200

@@ -131,6 +131,40 @@ def test_a_round_trip_gives_the_same_labels(rated: World, tmp_path: Path) -> Non
             assert list(same.turns.values_list(*rows)) == list(part.turns.values_list(*rows))
 
 
+def test_what_answers_point_at_goes_out_and_comes_back(tmp_path: Path) -> None:
+    own = [{"continuation": "self", "turn": 0, "start": 2, "end": 10}]
+    other = [{"continuation": "self", "turn": 1}, {"continuation": "m", "turn": 0, "start": 0, "end": 2}]
+    scale = {"rater": "r", "question": "contradiction", "value": 1, "level": "binary", "values": [0, 1]}
+    line = {
+        "id": "e1",
+        "turns": [{"speaker": "A", "text": "I like tea \U0001f4a9 so"}, {"speaker": "B", "text": "No tea."}],
+        "continuations": [{"system": "m", "turns": [{"speaker": "A", "text": "No."}]}],
+        "labels": [
+            {**scale, "turn": 1, "evidence": own},
+            {**scale, "continuation": "m", "turn": 0, "evidence": other},
+            {"rater": "r", "turn": 1, "question": "why", "value": "so", "level": "text", "evidence": own},
+        ],
+    }  # fmt: skip
+    path = tmp_path / "native.jsonl"
+    path.write_text(json.dumps(line))
+    import_path(path=path, format="jsonl", corpus="native", into=False, by=None)
+    corpus = Corpus.objects.get(name="native")
+    written = files(corpus)
+    assert "evidence" in written["README.txt"].decode()
+    (tmp_path / "tasks.json").write_bytes(written["tasks.json"])
+    import_path(path=tmp_path / "tasks.json", format="label-studio", corpus="copy", into=False, by=None)
+    kept = [
+        list(
+            Label.objects.filter(item__corpus__name=name)
+            .order_by("item__continuation__key", "question__key")
+            .values_list("question__key", "evidence")
+        )
+        for name in ("native", "copy")
+    ]
+    assert kept[0] == kept[1]
+    assert all(evidence for _, evidence in kept[1])
+
+
 def test_the_file_comes_back_into_its_own_corpus_unchanged(rated: World, tmp_path: Path) -> None:
     tasks = tmp_path / "tasks.json"
     tasks.write_bytes(files(rated.corpus)["tasks.json"])

@@ -93,7 +93,7 @@ def test_the_report_begins_with_answers_and_draws_the_judge_beside_the_people(
     assert "Do the people agree?" in page
     assert "<svg" in page
     assert "gpt with people" in page
-    assert "Six dialogues: below 50" in page
+    assert "With six dialogues, fewer than 50" in page
 
 
 def test_a_report_without_labels_says_what_to_do(researcher: Client) -> None:

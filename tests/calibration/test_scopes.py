@@ -84,7 +84,7 @@ def test_a_group_of_tags_is_read_as_one_question_too(campaign: Campaign) -> None
     entry = pooled.among("cohen_kappa")
     assert entry is not None
     assert (entry.n_items, entry.n_clusters) == (96, 6)
-    assert "All 4 together" in lede.lede(result)[0].text
+    assert "All tags, pooled" in lede.lede(result)[0].text
 
 
 def test_labels_of_a_training_campaign_are_its_report_and_nobody_else_s(campaign: Campaign) -> None:

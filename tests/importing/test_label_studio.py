@@ -139,6 +139,112 @@ def test_what_is_passed_over_is_told(tmp_path: Path) -> None:
     ]
 
 
+def span(message: int, start: int, end: int, label: str, control: str = "lab") -> dict[str, Any]:
+    """Return some marked words of a message; offsets count UTF-16 units."""
+    place = {"start": str(message), "end": str(message), "startOffset": start, "endOffset": end}
+    value = {**place, "paragraphlabels": [label]}
+    return {"id": f"{message}-{start}", "from_name": control, "type": "paragraphlabels", "value": value}
+
+
+def pointed(found: list[LabelRecord]) -> list[tuple[str, str, Any, list[tuple[int, int | None, int | None]]]]:
+    return [
+        (one.rater, one.question, one.value, [(p.turn, p.start, p.end) for p in one.evidence])
+        for one in found
+    ]
+
+
+def test_two_spans_of_a_message_are_tags_that_point_at_their_words(tmp_path: Path) -> None:
+    two = annotation(span(1, 0, 2, "warm"), span(1, 12, 16, "rude"))
+    found = labels(tmp_path, task(1, two, annotation(span(1, 0, 2, "warm"), by=2)))
+    assert {(one.turn, one.level) for one in found} == {(1, "binary")}
+    assert pointed(found) == [
+        ("annotator 1", "lab: warm", 1, [(1, 0, 2)]),
+        ("annotator 1", "lab: rude", 1, [(1, 12, 16)]),
+        ("annotator 2", "lab: warm", 1, [(1, 0, 2)]),
+        ("annotator 2", "lab: rude", 0, []),
+    ]
+
+
+def test_the_same_label_of_two_spans_is_one_answer_that_points_at_both(tmp_path: Path) -> None:
+    found = labels(tmp_path, task(1, annotation(span(1, 4, 8, "warm"), span(1, 0, 2, "warm"))))
+    assert pointed(found) == [("annotator 1", "lab", "warm", [(1, 0, 2), (1, 4, 8)])]
+
+
+def test_offsets_of_javascript_become_characters(tmp_path: Path) -> None:
+    chat = [CHAT[0], {"author": "Bo", "text": "\U0001f4a9Hello friend"}]
+    one = task(1, annotation(span(1, 8, 14, "warm"), span(1, 1, 2, "warm"), span(1, 9, 90, "warm")))
+    found, notes = read(written(tmp_path, one | {"data": {"messages": chat}}))
+    (passages,) = [label.evidence for label in found[0].labels]
+    assert [chat[1]["text"][p.start : p.end] for p in passages] == ["\U0001f4a9", "friend"]
+    assert notes == ["Passed over: offsets that are not within their message (1)."]
+
+
+def test_answers_in_regions_of_one_message_are_joined(tmp_path: Path) -> None:
+    regions = [span(1, 0, 2, "a"), span(1, 4, 8, "a")]
+    asked = {
+        "mood": ("choices", ["glad"], ["sad"]),
+        "why": ("textarea", "for one", "for two"),
+        "same": ("number", 3, 3),
+        "other": ("rating", 1, 5),
+    }
+    more = [
+        result(control, kind, value, id=f"1-{start}")
+        for control, (kind, *pair) in asked.items()
+        for start, value in zip((0, 4), pair, strict=True)
+    ]
+    found, notes = read(written(tmp_path, task(1, annotation(*regions, *more))))
+    answers = {one.question: (one.value, len(one.evidence)) for one in found[0].labels}
+    assert answers == {
+        "lab": ("a", 2),
+        "mood: glad": (1, 1),
+        "mood: sad": (1, 1),
+        "why": ("for one\nfor two", 2),
+        "same": (3, 2),
+    }
+    assert notes == ["Passed over: different numbers for one message (2)."]
+
+
+@pytest.mark.django_db
+def test_two_spans_of_a_message_are_stored_with_their_words(tmp_path: Path) -> None:
+    two = annotation(span(1, 0, 2, "warm"), span(1, 12, 16, "rude"))
+    imported(written(tmp_path, task(1, two)), format="label-studio")
+    stored = Label.objects.order_by("question__key").values_list("question__key", "evidence")
+    assert [(key, (one["start"], one["end"])) for key, (one,) in stored] == [
+        ("lab: rude", (12, 16)),
+        ("lab: warm", (0, 2)),
+    ]
+
+
+def test_files_from_before_label_studio_1_have_completions(tmp_path: Path) -> None:
+    old = {"id": 1, "data": {"messages": CHAT}}
+    done = {"id": 1, "result": [result("q", "choices", ["good"])]}
+    path = written(tmp_path, old | {"completions": [done, done | {"skipped": True}]})
+    assert guess(FORMATS, beginning(path)) == "label-studio"
+    found, notes = read(path)
+    assert said(list(found[0].labels)) == [("slot 1", "q", None, "good")]
+    assert notes == ["Passed over: cancelled annotations (1)."]
+
+
+def test_an_annotation_marked_as_ground_truth_is_an_answer_key(tmp_path: Path) -> None:
+    good, bad = (result("q", "choices", [value]) for value in ("good", "bad"))
+    keys = [annotation(good, ground_truth=True), annotation(good, by=None, ground_truth=True)]
+    found, notes = read(written(tmp_path, task(1, *keys, annotation(bad, by=2, ground_truth=False))))
+    assert [(one.kind, one.rater, one.identified, one.value) for one in found[0].labels] == [
+        ("key", "annotator 1", True, "good"),
+        ("key", "ground truth", True, "good"),
+        ("human", "annotator 2", True, "bad"),
+    ]
+    assert notes == ["Annotations marked as ground truth are an answer key's: 2."]
+
+
+def test_drafts_and_fields_of_messages_that_are_not_read_are_told(tmp_path: Path) -> None:
+    chat = [message | {"time": "9:00"} for message in CHAT]
+    path = written(tmp_path, task(1, drafts=[{"result": []}]) | {"data": {"messages": chat}})
+    source = Source(path)
+    list(FORMATS["label-studio"].read(source))
+    assert source.all_notes() == ["Passed over: drafts (1).", "Fields passed over: messages[].time."]
+
+
 def test_the_short_form_gives_the_same_labels(tmp_path: Path) -> None:
     short = {
         "dialogue": CHAT,

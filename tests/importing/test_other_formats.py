@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Rating, Source
+from annotation.formats.guessing import beginning, guess
 from annotation.records import SELF, Dialogue
 from annotation.schemes import SCHEMES
 
@@ -197,6 +198,68 @@ def test_of_a_chat_the_assistant_is_rated_and_everything_else_given(tmp_path: Pa
     assert (record.system, record.metadata["system_prompt"]) == ("m-1", "Be kind.")
 
 
+OPENAI = [
+    {
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": "Hello!", "weight": 0},
+        ]
+    },
+    {
+        "messages": [
+            {"role": "user", "content": "W?", "timestamp": 1},
+            {"role": "assistant", "content": None, "function_call": {"name": "w", "arguments": "{}"}},
+            {"role": "function", "name": "w", "content": "sun"},
+            {"role": "assistant", "content": "Sunny.", "reasoning_content": "thinking"},
+        ],
+        "tools": [],
+        "parallel_tool_calls": False,
+    },
+]
+
+
+@pytest.mark.parametrize("is_list", [False, True])
+def test_chats_as_openais_tools_write_them_are_read_and_what_is_not_read_is_named(
+    tmp_path: Path, is_list: bool
+) -> None:
+    path = tmp_path / "chats.json"
+    path.write_text(json.dumps(OPENAI, indent=1) if is_list else "\n".join(map(json.dumps, OPENAI)))
+    assert guess(FORMATS, beginning(path)) == "messages"
+    source = Source(path)
+    one, two = (entry.record for entry in FORMATS["messages"].read(source))
+    assert [(record.id, [turn.text for turn in record.turns]) for record in (one, two)] == [
+        ("chat-1", ["Hi", "Hello!"]),
+        ("chat-2", ["W?", "[tool call]", "sun", "Sunny."]),
+    ]
+    (note,) = source.all_notes()
+    assert note.startswith("Fields passed over: ")
+    assert set(note.removeprefix("Fields passed over: ").rstrip(".").split(", ")) == {
+        "messages[].weight",
+        "messages[].timestamp",
+        "messages[].reasoning_content",
+        "tools",
+        "parallel_tool_calls",
+    }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps([{"conversations": [{"from": "human", "value": "Hi"}]}], indent=2),
+        json.dumps([{"type": "message", "text": "Hi"}]),
+        json.dumps({"id": "d", "turns": []}, indent=2),
+        "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\n<v Ana>Shall we start?</v>\n",
+    ],
+)
+def test_a_document_of_no_known_format_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(content)
+    assert guess(FORMATS, beginning(path)) == "jsonl"
+    problem = refused("jsonl", path)
+    assert problem.others == []
+    assert "none of Concord's formats: `jsonl` wants one dialogue a line" in problem.reason
+
+
 @pytest.mark.parametrize(
     ("chat", "field"),
     [
@@ -207,7 +270,7 @@ def test_of_a_chat_the_assistant_is_rated_and_everything_else_given(tmp_path: Pa
             {"id": "c", "messages": [{"role": "user", "content": "x"}], "metadata": {"model": 4}},
             "metadata.model",
         ),
-        ({"messages": [{"role": "user", "content": "x"}]}, "id"),
+        ({"id": 4, "messages": [{"role": "user", "content": "x"}]}, "id"),
     ],
 )
 def test_a_chat_of_another_form_is_refused(tmp_path: Path, chat: Any, field: str) -> None:
@@ -270,3 +333,10 @@ def test_a_broken_document_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "latin.json"
     path.write_bytes(b'[\n"caf\xe9"]')
     assert refused("fed", path).line == 2
+
+
+def test_fields_of_predictions_that_are_not_read_are_named(tmp_path: Path) -> None:
+    record = {"id": "d", "context": [{"speaker": "A", "utterance": "Hi"}], "next_speaker": "B"}
+    source = Source(written(tmp_path, {**record, "next_message": "Yes", "temperature": 1}))
+    list(FORMATS["mpceval"].read(source))
+    assert source.all_notes() == ["Fields passed over: temperature."]

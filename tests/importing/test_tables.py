@@ -307,3 +307,17 @@ def test_labels_in_dialogues_describe_the_scale_of_new_questions(tmp_path: Path)
     for field, value in (("level", "high"), ("values", 3), ("values", [True])):
         path = written(tmp_path, line(labels=[label(3, **{**scale, field: value})]), name="y.jsonl")
         assert refusal(path, "y").field == f"labels[0].{field}"
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_ratings_are_read_whatever_separates_their_columns(tmp_path: Path, separator: str) -> None:
+    imported(written(tmp_path, line("d1")))
+    rows = [separator.join(row) for row in (("item", "rater", "value"), ("d1/self/1", "ann", "4"))]
+    path = written(tmp_path, *rows, name="r.csv")
+    assert guess(FORMATS, beginning(path)) == "ratings-csv"
+    assert imported(path, into=True, format="ratings-csv").labels == 1
+
+
+def test_a_workbook_of_ratings_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "r.xlsx", [("d1/self/1", "ann", 4)], ("item", "rater", "value"))
+    assert "save it as CSV and import it as ratings-csv" in refusal(path, format="turns-xlsx").reason

@@ -153,7 +153,8 @@ def test_a_test_says_why_an_endpoint_does_not_answer(client: Client, fake: FakeL
     assert client.post(address).status_code == 202
     probing.test(*probing.waiting())
     shown = client.get(reverse("api-endpoint", args=[endpoint.pk])).json()
-    assert (shown["test_error"], shown["test_ms"]) == ("HTTP 401: the fake answers 401", None)
+    address = f"{fake.url}/chat/completions"
+    assert (shown["test_error"], shown["test_ms"]) == (f"{address}: HTTP 401: the fake answers 401", None)
 
 
 def test_an_endpoint_is_tested_by_command(fake: FakeLLM, capsys: pytest.CaptureFixture[str]) -> None:

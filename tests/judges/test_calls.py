@@ -130,7 +130,13 @@ def test_the_database_refuses_a_lease_without_an_end(run: Run) -> None:
 
 def test_the_same_rater_and_scope_is_one_run_in_the_database_too(run: Run) -> None:
     with pytest.raises(IntegrityError, match="run_scope_once"), transaction.atomic():
-        Run.objects.create(rater=run.rater, corpus=run.corpus, queue="calls", scope_hash=run.scope_hash)
+        Run.objects.create(
+            rater=run.rater,
+            corpus=run.corpus,
+            endpoint=run.endpoint,
+            queue="calls",
+            scope_hash=run.scope_hash,
+        )
 
 
 def test_unfinished_calls_move_to_the_run_that_wants_them(run: Run, fake: FakeLLM) -> None:

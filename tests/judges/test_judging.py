@@ -65,7 +65,8 @@ def test_an_unparseable_reply_is_a_failed_call_with_its_text(fake: FakeLLM) -> N
     assert "I would rather not say" in call.reply
     assert call.tokens_in == 200
     run.refresh_from_db()
-    assert (run.state, run.error) == (Run.State.FAILED, "1 of 1 calls failed.")
+    assert run.state == Run.State.FAILED
+    assert run.error.startswith("1 of 1 calls failed. The commonest cause: unparseable: not valid JSON")
     assert not Label.objects.exists()
 
 

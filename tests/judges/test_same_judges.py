@@ -1,4 +1,7 @@
-"""The judges there are stay who they are: another spec would be another rater, and would ask all again."""
+"""The judges there are stay who they are: another spec would be another rater, and would ask all again.
+
+A judge that asks a model is at a server, whose address is part of it.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,19 @@ from judges.rating.plans import Judge
 RELEASED = {
     ("cpdscore_simple", "without_reference"): (
         "fake-1 (fake model) cpdscore_simple without reference temperature=0.2",
-        "39cd2099107a83998a2e87f944082ae3b2d96955a587eb75bf85656c0c935e1c",
+        "e012f5d145bc2200e3a71654b71fc921fd07b8f94ae7903e8fac4315b9098683",
     ),
     ("cpdscore_simple", "with_reference"): (
         "fake-1 (fake model) cpdscore_simple with reference temperature=0.2",
-        "844b6f52d9b7fcd1e7984908440d586df7923e454156116f08819984f40b3968",
+        "6366fc5976d8881a9cb3bdd4942103bda2f477ab7318d574db576cf923063a04",
     ),
     ("cpdscore_detail", "without_reference"): (
         "fake-1 (fake model) cpdscore_detail without reference temperature=0.2",
-        "c5a3eece3754d0bcb6c6283eb9ef2e028b0b241d89313bdf44e789b9796feee6",
+        "1ee97f933f9e40f980eb199222885eccb5a34f1aa0a7aa2b1f4eaaa47a4f8fce",
     ),
     ("cocoeval_behaviours", ""): (
         "fake-1 (fake model) cocoeval_behaviours temperature=0.2",
-        "ae1ba28399686afd31d46faa7696b1995b6ed25308cf9df1474ba93b4e973b9d",
+        "e9763a273da0fb6bbbc4e4959edefcdc2925ee45a8f8307f304e55a0c1bf8b96",
     ),
     ("rules_baseline", ""): (
         "rules-baseline",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import pytest
 from django.test import Client
 
 from annotation.people import accounts, tokens
-from config.web import bodies, calling, limits, protocol
+from config.web import bodies, calling, downloads, limits, protocol
 from config.web.bodies import Refused
 from tests.platform.running import wait_until
 from tests.platform.web import ask, everything, send, serving
@@ -185,7 +186,7 @@ def test_requests_that_take_long_give_their_place_to_others(monkeypatch):
 def test_a_download_that_fails_breaks_the_connection():
     def application(environ, start_response):
         def blocks():
-            yield b"item,rater,value\n" * 1000
+            yield b"item,rater,value\n" * 20_000
             raise RuntimeError("the database went away")
 
         start_response("200 OK", [("Content-Type", "text/csv")])
@@ -198,6 +199,149 @@ def test_a_download_that_fails_breaks_the_connection():
         connection.request("GET", "/export")
         with closing(connection.getresponse()) as answer, pytest.raises(http.client.IncompleteRead):
             answer.read()
+
+
+def test_a_download_that_fails_in_its_first_part_is_an_error():
+    def application(environ, start_response):
+        def blocks():
+            yield b"item,rater,value\n"
+            raise RuntimeError("the database went away")
+
+        start_response("200 OK", [("Content-Type", "text/csv")])
+        return blocks()
+
+    with serving(application) as port:
+        assert ask(port).startswith(b"HTTP/1.1 500")
+
+
+LARGE = 4 * 2**20
+
+
+def large(environ, start_response):
+    """Answers with 4 MiB where a file is asked for, with two letters elsewhere."""
+    if "." not in environ["PATH_INFO"]:
+        start_response("200 OK", [("Content-Length", "2")])
+        return Whole([b"ok"])
+    start_response("200 OK", [("Content-Length", str(LARGE))])
+    return (b"x" * 4096 for _ in range(LARGE // 4096))
+
+
+def read_slowly(port, path, requests=1):
+    """Ask, several times in one go, and read nothing yet, through as small a buffer as there is."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(60)
+    connection.connect(("127.0.0.1", port))
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * requests)
+    return connection
+
+
+def test_slow_readers_hold_no_thread():
+    with serving(large, threads=1) as port, ExitStack() as held:
+        readers = [held.enter_context(read_slowly(port, "/static/a.js", requests=8)) for _ in range(75)]
+        readers += [held.enter_context(read_slowly(port, "/export.csv")) for _ in range(120)]
+        assert all(reader.recv(12).startswith(b"HTTP/1.1 200") for reader in readers), "each is served"
+        running = [thread for thread in threading.enumerate() if thread.name.startswith("request")]
+        assert len(running) <= 1 + calling.MOST_LONG
+        for _ in range(20):
+            began = time.monotonic()
+            assert ask(port, "/sign-in/").endswith(b"\r\n\r\nok")
+            assert time.monotonic() - began < 3
+        assert ask(port, "/export.csv").count(b"x") == LARGE, "whoever reads is served whole"
+
+
+def test_one_client_cannot_take_all_downloads_and_is_told_when_to_come_back(monkeypatch):
+    monkeypatch.setattr(protocol, "MOST_DOWNLOADS", 8)
+    with serving(large) as port, ExitStack() as held:
+        readers = [held.enter_context(read_slowly(port, "/export.csv")) for _ in range(2)]
+        assert all(reader.recv(12).startswith(b"HTTP/1.1 200") for reader in readers)
+        for path in "/export.csv", "/static/large.js":
+            answer = ask(port, path)
+            assert answer.startswith(b"HTTP/1.1 429")
+            assert b"\r\nretry-after: 10\r\n" in answer.lower()
+            assert b"Too many downloads at once from your address" in answer
+        assert ask(port, "/sign-in/").endswith(b"\r\n\r\nok")
+        readers[0].close()
+        wait_until(lambda: ask(port, "/export.csv").startswith(b"HTTP/1.1 200"))
+
+
+def test_all_downloads_together_have_a_limit(monkeypatch):
+    monkeypatch.setattr(downloads, "OF_ONE_CLIENT", 1)
+    monkeypatch.setattr(protocol, "MOST_DOWNLOADS", 1)
+    with serving(large) as port, read_slowly(port, "/export.csv") as reader:
+        assert reader.recv(12).startswith(b"HTTP/1.1 200")
+        monkeypatch.setattr(downloads, "OF_ONE_CLIENT", 0.5)
+        assert ask(port, "/export.csv").startswith(b"HTTP/1.1 503")
+        assert ask(port, "/sign-in/").endswith(b"\r\n\r\nok")
+
+
+def test_behind_the_proxy_a_client_is_who_asked_the_proxy(settings):
+    environ = {"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "1.2.3.4, 5.6.7.8"}
+    assert limits.client_of(environ) == "10.0.0.1"
+    settings.BEHIND_PROXY = True
+    assert limits.client_of(environ) == "5.6.7.8"
+
+
+def test_a_reader_that_takes_next_to_nothing_is_cut_off(monkeypatch):
+    monkeypatch.setattr(downloads, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(downloads, "SLOWEST_RATE", 2**30)
+    with serving(large) as port, read_slowly(port, "/export.csv") as reader:
+        time.sleep(0.5)
+        assert everything(reader).count(b"x") < LARGE
+
+
+def test_exports_that_are_being_written_leave_room_for_pages(monkeypatch):
+    monkeypatch.setattr(calling, "LONG_SECONDS", 0.05)
+    go = threading.Event()
+
+    def application(environ, start_response):
+        if environ["PATH_INFO"] == "/exports/labels.csv":
+            go.wait(60)
+        return echo(environ, start_response)
+
+    with serving(application) as port, ExitStack() as held:
+        asked = b"GET /exports/labels.csv HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        waiting = [held.enter_context(send(port, asked)) for _ in range(60)]
+        time.sleep(1)
+        assert ask(port, "/sign-in/").endswith(b"\r\n\r\n0")
+        go.set()
+        assert all(connection.recv(100).startswith(b"HTTP/1.1 200") for connection in waiting)
+
+
+def test_readiness_waits_in_the_line_of_pages_and_liveness_does_not(monkeypatch):
+    monkeypatch.setattr(calling, "MOST_LONG", 0)
+    go = threading.Event()
+
+    def application(environ, start_response):
+        if environ["PATH_INFO"] == "/slow/":
+            go.wait(60)
+        return echo(environ, start_response)
+
+    with serving(application, threads=1) as port, ExitStack() as held:
+        held.enter_context(send(port, b"GET /slow/ HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+        ready = held.enter_context(send(port, b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+        assert b'{"status": "ok"}' in ask(port, "/healthz")
+        ready.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            ready.recv(100)
+        go.set()
+        ready.settimeout(60)
+        assert ready.recv(100).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/exports/labels.csv", True),
+        ("/api/v1/exports/packages/label-studio.zip", True),
+        ("/exports/files/3/", True),
+        ("/benchmarks/3/file/", True),
+        ("/sign-in/", False),
+        ("/static/css/concord.css", False),
+    ],
+)
+def test_files_are_known_by_their_address(path, expected):
+    assert limits.is_file(path) is expected
 
 
 def test_a_download_whose_reader_left_is_not_worked_out_to_its_end():

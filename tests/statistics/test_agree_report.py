@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_the_answer_speaks_of_people_judge_metric_and_the_test(tmp_path: Path) -
     shown = _agree(_rated(tmp_path))
     assert "Krippendorff's alpha among the 3 people is" in shown
     assert "; percent agreement 0." in shown
-    assert "bleu tracks the mean of the people with Spearman's rho" in shown
+    assert "bleu rises strongly with the mean of the people: Spearman's rho" in shown
     assert "gpt passes the alternative annotator test" in shown
     assert "score neg_rmse, epsilon 0.15, t-test, Benjamini-Yekutieli q 0.05" in shown
     assert "Raters: ann, bob, cy (human); gpt (judge); bleu (metric)." in shown
@@ -68,7 +69,7 @@ def test_what_was_not_read_is_said_and_a_dialogue_could_be_the_cluster(tmp_path:
 def test_repeated_answers_are_said_to_be_averaged(tmp_path: Path) -> None:
     rows = [f"i{i},{r},{(i + s) % 3},{s}" for i in range(9) for r in "ab" for s in (0, 1)]
     path = _file(tmp_path, "\n".join(["item,rater,value,sample", *rows]))
-    assert "Repeated answers of a rater: their mean is taken." in _agree(path)
+    assert "Repeated answers of a rater: their mean is taken; agreement, which" in _agree(path)
     assert "the first is taken" in _agree(path, "--samples", "first")
 
 
@@ -146,8 +147,8 @@ def test_the_test_names_who_was_tested_of_how_many_and_never_passes_a_constant_j
     for i in range(60):
         for j, rater in enumerate(("ann", "bob", "cy", "dee")):
             if rater != "dee" or i < 12:
-                lines.append(f"i{i},{rater},{int((i + j) % 11 == 0)},human")
-        lines += [f"i{i},never,0,judge", f"i{i},gpt,{int(i % 11 == 0)},judge"]
+                lines.append(f"i{i},{rater},{int((i + (i % 13 == j)) % 3 == 0)},human")
+        lines += [f"i{i},never,0,judge", f"i{i},gpt,{int(i % 3 == 0)},judge"]
     shown = _agree(_file(tmp_path, "\n".join(lines)), scale="binary")
     assert "never does not pass the alternative annotator test: never gave one value throughout" in shown
     assert "of 3 people tested, winning rate" in shown
@@ -177,3 +178,109 @@ def test_many_judges_are_ranked(tmp_path: Path, kind: str) -> None:
     assert told.index("j11") < told.index("j10") < told.index("j09")
     assert "These are the highest of 12" in told
     assert "the lowest is " in told
+
+
+def _written(folder: Path, rows: dict[str, tuple[str, list[float | None]]]) -> Path:
+    """Write ratings of turns, five a dialogue: raters with their kind and their values by turn."""
+    lines = ["item,rater,value,cluster,kind"]
+    for rater, (kind, values) in rows.items():
+        given = ((i, v) for i, v in enumerate(values) if v is not None)
+        lines += [f"i{i},{rater},{value},d{i // 5},{kind}" for i, value in given]
+    return _file(folder, "\n".join(lines))
+
+
+def _three_people(n: int = 300, one_in: int = 3) -> dict[str, tuple[str, list[float | None]]]:
+    return {
+        name: ("human", [float((i + (i % 17 == slip)) % one_in == 0) for i in range(n)])
+        for slip, name in enumerate(("ann", "bob", "cid"))
+    }
+
+
+def test_a_judge_that_left_out_half_of_the_items_is_said_to_have_done_so_first(tmp_path: Path) -> None:
+    half = [float(i % 3 == 0) if i % 2 else None for i in range(300)]
+    shown = _agree(_written(tmp_path, _three_people() | {"gpt": ("judge", half)}), scale="binary")
+    first = shown[shown.index("gpt ") :]
+    assert first.startswith("gpt answered 150 of the 300 items that people rated (50%). gpt reaches")
+    assert "gpt passes the alternative annotator test on the 150 items that it answered" in shown
+
+
+def test_nothing_is_said_of_a_judge_that_answered_nearly_all(tmp_path: Path) -> None:
+    most = [None if i % 25 == 0 else float(i % 3 == 0) for i in range(300)]
+    shown = _agree(_written(tmp_path, _three_people() | {"gpt": ("judge", most)}), scale="binary")
+    assert "gpt answered" not in shown
+
+
+def test_a_judge_that_guesses_at_the_base_rate_does_not_pass_in_any_form(tmp_path: Path) -> None:
+    coin = [float(i % 53 == 7) for i in range(600)]
+    path = _written(tmp_path, _three_people(600, 50) | {"coin": ("judge", coin)})
+    shown = _agree(path, scale="binary")
+    assert "coin does not pass the alternative annotator test: its Cohen's kappa with people is not" in shown
+    assert "answering 0 to every item agrees with people in 0.9" in shown
+    assert "coin passes" not in shown
+    told = json.loads(_agree(path, "--json", scale="binary"))
+    (verdict,) = told["stand_in"]
+    assert (verdict["rater"], verdict["state"], len(verdict["reasons"])) == ("coin", "not_passed", 2)
+    rate = next(e for e in told["statistics"] if e["name"] == "alt_test_winning_rate")
+    assert {"by_chance", "constant_too"} <= set(rate["flags"])
+
+
+def test_no_gap_is_held_against_a_bound_that_excludes_nothing(tmp_path: Path) -> None:
+    coin = [float(i % 53 == 7) for i in range(600)]
+    people = _three_people(600, 50)
+    shown = _agree(_written(tmp_path, people | {"coin": ("judge", coin)}), scale="binary")
+    assert "coin agrees with people less than they agree with each other: −" in shown
+    assert "up to" not in shown
+    del people["cid"]
+    shown = _agree(_written(tmp_path, people | {"coin": ("judge", coin)}), scale="binary")
+    assert "; it takes more than 2 people to show whether one more person would differ as much." in shown
+    assert "coin was not put to the alternative annotator test: the test needs 3 people, and 2" in shown
+
+
+def test_one_person_stands_beside_each_of_the_others_and_is_mixed_with_none(tmp_path: Path) -> None:
+    ann = [float(i % 5 + 1) for i in range(200)]
+    judge = [min(5.0, value + (i % 7 == 0)) for i, value in enumerate(ann)]
+    metric = [value * 1.1 + i % 3 for i, value in enumerate(ann)]
+    rows = {"ann": ("human", ann), "judge": ("judge", judge), "metric": ("metric", metric)}
+    path = _written(tmp_path, rows)  # type: ignore[arg-type]
+    answer = _agree(path, "--values", "1,2,3,4,5", scale="ordinal").split("600 ratings")[0]
+    assert "raters" not in answer
+    assert "Cohen's kappa, quadratic weights of judge with ann is 0." in answer
+    assert "metric rises strongly with ann: Spearman's rho 0." in answer
+
+
+def test_a_metric_that_falls_is_said_to_fall_and_counts_by_its_strength(tmp_path: Path) -> None:
+    people = {
+        name: ("human", [float((i + slip * (i % 11 == 0)) % 5) for i in range(200)])
+        for slip, name in enumerate(("ann", "bob"))
+    }
+    weak = {f"m{n}": ("metric", [float(i % 5 + i * (3 * n + 1) % 29) for i in range(200)]) for n in range(9)}
+    rows = people | weak | {"perplexity": ("metric", [-float(i % 5) for i in range(200)])}
+    shown = _agree(_written(tmp_path, rows), scale="interval")  # type: ignore[arg-type]
+    first = "perplexity falls strongly as the mean of the people rises: Spearman's rho −"
+    assert shown.index(first) < shown.index(" rises ")
+    assert "tracks" not in shown
+    assert "These are the strongest of 10; the weakest is m" in shown
+
+
+def test_one_dialogue_is_one_cluster_and_an_undefined_figure_is_not_depressed(tmp_path: Path) -> None:
+    rows = {name: ("human", [1.0, 1.0, 1.0]) for name in ("ann", "bob")}
+    shown = _agree(_written(tmp_path, rows), scale="binary")  # type: ignore[arg-type]
+    assert "no variation: every rating is 1" in shown
+    assert "depresses" not in shown
+    varied = {"ann": ("human", [1.0, 0.0, 1.0]), "bob": ("human", [1.0, 0.0, 0.0])}
+    shown = _agree(_written(tmp_path, varied), scale="binary")  # type: ignore[arg-type]
+    assert "over 3 items in 1 cluster;" in shown
+
+
+def test_bounds_never_look_like_an_interval(tmp_path: Path) -> None:
+    half = [float(i % 3 == 0) if i % 2 else None for i in range(300)]
+    path = _written(tmp_path, _three_people() | {"gpt": ("judge", half)})
+    block = _agree(path, "--bounds", scale="binary").split("Had gpt answered every item")[1]
+    table = block.split("What limits this")[0]
+    assert "statistic value bounds items clusters" in table
+    assert " to 0." not in table
+    assert "lowest 0." in table
+    assert r", highest $0." in _agree(path, "--bounds", "--latex", scale="binary")
+    page = _agree(path, "--bounds", "--html", scale="binary").split("Had gpt answered every item")[1]
+    assert ">Bounds</th>" in page.split("</table>")[0]
+    assert "<svg" not in page.split("</table>")[0]

@@ -176,10 +176,12 @@ def test_a_crowds_pairs_without_a_shared_item_are_not_listed() -> None:
     assert len(pairs) == raters
 
 
-def test_two_people_can_be_tested_against_but_the_test_says_it_is_weak() -> None:
+def test_two_people_are_too_few_for_a_judge_to_stand_in() -> None:
     analysis = analyse(_ratings(["human", "human", "judge"]), plan=PLAN)
-    assert all("few_raters" in e.result.flags for e in analysis.replacement)
+    assert {e.result.status for e in analysis.replacement} == {"insufficient"}
     assert len(analysis.replacement) == 2
+    (verdict,) = analysis.stand_ins
+    assert (verdict.state, verdict.why) == ("cannot_say", "the test needs 3 people, and 2 answered")
 
 
 def test_people_without_a_judge_still_have_their_mean_over_pairs() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibration.statistics import Plan, Ratings
+from calibration.statistics import Plan, Ratings, analyse
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import table
 from calibration.statistics.comparison import corrected, permutation_by_cluster, williams
@@ -179,12 +179,89 @@ def test_clusters_make_the_alternative_annotator_test_harder_to_pass() -> None:
 
 
 def test_annotators_with_few_items_are_left_out_and_named() -> None:
+    ratings = _panel(5)
+    values = ratings.values.copy()
+    values[20:, 4] = np.nan
+    found = alternative_annotator_test(ratings.with_values(values), 0, (1, 2, 3, 4), plan=PLAN)
+    assert found.left_out == ("r5",)
+    assert "few_items" in found.advantage.flags
+
+
+def test_fewer_than_three_people_with_enough_items_have_no_test() -> None:
     ratings = _panel()
     values = ratings.values.copy()
     values[20:, 3] = np.nan
     found = alternative_annotator_test(ratings.with_values(values), 0, (1, 2, 3), plan=PLAN)
-    assert found.left_out == ("r4",)
-    assert "few_items" in found.advantage.flags
+    assert {(r.status, r.value) for r in found.results} == {("insufficient", None)}
+    assert found.winning_rate.reason == (
+        "the test needs 3 people who share 30 items or more with the judge and another person; 2 of 3 do"
+    )
+    two = alternative_annotator_test(ratings, 0, (1, 2), plan=PLAN).winning_rate
+    assert two.reason == "the test needs 3 people, and 2 answered"
+
+
+def _rare(judge: np.ndarray, people: int = 3, n: int = 1000) -> Ratings:
+    """People who mark the same turn in fifty, each with a few slips, and a judge beside them."""
+    rng = np.random.default_rng(4)
+    truth = rng.random(n) < 0.04
+    block = [np.where(rng.random(n) < 0.02, ~truth, truth) for _ in range(people)]
+    kinds = ["human"] * people + ["judge"]
+    names = [f"p{i}" for i in range(people)] + ["gpt"]
+    values = np.column_stack([*block, judge]).astype(float)
+    return Ratings.from_matrix(values, level="binary", clusters=np.arange(n) // 5, kinds=kinds, raters=names)
+
+
+def test_a_judge_that_guesses_at_the_base_rate_is_no_pass_though_it_wins() -> None:
+    found = analyse(_rare(np.random.default_rng(5).random(1000) < 0.02), plan=PLAN)
+    rate = found.find("alt_test_winning_rate").result
+    assert rate.value == 1.0
+    assert {"by_chance", "constant_too"} <= set(rate.flags)
+    (verdict,) = found.stand_ins
+    assert (verdict.rater, verdict.state) == ("gpt", "not_passed")
+    kappa, constant = verdict.reasons
+    assert kappa.startswith("its Cohen's kappa with people is not shown to lie above 0: ")
+    assert constant.startswith("answering 0 to every item agrees with people in 0.9")
+
+
+def test_a_good_judge_that_one_answer_equals_by_accuracy_is_no_pass_either() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.random(1000) < 0.04
+    slips = np.random.default_rng(6).random(1000) < 0.06
+    found = analyse(_rare(np.where(slips, ~truth, truth)), plan=PLAN)
+    (verdict,) = found.stand_ins
+    assert found.find("judge_cohen_kappa").result.low > 0
+    assert verdict.state == "not_passed"
+    assert len(verdict.reasons) == 1
+    assert "answering 0 to every item" in verdict.why
+
+
+def test_the_verdict_does_not_depend_on_the_statistics_that_were_asked_for() -> None:
+    ratings = _rare(np.random.default_rng(5).random(1000) < 0.02)
+    every, few = (
+        analyse(ratings, plan=PLAN, statistics=names) for names in (None, ["alt_test_winning_rate"])
+    )
+    assert few.stand_ins == every.stand_ins
+
+
+def test_a_judge_like_the_people_is_a_pass() -> None:
+    ratings = _panel(n=800, hit=0.85, kinds=["judge", "human", "human", "human"])
+    found = analyse(ratings, plan=PLAN)
+    assert [(one.rater, one.state, one.reasons) for one in found.stand_ins] == [("r1", "passed", ())]
+    assert not {"by_chance", "constant_too"} & set(found.find("alt_test_winning_rate").result.flags)
+
+
+def test_on_scales_a_constant_is_beaten_by_error() -> None:
+    rng = np.random.default_rng(7)
+    truth = rng.normal(3, 0.3, 600)
+    people = [truth + rng.normal(0, 1.0, 600) for _ in range(3)]
+    block = np.column_stack([*people, 3 + rng.normal(0, 0.1, 600)])
+    ratings = Ratings.from_matrix(
+        block, level="interval", clusters=np.arange(600) // 5, kinds=["human"] * 3 + ["judge"]
+    )
+    (verdict,) = analyse(ratings, plan=PLAN).stand_ins
+    assert verdict.state == "not_passed"
+    assert "answering 2.96" in verdict.why
+    assert "to every item is off by" in verdict.why
 
 
 def test_epsilon_may_differ_by_annotator_and_similarity_may_be_any_function() -> None:

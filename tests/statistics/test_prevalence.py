@@ -150,6 +150,67 @@ def test_a_corrected_share_outside_zero_to_one_is_flagged() -> None:
     assert "outside_range" in result.flags
 
 
+def test_the_share_of_several_people_an_item_stays_within_zero_to_one() -> None:
+    """Thirds of people, 2% of them yes: on the plain scale the interval reached below 0 and had no flag."""
+    below_on_the_plain_scale = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        yes = rng.random(400) < 0.02
+        people = np.where(yes[:, None], rng.random((400, 3)) < 0.8, rng.random((400, 3)) < 0.004)
+        judge = np.where(yes, rng.random(400) < 0.75, rng.random(400) < 0.05).astype(float)
+        clusters = np.arange(400) // 10
+        known = clusters < 12
+        labelled = Labelled.of(people.mean(axis=1)[known], judge[known], clusters[known])
+        result = prediction_powered(labelled, judge[~known], clusters[~known])
+        assert "few_events" in result.flags
+        if result.value is None or result.low is None or result.high is None:
+            assert result.reason
+            continue
+        assert 0 < result.low < result.value < result.high < 1
+        assert "logit scale" in result.method
+        half = (result.high - result.low) / 2
+        below_on_the_plain_scale += result.value - half < 0
+    assert below_on_the_plain_scale
+
+
+def test_positives_of_several_people_are_counted_in_shares_of_items() -> None:
+    rows = np.arange(600)
+    judge = (rows < 45).astype(float)
+    for share, few in ((2 / 3, False), (1 / 3, True)):
+        truth = np.where(rows < 60, share, 0.0)
+        result = prediction_powered(Labelled.of(truth, judge, rows // 10), judge, rows // 10)
+        assert ("few_events" in result.flags) == few
+
+
+def test_scores_on_another_scale_have_no_bounds() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=60)
+    result = prediction_powered(Labelled.of(truth, truth, np.arange(60) // 3), rng.normal(size=60))
+    assert "logit" not in result.method
+    assert not {"few_events", "outside_range"} & set(result.flags)
+
+
+def test_a_corrected_share_outside_zero_to_one_has_no_interval() -> None:
+    labelled = Labelled.of([0, 0, 0, 0, 1, 1], [1, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2])
+    for result in (
+        prediction_powered(Labelled.of([0, 0, 0.5, 1], [1, 1, 1, 1]), [0, 0, 1], tuning=1),
+        rogan_gladen_estimated(labelled, [0] * 6, [3, 3, 4, 4, 5, 5], PLAN),
+    ):
+        assert result.value is not None
+        assert result.value < 0
+        assert (result.low, result.high) == (None, None)
+        assert "lies outside what can be" in result.reason
+        assert "outside_range" in result.flags
+
+
+def test_an_interval_of_rogan_gladen_is_cut_at_zero_and_one() -> None:
+    known, judge, clusters = _study(1, n=900, labelled=300, prevalence=0.03)
+    result = rogan_gladen_estimated(known, judge, clusters, PLAN)
+    assert result.value is not None
+    assert result.low is not None
+    assert result.low == 0
+
+
 def test_figures_that_are_no_shares_are_rejected() -> None:
     for figures in ((200, 150, 0.9, 0.9), (-1, 150, 0.9, 0.9), (20, 150, 1.9, 0.9), (20, 150, np.nan, 0.9)):
         assert rogan_gladen(*figures).status == "rejected"

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.sparse_raters import by_means, cell, study
 from calibration.statistics import Plan, Ratings, analyse
-from calibration.statistics.one_more import verdict
+from calibration.statistics.one_more import beyond_one_more, direction
 
 PLAN = Plan(resamples=150)
 
@@ -36,7 +36,8 @@ def _with_judge(hit: float) -> Ratings:
 def test_a_judge_that_is_clearly_worse_is_still_said_to_agree_less() -> None:
     found = analyse(_with_judge(0.6), statistics=["cohen_kappa"], plan=PLAN)
     gap, margin = (found.find(f"{name}_cohen_kappa").result for name in ("gap", "margin"))
-    assert verdict(gap.value, gap.low, gap.high, margin.value) == "less"
+    assert direction(gap.value, gap.low, gap.high) == "less"
+    assert beyond_one_more(gap.value, margin.value)
 
 
 def test_two_people_do_not_show_how_far_people_differ() -> None:
@@ -55,20 +56,17 @@ def test_people_who_differ_widen_the_margin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gap", "low", "high", "margin", "said"),
-    [
-        (0.2, 0.1, 0.3, 0.15, "more"),
-        (-0.2, -0.3, -0.1, 0.15, "less"),
-        (0.2, 0.1, 0.3, 0.25, "within"),
-        (0.2, -0.1, 0.3, 0.05, "not shown"),
-        (0.2, None, None, 0.05, "not shown"),
-        (0.2, 0.1, 0.3, None, "unknown"),
-    ],
+    ("gap", "low", "high", "said"),
+    [(0.2, 0.1, 0.3, "more"), (-0.2, -0.3, -0.1, "less"), (0.2, -0.1, 0.3, None), (0.2, None, None, None)],
 )
-def test_more_or_less_needs_the_interval_and_the_margin(
-    gap: float, low: float | None, high: float | None, margin: float | None, said: str
+def test_more_or_less_needs_an_interval_without_0(
+    gap: float, low: float | None, high: float | None, said: str | None
 ) -> None:
-    assert verdict(gap, low, high, margin) == said
+    assert direction(gap, low, high) == said
+
+
+def test_a_gap_is_beyond_one_more_person_above_the_margin_alone() -> None:
+    assert [beyond_one_more(-0.2, margin) for margin in (0.15, 0.25, None)] == [True, False, False]
 
 
 def test_a_simulated_study_has_three_people_an_item_and_a_judge_on_all() -> None:

@@ -17,6 +17,15 @@ ALONE = {
     "more": "options that add blocks to a question's report",
     "verify": "--verify",
     "no_cluster": "--no-cluster (whole dialogues are drawn)",
+    "resample": "--resample (dialogues or systems are drawn, as the level asks)",
+    "epsilon": "--epsilon (there is no alternative annotator test)",
+    "policy": "--policy",
+    "baselines": "--baselines",
+    "threshold": "--threshold",
+    "scale_maps": "--scale-maps",
+    "plan_width": "--plan-width",
+    "plan_power": "--plan-power",
+    "plan_statistic": "--plan-statistic",
 }
 """What does not go with --levels, by the name of the option."""
 
@@ -44,26 +53,23 @@ def add_to(parser: ArgumentParser) -> None:
     group.add_argument(
         "--p",
         choices=("clustered", "item"),
-        default="clustered",
         help="test by permuting systems or dialogues, or as if items were independent (clustered)",
     )
     group.add_argument(
         "--missing-turns",
         choices=("skip", "whole"),
-        default="skip",
         help="leave out turns without a value, or the whole continuations of such turns (skip)",
     )
     group.add_argument(
         "--system-score",
         choices=("all_turns", "mean_of_dialogues"),
-        default="all_turns",
         help="a system's score: the mean of all its turns, or of its dialogues' means (all_turns)",
     )
     group.add_argument(
         "--unit",
         choices=("continuation", "dialogue_system"),
-        default="continuation",
-        help="what has a dialogue's score; dialogue_system joins a system's continuations of a dialogue",
+        help="what has a dialogue's score (continuation); dialogue_system joins a system's continuations of "
+        "a dialogue",
     )
     group.add_argument(
         "--shared-dialogues", action="store_true", help="only the dialogues that all systems answered"
@@ -75,20 +81,24 @@ def add_to(parser: ArgumentParser) -> None:
     )
 
 
+def check(options: Mapping[str, Any]) -> None:
+    """Raise ValueError for an option that was given and does nothing beside --levels."""
+    for name, said in ALONE.items():
+        if options[name] not in (None, False, []):
+            raise ValueError(f"--levels does not go with {said}")
+
+
 def asked_of(options: Mapping[str, Any]) -> Asked:
-    """Return what is asked. ValueError for an unknown level, and for options that go without --levels."""
+    """Return what is asked. ValueError for an unknown level."""
     wanted = [level.strip() for level in options["levels"].split(",")]
     unknown = [level for level in wanted if level not in LEVELS]
     if unknown:
         raise ValueError(f"--levels: {unknown[0]!r} is not a level; there are {', '.join(LEVELS)}")
-    for name, said in ALONE.items():
-        if options[name]:
-            raise ValueError(f"--levels does not go with {said}")
     chosen = Options(
-        options["missing_turns"],
-        options["system_score"],
-        options["unit"],
-        options["p"],
+        options["missing_turns"] or "skip",
+        options["system_score"] or "all_turns",
+        options["unit"] or "continuation",
+        options["p"] or "clustered",
         options["shared_dialogues"],
     )
     levels = cast(tuple[Level, ...], tuple(level for level in LEVELS if level in wanted))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -20,7 +19,7 @@ from calibration.exports.labels import labels
 from calibration.exports.packages.base import TOGETHER, Contents, Package
 from calibration.exports.packages.hugging_face_card import Split, card
 from calibration.exports.parts import Taken
-from calibration.exports.writing import BLOCK, Blocks, parquet_blocks, value_is_text
+from calibration.exports.writing import BLOCK, Blocks, parquet_blocks
 from calibration.reading.census import census
 from jobs.fake_models import is_fake
 from judges.material.loading import Material, load
@@ -31,18 +30,16 @@ FULL = "full"
 
 def write(contents: Contents, bundle: Bundle) -> int:
     """Add the Parquet files of each split, and the card; return how many labels there are."""
-    texts = value_is_text(labels(contents.scope, contents.taken))
     splits: list[Split] = []
     for taken in _each(contents.taken):
         name = taken.part or FULL
-        query = replace(labels(contents.scope, taken), texts=texts)
-        rated = bundle.add(f"data/labels/{name}.parquet", parquet_blocks(query))
+        rated = bundle.add(f"data/labels/{name}.parquet", parquet_blocks(labels(contents.scope, taken)))
         shown = bundle.add(f"data/dialogues/{name}.parquet", _dialogues(contents, taken))
         splits.append(Split(name, rated, shown))
     total = sum(split.labels.rows for split in splits)
     if not total:
         raise contents.refused("there are no labels to export")
-    bundle.add("README.md", [card(contents.scope, splits, census(contents.scope), texts=texts).encode()])
+    bundle.add("README.md", [card(contents.scope, splits, census(contents.scope)).encode()])
     return total
 
 

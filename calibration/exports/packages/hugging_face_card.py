@@ -13,6 +13,7 @@ from annotation.models import Dialogue
 from calibration.exports.bundle import Part
 from calibration.exports.labels import LABEL_COLUMNS
 from calibration.exports.markup import plain
+from calibration.exports.writing import ARROW, typed_columns
 from calibration.reading.census import Census
 from calibration.reading.scope import Scope
 
@@ -34,17 +35,19 @@ LICENCES = (
 """Licences that the hub knows by these names."""
 LANGUAGE = re.compile(r"[a-z]{2,3}")
 MOST_SHOWN = 40
-TYPES = {"integer": "int64", "number": "float64", "boolean": "bool"}
 MEANINGS = {
     "item": "`dialogue/continuation/turn`, or `dialogue/continuation` for a whole continuation",
     "rater": "who answered",
-    "value": "the answer; empty where it is missing",
+    "value": "the answer as a text; empty where it is missing",
+    "value_number": "the answer, where it is a number",
     "question": "what was asked",
     "scheme": "the scheme of the question, `key@version`",
     "sample": "which of a rater's repeated answers, from 0",
     "cluster": "what is resampled and split together",
     "kind": "`human`, `judge`, `metric` or `key`",
     "identified": "false for an anonymous slot: slot 1 of two items need not be one person",
+    "endpoint": "the address of the server that a judge asked",
+    "revision": "the revision of the model there, where it was named",
     "dialogue": "the dialogue's id",
     "continuation": "the continuation's id; `self` for the dialogue's own turns",
     "system": "what produced the continuation",
@@ -96,15 +99,15 @@ class Split:
     dialogues: Part
 
 
-def card(scope: Scope, splits: Sequence[Split], counted: Census, *, texts: bool) -> str:
-    """Return the card as Markdown with its front matter. `texts`: the values are texts."""
-    front = _front(scope, splits, texts)
+def card(scope: Scope, splits: Sequence[Split], counted: Census) -> str:
+    """Return the card as Markdown with its front matter."""
+    front = _front(scope, splits)
     return "\n".join(["---", *(f"{key}: {_json(value)}" for key, value in front.items()), "---", ""]) + _body(
         scope, splits, counted
     )
 
 
-def _front(scope: Scope, splits: Sequence[Split], texts: bool) -> dict[str, Any]:
+def _front(scope: Scope, splits: Sequence[Split]) -> dict[str, Any]:
     """Return the front matter; JSON is YAML, so every text is quoted safely."""
     corpus = scope.corpus
     licence = corpus.licence.strip().lower().replace(" ", "-")
@@ -125,7 +128,7 @@ def _front(scope: Scope, splits: Sequence[Split], texts: bool) -> dict[str, Any]
         told["language"] = spoken
     told["tags"] = ["dialogue", "evaluation", "annotations", "llm-as-a-judge"]
     files = {"labels": {s.name: s.labels for s in splits}, "dialogues": {s.name: s.dialogues for s in splits}}
-    features = {"labels": _label_features(texts), "dialogues": _dialogue_features()}
+    features = {"labels": _label_features(), "dialogues": _dialogue_features()}
     told["configs"] = [
         {
             "config_name": name,
@@ -149,10 +152,11 @@ def _front(scope: Scope, splits: Sequence[Split], texts: bool) -> dict[str, Any]
     return told
 
 
-def _label_features(texts: bool) -> list[dict[str, str]]:
-    value = "string" if texts else "float64"
-    kinds = {column.name: TYPES.get(column.kind, "string") for column in LABEL_COLUMNS} | {"value": value}
-    return [{"name": name, "dtype": kind} for name, kind in kinds.items()]
+def _label_features() -> list[dict[str, str]]:
+    return [
+        {"name": column.name, "dtype": ARROW.get(column.kind, "string")}
+        for column in typed_columns(LABEL_COLUMNS)
+    ]
 
 
 def _dialogue_features() -> list[dict[str, Any]]:
@@ -185,7 +189,12 @@ def _body(scope: Scope, splits: Sequence[Split], counted: Census) -> str:
     for part in (part for split in splits for part in (split.labels, split.dialogues)):
         lines.append(f"| `{part.name}` | {part.rows:,} | `{part.sha256}` |")
     lines += ["", *_raters(counted), "", *_questions(counted)]
-    lines += ["", "## Columns of `labels`", "", *_columns({c.name: MEANINGS[c.name] for c in LABEL_COLUMNS})]
+    lines += [
+        "",
+        "## Columns of `labels`",
+        "",
+        *_columns({c.name: MEANINGS[c.name] for c in typed_columns(LABEL_COLUMNS)}),
+    ]
     lines += ["", "## Columns of `dialogues`", "", *_columns(DIALOGUES)]
     return "\n".join(lines) + "\n"
 

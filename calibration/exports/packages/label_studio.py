@@ -2,7 +2,7 @@
 
 A task is a continuation with its history as a list of messages. What people and answer keys said is an
 annotation each, what judges and metrics said a prediction; answers about a turn belong to its message's
-region. What Label Studio has no place for (missing answers with their reason, samples, kinds) stands in
+region. What Label Studio has no place for (missing answers with reasons, evidence, samples, kinds) stands in
 `concord`, which `annotation.formats.label_studio` reads back.
 """
 
@@ -44,6 +44,9 @@ README = """Label Studio project: {name}
 
 Annotations are people (and answer keys, as ground truth), predictions are judges and metrics.
 Concord reads the files of tasks back: import_corpus tasks.json --format label-studio
+
+What answers point at (evidence) and missing answers with their reasons stand in fields called `concord`.
+Label Studio does not show them and drops them when it imports.
 """
 
 
@@ -176,10 +179,15 @@ class _Voice:
         self.result: list[dict[str, Any]] = []
         self.missing: list[dict[str, Any]] = []
         self.explanations: list[dict[str, Any]] = []
+        self.evidence: list[dict[str, Any]] = []
         for turn, group in groupby(rows, key=lambda row: row["turn"]):
             self._item(turn, [(controls[row["scheme"], row["question"]], row) for row in group])
         told = {name: rows[0][name] for name in ("rater", "kind", "identified", "sample", "occasion")}
-        self.told = told | {"missing": self.missing, "explanations": self.explanations}
+        self.told = told | {
+            "missing": self.missing,
+            "explanations": self.explanations,
+            "evidence": self.evidence,
+        }
 
     def _item(self, turn: int | None, answered: list[tuple[Control, Row]]) -> None:
         """Add the answers about one item: about a turn, in the region of its message."""
@@ -190,6 +198,9 @@ class _Voice:
         by_control: dict[str, tuple[Control, list[Row]]] = {}
         for control, row in answered:
             by_control.setdefault(control.name, (control, []))[1].append(row)
+            if row["evidence"]:
+                told = {"control": control.name, "question": row["question"], "turn": turn}
+                self.evidence.append(told | {"passages": row["evidence"]})
         for control, rows in by_control.values():
             if control.is_tags:
                 self._tags(control, rows, place, turn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, cast
@@ -20,8 +20,9 @@ from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.agree.names import JOIN, KEEP
-from calibration.agree.options import add_to
-from calibration.agree.report import Section, section_of
+from calibration.agree.options import add_to, with_defaults, without_effect
+from calibration.agree.report import Block, Section, section_of
+from calibration.reports.wording import listed
 from calibration.statistics import Plan, analyse
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.core.data import Ratings
@@ -50,22 +51,29 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, analyse and print; a mistake in the file or the options is one line on stderr."""
         try:
+            options = with_defaults(options)
             plan = _plan(options)
             if options["levels"]:
                 self.stdout.write(_by_level(plan, options))
                 return
-            if options["reference_question"]:
-                raise ValueError("--reference-question goes with --levels turn,dialogue,system")
             file = read_ratings(options["ratings"], _reading(options), _progress)
-            with second_opinions() if options["verify"] else nullcontext():
+            with second_opinions() if options["verify"] else nullcontext() as opinions:
                 sections, entries, beside = _analysed(file, plan, options)
+            if opinions is not None:
+                sections[0] = _with_facts(sections[0], [_verified(opinions.asked)])
+            if options["csv"] or options["latex"]:  # forms that hold figures alone
+                self.stderr.write("".join(f"{line}\n" for line in _notes(sections)), ending="")
             tables = _table_seven(file, sections, plan, options)
             more = extras.computed(sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         name = file.path.name
         if options["json"]:
-            whole = {"input": _understood(file, sections), "statistics": entries}
+            whole = {
+                "input": _understood(file, sections),
+                "statistics": entries,
+                "stand_in": _stand_ins(sections),
+            }
             seven = {"table7": table_seven.as_json(tables)} if options["table7"] else {}
             shown = json.dumps(whole | seven | beside.json | more.as_json(), allow_nan=False)
         elif options["csv"]:
@@ -151,16 +159,17 @@ def _progress(table: Table) -> Iterable[tuple[int, Row]]:
 def _analysed(
     file: RatingsFile, plan: Plan, options: dict[str, Any]
 ) -> tuple[list[Section], list[dict[str, Any]], judging.Beside]:
-    sections, entries = [], []
+    sections, entries, idle, repeated = [], [], list(options["more"] or ()), False
     beside, made = judging.Beside(plan, options), _made_of_others(options)
     for part in file.parts:
-        level, _ = _scale(file, part, options)
-        said = [*_samples(part, level, options), *file.unread()]
-        repeats = [m.repeats for m in options["more"] or () if m.repeats and not options["aggregate"]]
-        samples = _repeated(file, part, options) if repeats else None
+        said = file.unread()
+        again = any(m.repeats for m in options["more"] or ()) and not options["aggregate"]
+        samples = _repeated(file, part, options) if again else None
+        repeated |= part.collector.repeated
         how = _how(file, part, options)
         ratings = judging.with_key(file.ratings(part, **how, keep=True), options["key"])
         readings = judging.readings(file, part, ratings, how)
+        said = [*_samples(part, ratings, options), *said]
         part.collector = Collector()
         ratings, of_panels = panels.with_panels(ratings, part.question, made)
         readings = readings.beside(ratings)
@@ -175,17 +184,37 @@ def _analysed(
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
-        asked = [block for m in options["more"] or () for block in m.blocks(ratings, analysis, plan)]
+        asked: list[Block] = []
+        for option in options["more"] or ():
+            blocks = list(option.blocks(ratings, analysis, plan))
+            if option.repeats and samples is not None:
+                blocks += option.repeats(ratings, samples, plan)
+            asked += blocks
+            idle = [other for other in idle if other is not option or not blocks]
         asked += panels.floor(ratings, part.question, made, plan)
-        if samples is not None:
-            asked += [block for more in repeats for block in more(ratings, samples, plan)]
         sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
         marked = {"stratum": part.stratum} if options["by"] else {}
         beside.add(part.question, title, readings, marked)
         more = [replace(entry, question=part.question) for block in asked for entry in block.entries]
         entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     beside.check()
+    sections[0] = _with_facts(sections[0], without_effect(options, sections, idle, repeated=repeated))
     return sections, entries, beside
+
+
+def _with_facts(section: Section, facts: Sequence[str]) -> Section:
+    return replace(section, facts=(*section.facts, *facts))
+
+
+def _verified(count: int) -> str:
+    if not count:
+        return "--verify: there was no kappa or MCC of two raters to compute again."
+    return f"--verify: {count:,} values were computed by scikit-learn as well, and none differs."
+
+
+def _notes(sections: Sequence[Section]) -> list[str]:
+    """Return what is said of options that had no effect, or were carried out without a figure."""
+    return [fact for section in sections for fact in section.facts if fact.startswith("--")]
 
 
 def _made_of_others(options: dict[str, Any]) -> panels.Asked:
@@ -227,13 +256,26 @@ def _table_seven(
     return table_seven.computed(questions, options["policy"], plan)
 
 
-def _samples(part: Part, level: str, options: dict[str, Any]) -> list[str]:
+def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:
     """Say what becomes of repeated answers, where there are any."""
     if not part.collector.repeated:
         return []
-    policy = options["samples"] or default_samples(cast(Level, level))
+    policy = options["samples"] or default_samples(ratings.level)
     said = {"mean": "their mean is taken", "first": "the first is taken", "separate": "each is a rater"}
-    return [f"Repeated answers of a rater: {said[policy]}."]
+    sentence = f"Repeated answers of a rater: {said[policy]}"
+    if ratings.firsts:
+        names = listed(list(ratings.firsts))
+        sentence += f"; agreement, which needs an answer on the scale, reads the first one of {names}"
+    return [f"{sentence}."]
+
+
+def _stand_ins(sections: list[Section]) -> list[dict[str, Any]]:
+    """Return whether each judge may stand in for a person, as the report words it."""
+    return [
+        {"question": section.title, "rater": one.rater, "state": one.state, "reasons": list(one.reasons)}
+        for section in sections
+        for one in section.analysis.stand_ins
+    ]
 
 
 def _understood(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:

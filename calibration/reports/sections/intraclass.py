@@ -51,8 +51,8 @@ def _rows(title: str, question: QuestionFigures, names: list[str], notes: list[s
 
 def _who(raters: tuple[str, ...], question: QuestionFigures) -> str:
     """Return `3 people`, or the names where raters of several kinds stand together."""
-    people = set(question.people)
-    return question.crowd.counted(len(raters)) if set(raters) <= people else listed(raters)
+    by_raters = {entry.raters: entry for entry in question.data.f_intervals}
+    return question.counted_in(by_raters[raters]) if set(raters) <= set(question.people) else listed(raters)
 
 
 def lines(result: Snapshot) -> Iterator[Line]:

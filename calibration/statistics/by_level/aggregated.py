@@ -38,6 +38,7 @@ def aggregate(ratings: Ratings, unit: Unit) -> Ratings:
         scale=None,
         names=None,
         on_scale=(False,) * len(ratings.raters),
+        firsts={},
         systems=ratings.systems[first] if ratings.systems is not None else None,
         continuations=None,
     )

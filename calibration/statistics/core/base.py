@@ -91,8 +91,9 @@ class Statistic:
     order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
     all raters must answer on one shared scale. ``bounds``: the least and greatest value possible.
     ``checks`` say why it has no value, or what flags it; the first status that is not ok decides.
-    ``used`` marks the sample's items it rests on, where that is not all of them. ``library`` computes the
-    point value by a library, None where that would take too much memory: it is then the value, and one that
+    ``used`` marks the sample's items it rests on, where that is not all of them. ``reads_singles``: items
+    that a single rater rated count as well, in how often each value is used. ``library`` computes the point
+    value by a library, None where that would take too much memory: it is then the value, and one that
     differs from ours is an error. ``second_opinion`` computes it by a library that takes seconds to load:
     asked where a report is verified, it stays ours. ``remark`` says what the result's method adds of this
     sample, if anything. ``in_reports`` words it in reports, where its title would be too long for a column or
@@ -111,6 +112,7 @@ class Statistic:
     checks: tuple[Check, ...] = ()
     source: str = ""
     used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
+    reads_singles: bool = False
     library: Callable[[Sample], float | None] | None = None
     second_opinion: Callable[[Sample], float] | None = None
     remark: Callable[[Sample], str] | None = None

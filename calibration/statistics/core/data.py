@@ -6,8 +6,8 @@ missing is: a category called "nan" is a category.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,9 @@ class Ratings:
     ``scale`` holds the values that may occur, in order (None: any number). ``names`` are the category names
     where the scale is not of numbers (``values`` then holds positions). ``on_scale`` says per rater whether
     the answers are on that scale; metrics and means are not, and meet the others by correlation only.
-    ``clusters`` and ``systems`` are codes from 0 per item. ``problem`` is why all statistics are rejected.
+    ``firsts`` holds, by rater, the first of repeated answers (a value per item) where their mean left the
+    scale: what agreement reads of that rater (``as_answered``). ``clusters`` and ``systems`` are codes from 0
+    per item. ``problem`` is why all statistics are rejected.
     """
 
     values: Floats
@@ -40,6 +42,7 @@ class Ratings:
     positive: float | None = 1.0
     declared: bool = True
     problem: str = ""
+    firsts: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def n_items(self) -> int:
@@ -72,6 +75,21 @@ class Ratings:
             identified=tuple(self.identified[j] for j in keep),
             on_scale=tuple(self.on_scale[j] for j in keep),
         )
+
+    def as_answered(self) -> Ratings:
+        """Return the ratings with the first of repeated answers where their mean left the scale.
+
+        An item whose mean was taken out (NaN) stays without an answer.
+        """
+        averaged = [name in self.firsts for name in self.raters]
+        if not any(averaged):
+            return self
+        values = self.values.copy()
+        for column in np.flatnonzero(averaged):
+            first = self.firsts[self.raters[column]]
+            values[:, column] = np.where(np.isnan(values[:, column]), np.nan, first)
+        on_scale = tuple(on or mean for on, mean in zip(self.on_scale, averaged, strict=True))
+        return replace(self, values=values, on_scale=on_scale, firsts={})
 
     def with_values(self, values: Floats) -> Ratings:
         """Return the same raters and items with other values (items x raters)."""

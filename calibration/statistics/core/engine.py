@@ -130,13 +130,19 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
         "n_raters": sample.n_raters,
         "n_missing": sample.n_missing,
     }
+    singles = ""
+    if statistic.reads_singles and sample.n_items and (sample.per_item == 1).any():
+        rated = sample.per_item >= 1
+        counts["n_items"] = int(rated.sum())
+        counts["n_clusters"] = len(np.unique(sample.ratings.clusters[rated]))
+        singles = f"; agreement on {sample.n_items} items rated twice or more, chance on all {rated.sum()}"
     if not estimate.ok:
         return Result(
             statistic.key,
             status=verdict.status,
             reason=verdict.reason,
             flags=verdict.flags,
-            method=plan.method,
+            method=f"{plan.method}{singles}",
             **counts,
         )
     n_drawn = sample.resampling.n_drawn(sample.units if used is None else sample.units[used])
@@ -148,7 +154,7 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
         estimate.point,
         bounds.low,
         bounds.high,
-        method=f"{plan.method}; {remark}" if remark else plan.method,
+        method=f"{plan.method}; {remark}" if remark else f"{plan.method}{singles}",
         reason=bounds.reason,
         flags=flags,
         **counts,

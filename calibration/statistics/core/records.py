@@ -143,8 +143,9 @@ class Collector:
     ) -> Ratings:
         """Return the ratings.
 
-        ``samples`` says what becomes of a rater's repeated answers: their mean (ordered scales), the first,
-        or one rater each (``name#0``, ``name#1``). Raters named in ``off_scale``, metrics and composites
+        ``samples`` says what becomes of a rater's repeated answers: their mean (ordered scales; where it
+        leaves the scale, agreement reads the first, see ``Ratings.firsts``), the first, or one rater each
+        (``name#0``, ``name#1``). Raters named in ``off_scale``, metrics and composites
         answer on another scale; a metric that names
         categories answers a nominal question like everybody. Raises RatingError with the index of the
         record at fault: a value off the scale, or a second value for the same item, rater and sample.
@@ -163,7 +164,7 @@ class Collector:
         ]
         scale, numbers = self._encoded(level, values, positive, np.array(off, dtype=np.bool_))
         raw, keys = self._matrix(numbers)
-        names, columns, base, derived = self._joined(raw, keys, policy, scale)
+        names, columns, base, firsts = self._joined(raw, keys, policy, scale, off)
         return Ratings(
             values=np.column_stack(columns) if columns else np.empty((len(self._items), 0)),
             level=level,
@@ -174,11 +175,12 @@ class Collector:
             names=scale.names,
             kinds=tuple(self._who[b][0] for b in base),
             identified=tuple(self._who[b][1] for b in base),
-            on_scale=tuple(not (off[b] or d) for b, d in zip(base, derived, strict=True)),
+            on_scale=tuple(not (off[b] or name in firsts) for b, name in zip(base, names, strict=True)),
             systems=self._optional(1),
             continuations=self._optional(2),
             positive=_number_or_none(scale, positive),
             declared=scale.declared,
+            firsts=firsts,
         )
 
     def _who_name_categories(self) -> set[int]:
@@ -235,28 +237,29 @@ class Collector:
         return raw, [(int(key) // most, int(key) % most) for key in keys]
 
     def _joined(
-        self, raw: Floats, keys: list[tuple[int, int]], policy: Samples, scale: Scale
-    ) -> tuple[list[str], list[Floats], list[int], list[bool]]:
+        self, raw: Floats, keys: list[tuple[int, int]], policy: Samples, scale: Scale, off: Sequence[bool]
+    ) -> tuple[list[str], list[Floats], list[int], dict[str, Floats]]:
+        """Return the names of raters, their values, their columns, and the first answers of means."""
         names: list[str] = []
         columns: list[Floats] = []
         base: list[int] = []
-        derived: list[bool] = []
+        firsts: dict[str, Floats] = {}
         for name, rater in self._raters.items():
             mine = [(sample, c) for c, (r, sample) in enumerate(keys) if r == rater]
             if policy == "separate" and len(mine) > 1:
                 names += [f"{name}#{sample}" for sample, _ in mine]
                 columns += [raw[:, c] for _, c in mine]
                 base += [rater] * len(mine)
-                derived += [False] * len(mine)
                 continue
             block = raw[:, [c for _, c in mine]]
             several = policy == "mean" and len(mine) > 1
             joined = _mean(block) if several else _first(block)
+            if several and not off[rater] and not _within(joined, scale.numbers):
+                firsts[name] = _first(block)
             names.append(name)
             columns.append(joined)
             base.append(rater)
-            derived.append(several and scale.numbers is not None and not _within(joined, scale.numbers))
-        return names, columns, base, derived
+        return names, columns, base, firsts
 
     def _optional(self, field: int) -> Ints | None:
         labels = [a[field] for a in self._about]
@@ -283,8 +286,8 @@ def _or_nan(number: float | None) -> float:
     return np.nan if number is None else number
 
 
-def _within(column: Floats, numbers: tuple[float, ...]) -> bool:
-    return bool(np.isin(column[~np.isnan(column)], numbers).all())
+def _within(column: Floats, numbers: tuple[float, ...] | None) -> bool:
+    return numbers is None or bool(np.isin(column[~np.isnan(column)], numbers).all())
 
 
 def _mean(block: Floats) -> Floats:

@@ -77,7 +77,8 @@ def bounds_of(
     if not n_open or ratings.problem or n_open == n_asked:
         return None
     of, keys = _Of(ratings, rater, asked, ends), [key for key in statistics if key in STATISTICS]
-    figures = [*of.alone(), *of.with_people(keys), *of.with_mean(keys)]
+    answered = replace(of, ratings=ratings.as_answered())
+    figures = [*of.alone(), *answered.with_people(keys), *of.with_mean(keys)]
     return Bounded(ratings.raters[rater], n_asked, n_open, tuple(figures), tuple(of.unbounded))
 
 

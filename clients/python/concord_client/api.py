@@ -2383,7 +2383,10 @@ class Api(Transport):
         *,
         part: Literal["all", "dev", "test"] | None = None,
     ) -> models.Report | models.ReportJob:
-        """Return a study's report on the labels of now; while a large one is computed, 202 with its
+        """Return a study's newest report; of a small study it is of the labels of now.
+
+        Of a large one it stays as it was when labels come, and says so (`labels_since`); `recompute` asks
+        for a new one, whose job stands at `computing` meanwhile. Before the first is done: 202 with its
         progress.
         """
         path = f"/studies/{self.quoted(id)}/report/"

@@ -369,6 +369,9 @@ class Call(TypedDict, total=False):
     sample: int
     state: CallStateEnum
     attempts: int
+    endpoint: str | None
+    address: Required[str]
+    revision: Required[str]
     error: str
     error_kind: str
     flags: Any
@@ -379,6 +382,7 @@ class Call(TypedDict, total=False):
     batch: int | None
     saved: str | None
     asked: int
+    sent: int
     prompt_hash: str
     tokens_in: int | None
     tokens_out: int | None
@@ -1065,6 +1069,7 @@ class Endpoint(TypedDict, total=False):
     name: Required[str]
     base_url: Required[str]
     model: Required[str]
+    revision: str
     family: str
     tokenizer: str
     key_env: str
@@ -1097,6 +1102,7 @@ class EndpointRequest(TypedDict, total=False):
     name: Required[str]
     base_url: Required[str]
     model: Required[str]
+    revision: str
     family: str
     tokenizer: str
     key_env: str
@@ -1215,7 +1221,7 @@ class FileRequest(TypedDict, total=False):
 FilesEnum: TypeAlias = Literal["there", "deleted", "kept", "left"]
 
 
-FlagsEnum: TypeAlias = Literal["constant_rater", "few_clusters", "moderate_clusters", "one_item", "undefined_resamples", "degenerate_resamples", "prevalence", "treated_as_interval", "missing_cells", "dropped_items", "dropped_raters", "few_items", "clipped", "outside_range", "one_order", "few_raters", "few_events", "no_events", "single_cluster_stratum", "clusters_span_strata", "ignores_clusters", "unequal_n", "errors_measured_elsewhere"]
+FlagsEnum: TypeAlias = Literal["constant_rater", "few_clusters", "moderate_clusters", "one_item", "undefined_resamples", "degenerate_resamples", "prevalence", "treated_as_interval", "missing_cells", "dropped_items", "dropped_raters", "few_items", "clipped", "outside_range", "one_order", "by_chance", "constant_too", "few_events", "no_events", "single_cluster_stratum", "clusters_span_strata", "ignores_clusters", "unequal_n", "errors_measured_elsewhere"]
 
 
 class Forecast(TypedDict, total=False):
@@ -2598,6 +2604,7 @@ class PatchedEndpointRequest(TypedDict, total=False):
     name: str
     base_url: str
     model: str
+    revision: str
     family: str
     tokenizer: str
     key_env: str
@@ -3089,12 +3096,14 @@ ReplyFormEnum: TypeAlias = Literal["schema", "json", "text"]
 
 
 class Report(TypedDict, total=False):
-    """A report: its result, and the hash of what it was computed from."""
+    """A report: its result, when it was computed, and the hash of what it was computed from."""
     id: Required[int]
     study: Required[int]
     part: str
     inputs_hash: Required[str]
     created_at: Required[str]
+    labels_since: Required[bool]
+    computing: Required[ReportJob | None]
     result: Any
 
 
@@ -3234,6 +3243,9 @@ class Run(TypedDict, total=False):
     name: Required[str]
     rater: str | None
     spec: Required[Any]
+    endpoint: str | None
+    address: Required[str]
+    revision: Required[str]
     corpus: Required[str]
     campaign: str | None
     queue: Required[QueueEnum]

@@ -99,6 +99,14 @@ class Command(DatabaseCommand):
 
     def _judge_and_report(self, made: dict[str, accounts.Account], fake: str | None) -> None:
         by = made["researcher"].user
+        moved = fake is not None and judging.has_moved(fake)
+        if fake and moved:
+            judging.endpoint(fake, by=by)
+            self.stdout.write(
+                f"The fake model answers at {fake} now, where its judges and writers are others: what it did "
+                "at its earlier address stays, and is not done again."
+            )
+            fake = None
         done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
         if fake:
             self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
@@ -112,5 +120,5 @@ class Command(DatabaseCommand):
             self.stdout.write(f"{run.name} on {run.corpus.name}: {run.get_state_display().lower()}")
         for corpus in loading.CORPORA:
             loading.report(corpus.name, by=by)
-        if fake:
+        if fake or moved:
             loading.report(continued.NAME, by=by)
