@@ -17,6 +17,8 @@ from annotation.scripts.records import Fact, Question, QuestionSet, Script
 Act = Literal["message", "reaction", "silence", "join", "leave"]
 Mode = Literal["rollout", "static"]
 RaterKind = Literal["human", "judge", "metric", "key"]
+SaidKind = RaterKind | Literal[""]
+"""The kind of a rater as a file says it; empty where it does not."""
 
 SELF = "self"
 """The id of the continuation that a dialogue's own turns form."""
@@ -125,7 +127,7 @@ class LabelRecord:
     """
 
     rater: str
-    kind: RaterKind
+    kind: SaidKind
     continuation: str
     turn: int | None
     question: str

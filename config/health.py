@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
@@ -13,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from config.commands import migrations_wait
-from config.embedded.layout import EmbeddedError
+from config.embedded.layout import EmbeddedError, layout
 from config.embedded.programs import QUEUES
 from config.trouble import passing
 from jobs.models import Worker
@@ -21,6 +23,8 @@ from jobs.models import Worker
 logger = logging.getLogger(__name__)
 _all_applied = threading.Event()
 SEEN_LATELY = timedelta(seconds=90)
+LEAST_ROOM = 16 * 2**20
+"""Bytes that a disk needs: so large is a file of PostgreSQL's log of changes."""
 
 
 @never_cache
@@ -33,7 +37,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """Open to everyone: 200 when `database`, `migrations` and every queue of `workers` are true, else 503."""
+    """Open to everyone: 200 when database, migrations, storage and all workers are well, else 503."""
     database = migrations = False
     workers = dict.fromkeys(QUEUES, False)
     try:
@@ -47,8 +51,9 @@ def readyz(_request: HttpRequest) -> JsonResponse:
         # may prove broken only with its first question.
         database = database and passing(error) is None
         logger.warning("not ready: %s", error)
-    ready = migrations and all(workers.values())
-    answer = {"database": database, "migrations": migrations, "workers": workers}
+    storage = _has_room()
+    ready = migrations and storage and all(workers.values())
+    answer = {"database": database, "migrations": migrations, "storage": storage, "workers": workers}
     status = "ok" if ready else "unavailable"
     return JsonResponse({"status": status, **answer}, status=200 if ready else 503)
 
@@ -58,6 +63,13 @@ def _pending_migrations() -> bool:
     if not _all_applied.is_set() and not migrations_wait():
         _all_applied.set()
     return not _all_applied.is_set()
+
+
+def _has_room() -> bool:
+    """Whether something can be saved here: of uploads, and of the embedded database where that is used."""
+    places = layout(settings.HOME)
+    folders = [places.home] if settings.DATABASE_URL else [places.home, places.root]
+    return all(shutil.disk_usage(folder).free >= LEAST_ROOM for folder in folders if folder.exists())
 
 
 def _workers_seen() -> dict[str, bool]:

@@ -11,7 +11,6 @@ from rest_framework import serializers
 
 from annotation.corpora import clusters
 from annotation.formats import FORMATS
-from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.settings import MOST, SETTINGS, Setting
 from annotation.importing import several
 from annotation.labels import counts as label_counts
@@ -194,7 +193,7 @@ def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
             required=False, allow_null=True, default=None, min_value=1, max_value=MOST, help_text=setting.help
         )
     return serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=NAME_LIMIT, help_text=setting.help
+        required=False, default="", allow_blank=True, max_length=setting.limit, help_text=setting.help
     )
 
 

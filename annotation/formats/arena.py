@@ -3,14 +3,14 @@
 {"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn",
 "language"}. Both conversations begin with the same question. Where a judgment is about a turn before the last
 one, as the first ones of MT-Bench are, it compares the replies of that turn; otherwise the whole
-conversations. `model_a` was shown first. A judge that is a list, or called after a language model, is taken
-for a judge; any other for a person. A CSV has the same columns, or `prompt`, `response_a` and `response_b` in
-place of the conversations. Fields and columns of other names are passed over, and named with the import.
+conversations. `model_a` was shown first. A judge that is a list is one; whether another `judge` is a person
+or a language model is said by `kind`, or with the import. A CSV has the same columns, or `prompt`,
+`response_a` and `response_b` in place of the conversations. Fields and columns of other names are passed
+over, and named with the import.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -28,11 +28,8 @@ from annotation.formats.decoding import decode
 from annotation.formats.fields import NAME_LIMIT, Fields
 from annotation.formats.jsonl import QUESTION_LIMIT
 from annotation.formats.problems import ImportProblem
-from annotation.records import LabelRecord, RaterKind, Turn
+from annotation.records import LabelRecord, SaidKind, Turn
 
-MODEL = re.compile(
-    r"(gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|command)", re.IGNORECASE
-)
 UNNAMED = "unnamed"
 NAMES = {
     "id": "question_id",
@@ -71,13 +68,15 @@ def of_object(raw: Mapping[str, Any]) -> Comparison:
         _response(fields, name, system, turns, (len(context), turn, alone))
         for name, system, turns in zip("ab", systems, sides, strict=True)
     )
+    label = _label(fields, systems)
     return Comparison(
         dialogue=_id(fields),
         context=context,
         responses=responses,
-        label=_label(fields, systems),
+        label=label,
         cluster=fields.id("cluster", ""),
         language=fields.id("language", "", limit=40),
+        unsaid=label.rater if label and not label.kind else "",
     )
 
 
@@ -176,12 +175,9 @@ def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
     )
 
 
-def _judge(fields: Fields) -> tuple[str, RaterKind]:
-    """Return who judged, and of which kind they are."""
+def _judge(fields: Fields) -> tuple[str, SaidKind]:
+    """Return who judged, and of which kind they are; empty where that is not said."""
     value = fields.raw.get("judge")
     if isinstance(value, list):
         return " ".join(fields.texts("judge"))[:NAME_LIMIT] or UNNAMED, "judge"
-    name = fields.id("judge", UNNAMED, limit=NAME_LIMIT)
-    guessed = "judge" if MODEL.match(name) else "human"
-    kind: RaterKind = fields.choice("kind", ("human", "judge", "metric", "key"), guessed)
-    return name, kind
+    return fields.id("judge", UNNAMED, limit=NAME_LIMIT), fields.rater_kind()

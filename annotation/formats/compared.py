@@ -36,7 +36,10 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One line. `label` has neither members nor continuation yet; None where nobody answered."""
+    """One line. `label` has neither members nor continuation yet; None where nobody answered.
+
+    `unsaid` is the rater of whom it must be asked whether they are a person or a judge.
+    """
 
     dialogue: str
     context: tuple[Turn, ...]
@@ -44,6 +47,7 @@ class Comparison:
     label: LabelRecord | None
     cluster: str = ""
     language: str = ""
+    unsaid: str = ""
 
 
 def winner(value: Any, systems: Sequence[str], field: str = "winner") -> str:

@@ -115,7 +115,7 @@ def _known(source: Source, file: Path | None) -> dict[str, dict[str, Any]]:
         content = decode_python(source.document(file))
         if not isinstance(content, dict):
             raise ImportProblem(f"must be an object by id, not {kind_of(content)}")
-        return {key: _meta(value, key) for key, value in content.items()}
+        return {key.strip(): _meta(value, key) for key, value in content.items()}
     except ImportProblem as problem:
         raise problem.placed(file=file.name) from None
 

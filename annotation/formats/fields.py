@@ -8,6 +8,8 @@ from typing import Any
 
 from annotation.formats.decoding import kind_of, plain
 from annotation.formats.problems import ImportProblem
+from annotation.records import SaidKind
+from annotation.text.cells import kind_of_rater
 
 ID_LIMIT = 300
 NAME_LIMIT = 200
@@ -54,8 +56,8 @@ class Fields:
         raise self._wrong(key, "a text")
 
     def id(self, key: str, default: str | None = None, limit: int = ID_LIMIT) -> str:
-        """Return a text that names something: not empty, and not over the limit in characters."""
-        value = self.text(key, default)
+        """Return a text that names something: without space around it, not empty, not over the limit."""
+        value = self.text(key, default).strip()
         if not value and default != "":
             raise self.problem(key, "is empty")
         if len(value) > limit:
@@ -84,6 +86,14 @@ class Fields:
         if value not in choices:
             raise self.problem(key, f"must be one of {', '.join(choices)}")
         return value
+
+    def rater_kind(self) -> SaidKind:
+        """Return the kind of a rater, empty where it is not said."""
+        text = self.text("kind", "").strip()
+        try:
+            return kind_of_rater(text) if text else ""
+        except ValueError as error:
+            raise self.problem("kind", str(error)) from None
 
     def object(self, key: str) -> dict[str, Any]:
         """Return a free-form object, empty where it is absent."""

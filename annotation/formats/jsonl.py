@@ -13,6 +13,8 @@ from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.native_script import with_script
 from annotation.formats.problems import ImportProblem
 from annotation.formats.scenario import too_many_or_few, with_scenario
+from annotation.formats.settings import JUDGES
+from annotation.formats.settings import MISSING as MISSING_WORDS
 from annotation.formats.source import Source
 from annotation.kinds import OF_RECORDS, Member
 from annotation.records import (
@@ -248,9 +250,9 @@ def _continuation(raw: Any, path: str) -> Continuation:
 def _label(raw: Any, path: str) -> LabelRecord:
     fields = Fields(raw, path, LABEL)
     value, missing = _value(fields)
-    kind = fields.choice("kind", ("human", "judge", "metric", "key"), "human")
+    kind = fields.rater_kind()
     identified = fields.flag("identified", True)
-    if kind != "human" and not identified:
+    if kind not in ("", "human") and not identified:
         raise fields.problem("identified", "only people can be unidentified")
     compared = members(fields)
     continuation, turn = (
@@ -351,7 +353,7 @@ FORMAT = Format(
     title="Concord's own JSON Lines",
     hint="One dialogue a line, with its participants, turns, continuations and labels.",
     read=read,
-    settings=(ANY_SIZE,),
+    settings=(ANY_SIZE, MISSING_WORDS, JUDGES),
     looks_like=lambda head: "id" in head.keys and bool(head.keys & {"turns", "continuations", "labels"}),
 )
 __all__ = ["FORMAT", "ID_LIMIT", "dialogue", "order", "read"]

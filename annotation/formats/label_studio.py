@@ -23,6 +23,7 @@ from annotation.formats.head import Head
 from annotation.formats.label_studio_controls import Controls, own_labels
 from annotation.formats.label_studio_results import Answered, Voice, of_annotation, of_prediction, short_form
 from annotation.formats.problems import ImportProblem
+from annotation.formats.settings import MISSING
 from annotation.formats.source import Source
 from annotation.records import SELF, Dialogue, LabelRecord
 
@@ -281,4 +282,5 @@ FORMAT = Format(
     read=read,
     looks_like=_looks_like,
     columns=COLUMNS,
+    settings=(MISSING,),
 )

@@ -206,12 +206,6 @@ def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
     if empty:
         named = ", ".join(f"{key} (line {reader.lines[key]})" for key in empty[:TOLD])
         yield f"sessions without a turn: {len(empty)}, {named}"
-    spellings: dict[str, list[str]] = {}
-    for person in record.participants:
-        spellings.setdefault(person.id.casefold(), []).append(person.id)
-    for several in spellings.values():
-        if len(several) > 1:
-            yield f"speakers that differ in capitals alone are kept apart: {', '.join(several)}"
 
 
 def run_backwards(sessions: Sequence[Session], places: Mapping[str, str]) -> Iterator[str]:

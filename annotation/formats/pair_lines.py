@@ -84,7 +84,7 @@ def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
         value = _ranking(fields, systems)
     return LabelRecord(
         rater=fields.id("rater", limit=NAME_LIMIT),
-        kind=fields.choice("kind", ("human", "judge", "metric", "key"), "human"),
+        kind=fields.rater_kind(),
         continuation="",
         turn=None,
         question=fields.id("question", QUESTIONS.get(len(systems), RANKED), limit=QUESTION_LIMIT),

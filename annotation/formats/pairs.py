@@ -21,9 +21,11 @@ from annotation.formats.decoding import decode, kind_of
 from annotation.formats.entry import Format, Rating, SourceRecord
 from annotation.formats.head import Head
 from annotation.formats.problems import ImportProblem
+from annotation.formats.settings import JUDGES
 from annotation.formats.source import Source
 from annotation.formats.tables import csv_cells, row_of
 from annotation.records import Continuation, Dialogue, Participant
+from annotation.text.cells import unsaid_judges
 
 SIDES = ({"conversation_a", "conversation_b"}, {"response_a", "response_b"})
 
@@ -42,19 +44,31 @@ def read(source: Source) -> Iterator[SourceRecord]:
     dialogues: dict[str, _Gathered] = {}
     ratings: list[tuple[int, Rating]] = []
     answered: Counter[Any] = Counter()
+    unsaid: dict[str, None] = {}
     for line, content in _lines(source):
         try:
             comparison = content()
+            unsaid |= {comparison.unsaid: None} if comparison.unsaid else {}
             rating = _placed(dialogues, line, comparison)
         except ImportProblem as problem:
             source.report(problem.placed(line=line))
             continue
         if rating is not None:
             ratings.append((line, _numbered(rating, answered)))
+    if unsaid and JUDGES not in source.settings:
+        _ask(source, list(unsaid))
     for key, gathered in dialogues.items():
         yield SourceRecord(_dialogue(key, gathered), gathered.line)
     for line, rating in ratings:
         yield SourceRecord(rating, line)
+
+
+def _ask(source: Source, raters: list[str]) -> None:
+    """Ask who of a battle's raters is a judge; where nobody is named, say that they are taken for people."""
+    if raters == [arena.UNNAMED]:
+        source.notes.append("The file names no judge: its answers are taken as one person's, `unnamed`.")
+    else:
+        source.report(ImportProblem(unsaid_judges(raters), field="judge"))
 
 
 def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
@@ -155,4 +169,5 @@ FORMAT = Format(
     "Chatbot Arena and MT-Bench publish them, and CSV.",
     read=read,
     looks_like=_looks_like,
+    settings=(JUDGES,),
 )

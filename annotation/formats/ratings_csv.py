@@ -11,7 +11,7 @@ columns otherwise, where the import says which is which.
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Iterator
 
 from annotation.formats.decoding import decode
@@ -20,18 +20,21 @@ from annotation.formats.evidence import evidence
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.jsonl import order
 from annotation.formats.problems import ImportProblem
+from annotation.formats.settings import JUDGES, MISSING
 from annotation.formats.source import Source
 from annotation.formats.tables import Row, csv_cells, header_of, row_of, whole
 from annotation.kinds import Place
-from annotation.records import SELF, LabelRecord, Passage
+from annotation.records import SELF, LabelRecord, Passage, SaidKind
+from annotation.text.cells import kind_of_rater, looks_like_nothing, number
 from annotation.text.csv_cells import unguarded
 from annotation.text.item_keys import place_of
 
-KINDS = ("human", "judge", "metric", "key")
 TRUTH = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}
 QUESTION = "overall"
 TURNS_FROM = "turns_from"
-MISSING = "no answer given"
+NO_ANSWER = "no answer given"
+INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+NAMES = ("item", "rater", "question", "dialogue", "continuation")
 LIMITS = {"rater": NAME_LIMIT, "question": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
 COLUMNS = (
     *(
@@ -59,6 +62,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
 
     def one(values: list[str]) -> Rating:
         row = {name: unguarded(value) for name, value in row_of(header, values).items()}
+        row |= {name: row[name].strip() for name in NAMES if name in row}
         return rating(row | {"question": row.get("question") or question}, str(turns_from))
 
     yield from entries(source, rows, one)
@@ -84,15 +88,13 @@ def rating(row: Row, turns_from: str = "") -> Rating:
             raise ImportProblem(f"is longer than {limit} characters", field=name)
     place, is_key = _place(row, turns_from)
     value, missing = _value(row)
-    kind = row.get("kind", "").strip() or "human"
-    if kind not in KINDS:
-        raise ImportProblem(f"must be one of {', '.join(KINDS)}", field="kind")
+    kind = _kind(row)
     identified = _identified(row, kind)
     if not row["rater"]:
         raise ImportProblem("is empty", field="rater")
     label = LabelRecord(
         rater=row["rater"],
-        kind=kind,  # type: ignore[arg-type]
+        kind=kind,
         continuation=place.continuation or SELF,
         turn=place.turn,
         question=row.get("question", "") or QUESTION,
@@ -170,11 +172,19 @@ def _order(row: Row, members: int) -> tuple[int, ...]:
     return order(fields, members if members > 1 else 0)
 
 
+def _kind(row: Row) -> SaidKind:
+    text = row.get("kind", "").strip()
+    try:
+        return kind_of_rater(text) if text else ""
+    except ValueError as error:
+        raise ImportProblem(str(error), field="kind") from None
+
+
 def _identified(row: Row, kind: str) -> bool:
     text = row.get("identified", "").strip().lower()
     if text not in TRUTH:
         raise ImportProblem(f"{text[:20]!r} is neither true nor false", field="identified")
-    if kind != "human" and not TRUTH[text]:
+    if kind not in ("", "human") and not TRUTH[text]:
         raise ImportProblem("only people can be unidentified", field="identified")
     return TRUTH[text]
 
@@ -182,19 +192,16 @@ def _identified(row: Row, kind: str) -> bool:
 def _value(row: Row) -> tuple[float | str | None, str]:
     """Return an answer, as a number where it is one, and why it is missing where it is."""
     text, missing = row["value"], row.get("missing", "")
-    if not text.strip():
-        return None, missing or MISSING
+    plain = text.strip()
+    if not plain or (missing and looks_like_nothing(plain)):
+        return None, missing or NO_ANSWER
     if missing:
         raise ImportProblem("says why there is no value, but there is one", field="missing")
-    try:
-        number = float(text)
-    except ValueError:
-        return text, ""
-    if not math.isfinite(number):
-        raise ImportProblem(
-            f"{text[:20]!r} is not a finite number; leave it empty where it is missing", field="value"
-        )
-    return number, ""
+    if (value := number(plain)) is not None:
+        return value, ""
+    if not looks_like_nothing(plain) and INFINITE.fullmatch(plain):
+        raise ImportProblem(f"{plain[:20]!r} is not a finite number", field="value")
+    return (text if row.get("level", "").strip() == "text" else plain), ""
 
 
 def _values(row: Row) -> tuple[float | str, ...]:
@@ -218,6 +225,6 @@ FORMAT = Format(
     read=read,
     looks_like=lambda head: {"rater", "value"} <= head.header and bool(head.header & {"item", "dialogue"}),
     columns=COLUMNS,
-    settings=(TURNS_FROM,),
+    settings=(TURNS_FROM, MISSING, JUDGES),
     labels_only=True,
 )

@@ -11,17 +11,29 @@ from annotation.formats.problems import ImportProblem
 
 Given = Mapping[str, str | int]
 MOST = 10_000
+LIST_LIMIT = 2_000
+"""Characters of a list of names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing that may be said: a name, one of `choices`, or a whole number from 1."""
+    """One thing that may be said: a name, names by commas, one of `choices`, or a whole number from 1.
+
+    `words` are what a page calls no choice, and each of the choices. A command's option whose first choice is
+    `yes` may stand alone.
+    """
 
     key: str
-    kind: Literal["name", "choice", "count"]
+    kind: Literal["name", "names", "choice", "count"]
     title: str
     help: str
     choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @property
+    def limit(self) -> int:
+        """The most characters of a text."""
+        return LIST_LIMIT if self.kind == "names" else NAME_LIMIT
 
     def read(self, value: Any) -> str | int:
         """Return a value that may be stored; raise ImportProblem for any other."""
@@ -30,8 +42,8 @@ class Setting:
         text = str(value).strip()
         if self.kind == "choice" and text not in self.choices:
             raise ImportProblem(f"must be one of {', '.join(self.choices)}", field=self.key)
-        if len(text) > NAME_LIMIT or not text.isprintable():
-            raise ImportProblem(f"must be a name of one line, up to {NAME_LIMIT} characters", field=self.key)
+        if len(text) > self.limit or not text.isprintable():
+            raise ImportProblem(f"must be of one line, up to {self.limit} characters", field=self.key)
         return text
 
     def _count(self, value: Any) -> int:
@@ -41,9 +53,32 @@ class Setting:
         return int(text)
 
 
+FOLD_NAMES, MISSING, JUDGES = "fold_names", "missing", "judges"
+COMMON = (FOLD_NAMES,)
+"""Settings of every format."""
 SETTINGS: dict[str, Setting] = {
     setting.key: setting
     for setting in (
+        Setting(
+            FOLD_NAMES,
+            "choice",
+            "Names that differ in case or space alone",
+            "Of dialogues, speakers, raters and systems, such as Ann and ann.",
+            ("yes", "no"),
+            ("refuse the file and list them", "join them in their first spelling", "keep them apart"),
+        ),
+        Setting(
+            MISSING,
+            "names",
+            "Words for no answer",
+            "Values that mean no answer, comma-separated: NA, n/a, -.",
+        ),
+        Setting(
+            JUDGES,
+            "names",
+            "Judges among the raters",
+            "LLM judges where the file does not say who is one, comma-separated; none where all are people.",
+        ),
         Setting("system", "name", "System", "Who made the predictions in the file, for MPCEval's files."),
         Setting(
             "given",
@@ -89,8 +124,8 @@ def settings_of(given: Mapping[str, Any], format: str, taken: tuple[str, ...]) -
     for key, value in given.items():
         if value is None or str(value).strip() == "":
             continue
-        if key not in SETTINGS or key not in taken:
-            which = ", ".join(taken) or "none"
+        if key not in SETTINGS or key not in (*COMMON, *taken):
+            which = ", ".join((*COMMON, *taken))
             raise ImportProblem(f"is not a setting of the format {format}, which takes {which}", field=key)
         told[key] = SETTINGS[key].read(value)
     return told

@@ -20,7 +20,7 @@ LONGEST_CELL = 131_072
 
 
 def csv_cells(source: Source) -> Iterator[Cells]:
-    """Yield the rows of a file, the header first; what separates the columns is read from the first line."""
+    """Yield the rows that hold any text, the header first; its line tells what separates the columns."""
     lines = _lines(source)
     first = next(lines)
     csv.field_size_limit(LONGEST_CELL)  # of the whole process: another reader may have raised it
@@ -30,7 +30,7 @@ def csv_cells(source: Source) -> Iterator[Cells]:
         values = _next(rows, line)
         if values is None:
             return
-        if values or line == 1:
+        if line == 1 or any(map(str.strip, values)):
             yield line, values
 
 

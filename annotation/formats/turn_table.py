@@ -39,6 +39,7 @@ COLUMNS = (
         "language",
     ),
 )
+NAMES = ("dialogue", "speaker", "continuation", "system", "cluster", "language")
 LIMITS = {
     **dict.fromkeys(("dialogue", "speaker", "continuation", "cluster"), ID_LIMIT),
     "system": NAME_LIMIT,
@@ -126,6 +127,7 @@ def _rows(source: Source, header: list[str], rows: Iterable[Cells]) -> Iterator[
     for line, cells in rows:
         try:
             row = row_of(header, cells)
+            row |= {name: row[name].strip() for name in NAMES if name in row}
             if not row["dialogue"]:
                 raise ImportProblem("is empty", field="dialogue")
         except ImportProblem as problem:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from django.db import connection, transaction
 from annotation.corpora import splits
 from annotation.formats import FORMATS, Faults, Format, ImportProblem, Source, SourceRecord, manifest
 from annotation.formats.settings import settings_of
-from annotation.importing.batches import batches
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
+from annotation.importing.reading import read
 from annotation.importing.result import ImportResult
 from annotation.importing.staging import close_staging, open_staging, stage, staged
+from annotation.importing.tidying import Tidying
 from annotation.importing.writer import Writer
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Record, Turn
 from config.models import Event
@@ -202,11 +204,14 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         corpus=imported.corpus, imported=imported, result=result, into=order.into, faults=faults
     )
     writer.exact = order.format.exact
-    for batch in _batches(order, faults):
-        stage(writer.write(batch), faults)
-        if progress:
-            progress(order.origin.done, order.origin.total, result)
-    result.notes += order.origin.all_notes()
+    tidying = Tidying(order.origin, imported.corpus, into=order.into)
+    with closing(_batches(order, faults, tidying)) as reading:
+        for batch in reading:
+            stage(writer.write(batch), faults)
+            if progress:
+                progress(order.origin.done, order.origin.total, result)
+    tidying.check(imported, faults, dialogues=result.dialogues > 0)
+    result.notes += [*order.origin.all_notes(), *tidying.notes()]
     close_staging()
     labels, _ = staged()
     if result.items + labels >= WORTH_TELLING:
@@ -230,10 +235,12 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         write_answers(imported.corpus)
 
 
-def _batches(order: _Order, faults: Faults) -> Iterator[list[SourceRecord]]:
+def _batches(order: _Order, faults: Faults, tidying: Tidying) -> Generator[list[SourceRecord], None, None]:
     """Yield what is read; a problem that ends the reading is told with those before it."""
     try:
-        yield from batches(order.format.read(order.origin))
+        with closing(read(order.format, order.origin)) as reading:
+            for batch in reading:
+                yield list(tidying.tidy(batch, faults))
     except ImportProblem as problem:
         if problem not in faults.found:
             faults.add(problem)

@@ -16,6 +16,7 @@ from annotation.importing.copying import copy_rows, fresh_table
 from annotation.importing.file_raters import create_raters, find_raters
 from annotation.importing.questions import Asked, Resolver, asked_questions
 from annotation.importing.result import ImportResult
+from annotation.importing.staging import NOTHING
 from annotation.models import Corpus, Import, Question
 from annotation.schemes.base import Value, bounds_told
 from annotation.schemes.cocoeval_counts import SCHEME as COUNTS
@@ -56,6 +57,7 @@ def place_labels(
     resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)
+    _refuse_doubtful(faults)
     find_raters(corpus, faults)
     fresh_table("import_placed", sql.PLACED_COLUMNS)
     _run(sql.PLACE, known)
@@ -209,6 +211,18 @@ def _refuse_beyond(known: Mapping[str, Any], faults: Faults) -> None:
 def _sibling(field: str, key: str) -> str:
     """Return the path of a field beside a label's value; a ratings file has one field for the whole place."""
     return field.removesuffix("value") + key if field.startswith("labels") else "item"
+
+
+def _refuse_doubtful(faults: Faults) -> None:
+    """Refuse words that mean no answer, and misspelt numbers, where no scale has them."""
+    for line, field, text, doubt in _rows(sql.DOUBTFUL):
+        shown = repr(text[:40])
+        reason = f"{shown} is not written as a number: write digits with one decimal point, like 3.5"
+        if doubt == NOTHING:
+            word = text.partition(" (")[0]
+            advice = f"--missing={word} takes it as missing; listed in `values` it is an answer"
+            reason = f"{shown} looks like no answer: {advice}"
+        faults.add(ImportProblem(reason, field=field, line=line))
 
 
 def _refuse_off_scale(questions: Mapping[int, Question], faults: Faults) -> None:

@@ -149,6 +149,17 @@ SELECT p.line, p.field, l.number, l.text, p.question_id
  ORDER BY p.n LIMIT 20
 """
 
+DOUBTFUL = f"""
+SELECT l.line, l.field, l.text, l.doubt
+  FROM import_label l
+  LEFT JOIN import_question q ON q.key = l.question AND q.scheme = l.scheme AND q.kind = {KIND}
+ WHERE l.doubt <> '' AND coalesce(q.level, '') <> 'text'
+   AND NOT coalesce(q.values, '[]') @> to_jsonb(l.text)
+   AND NOT (l.doubt = 'number' AND l.level IN ('nominal', 'text'))
+ ORDER BY l.n LIMIT 20
+"""  # noqa: S608  (keys of ours)
+"""Texts that are likely no answers: words that mean nothing, and misspelt numbers."""
+
 OVER_TURNS = """
 SELECT p.line, p.field, p.number, r.n
   FROM import_placed p

@@ -10,10 +10,12 @@ from django.db import connection
 from annotation.formats import Faults, ImportProblem, Rating, SourceRecord
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.models import Occasion
-from annotation.records import Dialogue
+from annotation.records import HUMAN, Dialogue
+from annotation.text.cells import looks_like_a_number, looks_like_nothing, number
 from annotation.text.passages import stored
 from config.planner import tell_planner
 
+NOTHING, NUMBER = "nothing", "number"
 COLUMNS = {
     "line": "int4",
     "field": "text",
@@ -31,6 +33,7 @@ COLUMNS = {
     "sample": "int4",
     "number": "float8",
     "text": "text",
+    "doubt": "text",
     "missing": "text",
     "explanation": "text",
     "members": "jsonb",
@@ -100,6 +103,15 @@ def _ratings(entry: SourceRecord) -> Iterator[Rating]:
         yield entry.record
 
 
+def _doubt(value: float | str | None) -> str:
+    """Return why a text may be no answer of its question: it is likely nothing, or a misspelt number."""
+    if not isinstance(value, str):
+        return ""
+    if looks_like_nothing(value):
+        return NOTHING
+    return NUMBER if looks_like_a_number(value) and number(value) is None else ""
+
+
 def _columns(rating: Rating) -> tuple[Any, ...]:
     label = rating.label
     number = None if label.value is None or isinstance(label.value, str) else float(label.value)
@@ -110,12 +122,13 @@ def _columns(rating: Rating) -> tuple[Any, ...]:
         label.question,
         label.scheme,
         label.occasion,
-        label.kind,
+        label.kind or HUMAN,
         label.rater,
         label.identified,
         label.sample,
         number,
         label.value if isinstance(label.value, str) else rating.raw,
+        _doubt(label.value),
         label.missing,
         label.explanation,
         [list(member) for member in label.members] or None,

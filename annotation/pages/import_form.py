@@ -10,7 +10,6 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
 from annotation.formats import FORMATS, ImportProblem, manifest
-from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.formats.settings import SETTINGS, Setting, settings_of
@@ -32,8 +31,10 @@ def _field(setting: Setting) -> forms.Field:
     shown: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
     if setting.kind == "choice":
         none = "no" if len(setting.choices) == 1 else "neither"
-        return forms.ChoiceField(choices=[("", none), *((one, one) for one in setting.choices)], **shown)
-    return forms.CharField(max_length=NAME_LIMIT, **shown)
+        words = setting.words or (none, *setting.choices)
+        choices = list(zip(("", *setting.choices), words, strict=True))
+        return forms.ChoiceField(choices=choices, **shown)
+    return forms.CharField(max_length=setting.limit, **shown)
 
 
 class ImportForm(forms.Form):

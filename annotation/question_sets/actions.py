@@ -10,9 +10,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.errors import QuestionsRefused
-from annotation.models import Corpus, Label, QuestionSet
+from annotation.models import Corpus, QuestionSet
 from annotation.question_sets import material, wordings, writing
 from annotation.question_sets.figures import Figures
+from annotation.question_sets.reading import is_kept
 from annotation.question_sets.relations import table_of, version_of
 from annotation.scripts.making import make as make_one
 from annotation.scripts.quiz import POLICIES
@@ -72,11 +73,6 @@ def make(
     detail = {"version": chosen.version, **options, "uses": chosen.figures["uses"]}
     Event.objects.create(by=by, verb="make questions", subject=f"{corpus.name}: {name}"[:300], detail=detail)
     return Made(chosen, created=True)
-
-
-def is_kept(one: QuestionSet) -> bool:
-    """Whether a set never changes: a simulation used it, or people answered about its questions."""
-    return one.used_at is not None or Label.objects.filter(item__record__set=one).exists()
 
 
 def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:

@@ -14,6 +14,7 @@ from annotation.models import Corpus, Dialogue, Label, Record
 from annotation.question_sets import checks, staleness
 from annotation.question_sets.applying import ACCEPTED, REJECTED, supersede
 from annotation.question_sets.keys import new_key
+from annotation.question_sets.reading import asked_before
 from config.models import Event
 
 DECIDED = (ACCEPTED, REJECTED)
@@ -39,8 +40,8 @@ def add(
 def change(*, record: Record, content: Mapping[str, Any], by: User | None) -> Record:
     """Put a fact or a quiz question right by hand, and return what it is now.
 
-    A draft that nobody reviewed is rewritten; another one is superseded by a record that is accepted. Raises
-    QuestionsRefused.
+    A draft that nobody reviewed and no used set asks is rewritten; another one is superseded by a record that
+    is accepted. Raises QuestionsRefused.
     """
     record = (
         Record.objects.select_for_update(of=("self",)).select_related("dialogue__corpus").get(pk=record.pk)
@@ -50,7 +51,8 @@ def change(*, record: Record, content: Mapping[str, Any], by: User | None) -> Re
     if told == record.content:
         return record
     before = record.content
-    if record.status == "draft" and not Label.objects.filter(item__record=record).exists():
+    is_free = not (Label.objects.filter(item__record=record).exists() or asked_before([record]))
+    if record.status == "draft" and is_free:
         record.content = told
         record.save(update_fields=["content"])
         changed = record

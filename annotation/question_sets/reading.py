@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Campaign, Corpus, QuestionSet, Record, Use
+from annotation.models import Campaign, Corpus, Label, QuestionSet, Record, Use
 from annotation.question_sets.reviews import SCHEMES
 from annotation.question_sets.words import rule_told, type_told
 from annotation.scripts.records import LETTERS, QUESTION, STATUSES, UNKNOWN
@@ -16,6 +16,17 @@ from annotation.scripts.stored import date_record
 Asked = Mapping[str, str]
 """What a list is narrowed by: status, relation, text; a set's questions by source, hops and type, too."""
 CONTENT = ("head", "tail", "text", "answer")
+
+
+def is_kept(one: QuestionSet) -> bool:
+    """Whether a set never changes: a simulation used it, or people answered about its questions."""
+    return one.used_at is not None or Label.objects.filter(item__record__set=one).exists()
+
+
+def asked_before(records: Iterable[Record]) -> set[int]:
+    """Return those of some questions, by id, that a set asks which a simulation used: they never change."""
+    uses = Use.objects.filter(question__in=records, set__used_at__isnull=False)
+    return set(uses.values_list("question", flat=True).distinct())
 
 
 def standing(corpus: Corpus, kind: str) -> QuerySet[Record]:

@@ -90,6 +90,17 @@ def looks_like_a_model(name: str) -> bool:
     return MODEL.search(name) is not None
 
 
+def unsaid_judges(raters: Collection[str]) -> str:
+    """Ask which of some raters are judges, where nothing says so."""
+    names = sorted(raters)
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    models = ",".join(filter(looks_like_a_model, names[:20])) or names[0]
+    return (
+        f"nothing says who of {', '.join(names[:20])}{more} is a person and who a judge: name the judges, "
+        f"like --judges {models} (none where all are people)"
+    )
+
+
 def judges_of(text: str) -> frozenset[str] | None:
     """Return the raters that a list names as judges, none for the word `none`; None where it says nothing."""
     names = frozenset(name.strip() for name in text.split(",")) - {""}
@@ -112,11 +123,11 @@ class Names(dict[str, str]):
         self.join = join
         self.read = read
         self.clashes: dict[str, dict[str, None]] = {}
-        self._first: dict[str, str] = {}
+        self.first: dict[str, str] = {}
 
     def __missing__(self, cell: str) -> str:
         name = self.read(cell).strip()
-        first = self._first.setdefault(folded(name), name)
+        first = self.first.setdefault(folded(name), name)
         if name != first:
             self.clashes.setdefault(first, {first: None})[name] = None
         self[cell] = name = first if self.join else name

@@ -11,15 +11,18 @@ from calibration.models import Gold
 
 @dataclass(frozen=True)
 class Described:
-    """A gold with its rule in words; a rule that is no longer in the table is called by its key."""
+    """A gold with its rule in words; a rule that is no longer in the table is called by its key.
+
+    An option that is one of several words is told by its meaning: a policy is no count.
+    """
 
     gold: Gold
     title: str
     options: tuple[tuple[str, Any], ...]
 
     def __str__(self) -> str:
-        """Return `Majority (ties none)`."""
-        told = ", ".join(f"{name} {value}" for name, value in self.options)
+        """Return `Majority (ties: no gold label; the tie is listed)`."""
+        told = ", ".join(f"{name}: {value}" for name, value in self.options)
         return f"{self.title} ({told})" if told else self.title
 
 
@@ -28,5 +31,8 @@ def described(gold: Gold) -> Described:
     rule = RULES.get(gold.rule)
     if rule is None:
         return Described(gold, gold.rule, ())
-    options = tuple((name, gold.options[name]) for name in rule.options if name in gold.options)
+    kept = [
+        (name, option, gold.options[name]) for name, option in rule.options.items() if name in gold.options
+    ]
+    options = tuple((name, option.choices.get(value, value)) for name, option, value in kept)
     return Described(gold, rule.title, options)

@@ -37,9 +37,8 @@ def gold_or_job(
 ) -> Gold | Job:
     """Make gold of few labels at once; start a job for many, or for a slow rule. May raise GoldRuleError."""
     how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
-    chosen = rule_named(rule)
-    how["options"] = chosen.checked(options)
-    if scope_of(corpus, campaign).most() <= AT_ONCE and not chosen.is_slow(how["options"]):
+    how["options"] = rule_named(rule).checked(options)
+    if is_made_at_once(corpus, campaign, rule, how["options"]):
         return make(corpus=corpus, campaign=campaign, scheme_version=scheme_version, by=by, **how)
     params = how | {
         "corpus": corpus.pk,
@@ -49,6 +48,12 @@ def gold_or_job(
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]
     name = campaign.name if campaign else corpus.name
     return actions.start(kind=KIND, subject=f"{rule} over {name}, {digest}"[:300], params=params, by=by)
+
+
+def is_made_at_once(corpus: Corpus, campaign: Campaign | None, rule: str, options: Mapping[str, Any]) -> bool:
+    """Whether gold is chosen while the page waits: of few labels, by a rule that is not slow."""
+    chosen = rule_named(rule)
+    return scope_of(corpus, campaign).most() <= AT_ONCE and not chosen.is_slow(chosen.checked(options))
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -93,6 +93,41 @@ def make(
         progress(len(fitting), len(fitting))
     _log(gold, by)
     return gold
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a rule would choose: for how many items, and how many would stay without a value."""
+
+    n: int
+    without: int
+    ties: int
+
+
+def preview(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    scheme_version: SchemeVersion,
+    rule: str,
+    options: Mapping[str, Any],
+    raters: Sequence[str],
+) -> Preview:
+    """Count what `make` would choose of the same, without keeping anything. May raise GoldRuleError."""
+    chosen_rule = rule_named(rule)
+    checked = chosen_rule.checked(options)
+    if checked.get(DECISIONS) == IGNORED:
+        chosen_rule = replace(chosen_rule, reads_adjudications=False)
+    source = read(corpus, campaign, scheme_version, raters, chosen_rule)
+    fitting, _ = _fitting(source, chosen_rule, checked)
+    reasons: list[str] = []
+    for data in fitting:
+        answers = source.answers(data, chosen_rule, checked)
+        chosen = chosen_rule.choose(answers, checked)
+        votes = enumerate(_votes(answers.ratings))
+        reasons += [_value(answers.ratings, chosen, row, counts)[1] for row, counts in votes]
+    ties = sum(reason.startswith("tie: ") for reason in reasons)
+    return Preview(len(reasons), sum(bool(reason) for reason in reasons), ties)
 
 
 def _log(gold: Gold, by: User | None) -> None:

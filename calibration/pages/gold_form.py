@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django import forms
@@ -11,6 +12,7 @@ from annotation.schemes.base import UNSCALED
 from calibration.errors import GoldRuleError
 from calibration.gold.rules import RULES, Option, Rule, known_options, rules_with, words
 from calibration.reading.census import Census
+from calibration.statistics.core.types import ORDERED
 
 
 def _line(rule: Rule) -> str:
@@ -40,6 +42,8 @@ class GoldForm(forms.Form):
             for q in counted.questions.values()
             if q.level not in UNSCALED and not q.scheme.startswith("metric:")
         ]
+        if asked and all(q.level in ORDERED for q in asked if q.scheme == asked[0].scheme):
+            self.fields["rule"].initial = "median"
         schemes = {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in asked}
         for name, choices in (
             ("scheme", list(schemes.items())),
@@ -65,6 +69,11 @@ class GoldForm(forms.Form):
         """Return the scheme version chosen."""
         key, number = self.cleaned_data["scheme"].rsplit("@", 1)
         return SchemeVersion.objects.select_related("scheme").get(scheme__key=key, version=int(number))
+
+    def choice(self) -> str:
+        """Return what was chosen, so that a confirmation is of just this."""
+        chosen = (self.cleaned_data[name] for name in ("scheme", "rule", "raters"))
+        return json.dumps([*chosen, self.options()], sort_keys=True)
 
     def clean(self) -> dict[str, Any]:
         """Check the options of the rule chosen; those of other rules do not matter."""

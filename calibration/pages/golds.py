@@ -28,7 +28,8 @@ from calibration.gold.changes import changes_of, counts_everybody
 from calibration.gold.described import described
 from calibration.gold.difference import comparable
 from calibration.gold.findings import told
-from calibration.gold.job import gold_or_job
+from calibration.gold.job import gold_or_job, is_made_at_once
+from calibration.gold.making import Preview, preview
 from calibration.models import Gold, GoldLabel
 from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.exports import being_written, place_told, taken_by
@@ -73,7 +74,15 @@ def new(request: HttpRequest) -> HttpResponse:
         )
     counted = offered(scope_of(corpus, campaign))
     form = GoldForm(request.POST or None, counted=counted)
-    if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
+    before = None
+    if request.method == "POST" and form.is_valid() and request.POST.get("confirmed") != form.choice():
+        before = _preview(form, corpus, campaign)
+    if (
+        request.method == "POST"
+        and form.is_valid()
+        and before is None
+        and (gold := _made(request, form, corpus, campaign))
+    ):
         if isinstance(gold, Job):
             messages.info(request, "The gold labels are being made: see the list below.")
             if campaign is not None and not is_researcher(request.user):
@@ -85,8 +94,29 @@ def new(request: HttpRequest) -> HttpResponse:
         "corpus": corpus,
         "campaign": campaign,
         "counted": counted,
+        "before": before,
     }
     return render(request, "calibration/new_gold.html", context, status=422 if form.errors else 200)
+
+
+def _preview(form: GoldForm, corpus: Corpus, campaign: Campaign | None) -> Preview | None:
+    """Return how many items would stay without a value, where some would; None of what a job makes."""
+    rule, options = form.cleaned_data["rule"], form.options()
+    try:
+        if not is_made_at_once(corpus, campaign, rule, options):
+            return None
+        found = preview(
+            corpus=corpus,
+            campaign=campaign,
+            scheme_version=form.version(),
+            rule=rule,
+            options=options,
+            raters=form.cleaned_data["raters"],
+        )
+    except CalibrationError as error:
+        form.add_error(None, str(error))
+        return None
+    return found if found.without else None
 
 
 def _made(

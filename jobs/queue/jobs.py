@@ -9,10 +9,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from config.trouble import FULL, passing
 from jobs.errors import JobCancelled, JobInterrupted, JobLost, JobRefused
 from jobs.kinds import kind_of
 from jobs.models import Job
@@ -60,10 +61,12 @@ def work(
             break
         heart.hold([job.pk])
         try:
-            _in_thread(job, heart.name, stopping)
+            met_trouble = _in_thread(job, heart.name, stopping)
         finally:
             heart.let_go([job.pk])
         count += 1
+        if met_trouble:
+            _pause(stopping)
     return count
 
 
@@ -78,18 +81,26 @@ def claim(*, worker: str, only: Sequence[int] | None = None) -> Job | None:
         return None
     now = timezone.now()
     job.state, job.worker, job.attempts = Job.State.RUNNING, worker, job.attempts + 1
+    job.note = ""
     job.lease_expires, job.started_at = now + timedelta(seconds=timing.lease()), job.started_at or now
     job.save()
     return job
 
 
-def _in_thread(job: Job, worker: str, stopping: Callable[[], bool]) -> None:
-    """Do a job in a thread of its own; whatever goes wrong in it fails that job and no other."""
+def _in_thread(job: Job, worker: str, stopping: Callable[[], bool]) -> bool:
+    """Do a job in a thread of its own; whatever goes wrong in it fails that job and no other.
+
+    Returns whether it met trouble that passes by itself, so that the next try had better wait.
+    """
     with ThreadPoolExecutor(1, thread_name_prefix=f"job-{job.pk}") as pool:
         future: Future[None] = pool.submit(_do_and_close, job, worker, stopping)
         error = future.exception()
     if isinstance(error, JobLost):
         logger.warning("%s went to another worker", job)
+    elif sentence := passing(error):
+        logger.warning("%s waits: %s", job, sentence)
+        _put_back_once_possible(job, worker, sentence, stopping)
+        return True
     elif error is not None:
         logger.error("%s failed", job, exc_info=error)
         close(
@@ -98,6 +109,26 @@ def _in_thread(job: Job, worker: str, stopping: Callable[[], bool]) -> None:
             Job.State.FAILED,
             error=f"unexpected {type(error).__name__}: the server's log says more",
         )
+    return False
+
+
+def _put_back_once_possible(job: Job, worker: str, sentence: str, stopping: Callable[[], bool]) -> None:
+    """Put a job back; on a full disk that cannot be written either, until there is room."""
+    while True:
+        try:
+            return put_back(job, worker, sentence)
+        except DatabaseError as error:
+            if passing(error) is None or stopping():
+                raise
+            connection.close()
+            _pause(stopping)
+
+
+def _pause(stopping: Callable[[], bool]) -> None:
+    """Give trouble time to pass."""
+    until = time.monotonic() + timing.TROUBLE_PAUSE
+    while time.monotonic() < until and not stopping():
+        time.sleep(0.2)
 
 
 def _do_and_close(job: Job, worker: str, stopping: Callable[[], bool]) -> None:
@@ -142,6 +173,23 @@ def give_back(job: Job, worker: str) -> None:
     """Return a job that was interrupted: it waits again, as if it had not been tried."""
     held = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
     held.update(state=Job.State.QUEUED, worker="", lease_expires=None, attempts=F("attempts") - 1)
+
+
+def put_back(job: Job, worker: str, sentence: str) -> None:
+    """Let a job wait that met trouble which passes by itself; `sentence` says what it waits for.
+
+    It is tried again until there is room on the disk, and so often as it may be after any other trouble.
+    """
+    held = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
+    waits = {"state": Job.State.QUEUED, "worker": "", "lease_expires": None, "note": sentence[:200]}
+    if held.filter(cancel_asked=True).exists():
+        close(job, worker, Job.State.CANCELLED)
+    elif sentence == FULL:
+        held.update(**waits, attempts=F("attempts") - 1)
+    elif job.attempts >= job.max_attempts:
+        close(job, worker, Job.State.FAILED, error=sentence)
+    else:
+        held.update(**waits)
 
 
 def renew(*, worker: str, held: Sequence[int]) -> None:

@@ -10,6 +10,8 @@ POLL = 1.0
 """A worker without work looks again after so long, if nothing wakes it before."""
 SWEEP_EVERY = 15.0
 """What lost workers held is looked for so often."""
+TROUBLE_PAUSE = 15.0
+"""A job that met trouble which passes by itself, such as a full disk, is tried again after so long."""
 FORGOTTEN_AFTER = 3600.0
 """A worker that was not seen for so long is taken off the list."""
 SEEN_LATELY = 30.0

@@ -162,7 +162,7 @@ def test_looking_at_an_opened_test_report_again_is_no_new_look(
     researcher.post(reverse("open-test", args=[study.pk]), {"purpose": "the paper"})
     rated.say("cem", "quality", [3.0] * 18)
     page = researcher.get(reverse("report", args=[study.pk]) + "?part=test").content.decode()
-    assert "Labels came in after" in page
+    assert "Labels came in since" in page
     assert study.reports.filter(part="test").count() == 1
 
 
@@ -225,3 +225,35 @@ def test_opening_test_says_why_a_study_cannot_be_read_any_more(researcher: Clien
     answer = researcher.get(reverse("open-test", args=[study.pk]))
     assert answer.status_code == 422
     assert "the corpus has no split" in answer.content.decode()
+
+
+def test_before_gold_is_made_the_page_says_how_many_items_stay_without_a_value(researcher: Client) -> None:
+    built = world(dialogues=2, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3, 4, 5])
+    built.say("ann", "quality", [1, 2, 3, 4])
+    built.say("ben", "quality", [1, 3, 4, 4])
+    address = reverse("new-gold") + f"?corpus={built.corpus.pk}"
+    form = {"scheme": "quality@1", "rule": "majority", "ties": "none"}
+    page = researcher.post(address, form)
+    said = " ".join(page.content.decode().split())
+    assert "2 of 4 items would stay without a value by this rule, 2 of them because answers tie." in said
+    assert not Gold.objects.exists()
+    confirmed = form | {"confirmed": page.context["form"].choice()}
+    other = confirmed | {"ties": "lowest"}
+    assert researcher.post(address, other).status_code == 302, "nothing stays without a value: made at once"
+    assert researcher.post(address, confirmed).status_code == 302
+    gold = Gold.objects.get(without=2)
+    shown = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
+    assert "no gold label; the tie is listed" in shown
+
+
+def test_on_a_scale_gold_is_the_median_by_default_and_of_categories_the_majority(researcher: Client) -> None:
+    for key, level, values, rule in (
+        ("quality", "ordinal", [1, 2, 3], "median"),
+        ("act", "nominal", ["ask", "tell"], "majority"),
+    ):
+        built = world(dialogues=1, turns=1, name=key)
+        built.ask(key, level, values)
+        built.say("ann", key, [values[0]])
+        page = researcher.get(reverse("new-gold") + f"?corpus={built.corpus.pk}")
+        assert page.context["form"]["rule"].value() == rule

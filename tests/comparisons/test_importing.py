@@ -80,7 +80,7 @@ def test_judgments_of_mt_bench_are_about_the_turn_or_the_whole(tmp_path: Path) -
             conversation_b=battle()["conversation_a"],
         ),
     ]
-    imported(lines(tmp_path, *rows), format="pairs")
+    imported(lines(tmp_path, *rows), format="pairs", settings={"judges": "none"})
     labels = list(Label.objects.order_by("id").select_related("rater", "item"))
     first, whole, again = labels
     assert [one.turn_id is None for one in first.item.members.all()] == [False, False]
@@ -97,7 +97,7 @@ def test_judgments_of_mt_bench_are_about_the_turn_or_the_whole(tmp_path: Path) -
 def test_a_table_of_responses_is_read_as_well(tmp_path: Path) -> None:
     rows = ["id,prompt,model_a,model_b,response_a,response_b,winner_model_a,winner_model_b,winner_tie,judge"]
     rows += ['7,"[""q"", ""r""]",x,y,"[""1"", ""2""]","[""3"", ""4""]",0,1,0,ann']
-    imported(written(tmp_path, *rows, name="a.csv"), format="pairs")
+    imported(written(tmp_path, *rows, name="a.csv"), format="pairs", settings={"judges": "none"})
     assert best(Label.objects.get()) == ["y"]
 
 
@@ -122,7 +122,7 @@ def test_texts_of_a_table_are_kept_as_they_stand_though_they_look_like_json(
     result = imported(path, format="pairs")
     texts = Turn.objects.order_by("pk").values_list("continuation__key", "text")
     assert sorted(texts) == [("self", prompt), ("x", one), ("y", other)]
-    assert result.notes[0] == "Columns passed over: note."
+    assert "Columns passed over: note." in result.notes
 
 
 def test_fields_of_a_battle_that_are_not_read_are_named(tmp_path: Path) -> None:
@@ -176,9 +176,10 @@ def test_what_cannot_be_compared_is_refused_with_its_line(tmp_path: Path, record
 
 
 def test_a_file_read_again_changes_nothing(tmp_path: Path) -> None:
-    imported(lines(tmp_path, line(), battle()), format="pairs")
+    judges = {"judges": "none"}
+    imported(lines(tmp_path, line(), battle()), format="pairs", settings=judges)
     before = Item.objects.count(), Label.objects.count()
-    again = imported(lines(tmp_path, battle(), line()), format="pairs", into=True)
+    again = imported(lines(tmp_path, battle(), line()), format="pairs", into=True, settings=judges)
     assert not again.created
     assert (Item.objects.count(), Label.objects.count()) == before
 

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
 from annotation.formats.decoding import decode_python
-from annotation.formats.settings import SETTINGS, settings_of
+from annotation.formats.settings import COMMON, SETTINGS, settings_of
 from annotation.models import Import
 from tests.importing.helpers import census, imported, refusal
 
@@ -106,10 +106,11 @@ def test_an_empty_folder_is_a_problem(tmp_path: Path, format: str) -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_format_takes_the_settings_that_it_names_and_no_others(format: str) -> None:
-    taken = FORMATS[format].settings
+    taken = (*COMMON, *FORMATS[format].settings)
     assert set(taken) <= set(SETTINGS)
     said = {"system": "x", "given": "speaker", "min_turns": "3", "any_size": "yes"}
     said |= {"main": "Ana", "keep_directions": "yes", "dialogue": "d", "turns_from": "1"}
+    said |= {"fold_names": "yes", "missing": "NA, -", "judges": "gpt-4"}
     assert settings_of({key: said[key] for key in taken}, format, taken).keys() == set(taken)
     assert settings_of(dict.fromkeys(SETTINGS, ""), format, taken) == {}
     for key in sorted(SETTINGS.keys() - set(taken)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
@@ -20,6 +20,7 @@ from rest_framework.test import APIClient
 
 from annotation.formats import FORMATS
 from annotation.formats.guessing import beginning, guess
+from annotation.importing import reading
 from annotation.models import Continuation, Import, Label, Turn, Upload
 from jobs.models import Job
 from tests import factories
@@ -182,6 +183,55 @@ def test_hostile_workbooks_are_refused_in_a_line(tmp_path: Path) -> None:
     ):
         (tmp_path / "hostile.xlsx").write_bytes(content)
         assert reason in refusal(tmp_path / "hostile.xlsx", format="turns-xlsx").reason
+
+
+MAIN = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+STRINGS = (
+    b'<Override PartName="/xl/other.xml" ContentType="application/vnd.openxmlformats-officedocument'
+    b'.spreadsheetml.sharedStrings+xml"/></Types>'
+)
+
+
+def bombs(good: Path) -> Iterator[tuple[str, bytes]]:
+    """Small workbooks that hold much, each in another part."""
+    with zipfile.ZipFile(good) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    types = parts["[Content_Types].xml"]
+    cells, rows = b"<c/>" * 10_000_000, b"<row/>" * 1_100_000
+    names = b'<definedName name="a">x</definedName>' * 1_000_000
+    for part, change in (
+        ("xl/styles.xml", {"xl/styles.xml": sheet_of(b"styleSheet", b"cellXfs", b"<xf/>" * 3_000_000)}),
+        (
+            "xl/other.xml",
+            {
+                "[Content_Types].xml": types.replace(b"</Types>", STRINGS),
+                "xl/other.xml": b"<sst " + MAIN + b">" + b"<si/>" * 3_000_000 + b"</sst>",
+            },
+        ),
+        ("xl/workbook.xml", {"xl/workbook.xml": parts["xl/workbook.xml"] + names}),
+        ("[Content_Types].xml", {"[Content_Types].xml": types + b"<Default/>" * 1_000_000}),
+        (SHEET, {SHEET: sheet_of(b"worksheet", b"sheetData", b"<row>" + cells + b"</row>")}),
+        (SHEET, {SHEET: sheet_of(b"worksheet", b"sheetData", b'<row a="' + b"x" * 40_000_000 + b'"/>')}),
+        ("over 1,048,576 rows", {SHEET: sheet_of(b"worksheet", b"sheetData", rows)}),
+    ):
+        yield part, _archive(**(parts | change))
+
+
+def sheet_of(outer: bytes, inner: bytes, content: bytes) -> bytes:
+    return b"<%s %s><%s>%s</%s></%s>" % (outer, MAIN, inner, content, inner, outer)
+
+
+def test_a_small_workbook_that_holds_much_is_refused_before_objects_are_made_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MEMORY", 150 * 2**20)
+    monkeypatch.setattr(reading, "CPU_SECONDS", 40)
+    good = workbook(tmp_path / "good.xlsx")
+    bomb = tmp_path / "bomb.xlsx"
+    for part, content in bombs(good):
+        bomb.write_bytes(content)
+        assert bomb.stat().st_size < 200_000
+        reason = refusal(bomb, format="turns-xlsx").reason
+        assert part in reason, reason
+    assert imported(good, format="turns-xlsx").dialogues == 2
 
 
 def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:

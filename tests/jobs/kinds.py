@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from django.db import connection
+
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
 from jobs.models import Job
@@ -27,6 +29,10 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
         raise JobRefused(told["refuse"], {"line": 3})
     if "divide" in told:
         return {"quotient": 1 / told["divide"]}
+    if Path(told.get("trouble", "")).is_file():
+        with connection.cursor() as cursor:  # a file with an error code of PostgreSQL's
+            code = Path(told["trouble"]).read_text()
+            cursor.execute(f"DO $$ BEGIN RAISE EXCEPTION 'trouble' USING ERRCODE = '{code}'; END $$")
     if "die" in told:
         os.kill(os.getpid(), signal.SIGKILL)
     return {"counted": told.get("total", 1)}

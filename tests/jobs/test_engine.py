@@ -12,12 +12,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from config.trouble import BUSY, FULL
 from jobs import actions
 from jobs.errors import JobError
 from jobs.models import Job, Worker
 from jobs.queue import identity, jobs, sweeping, timing
 from jobs.queue.heartbeat import Heart
-from jobs.queue.progress import EVERY, Progress
+from jobs.queue.progress import EVERY, Progress, never
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -81,6 +82,34 @@ def test_an_unexpected_error_fails_its_job_alone_and_is_in_the_log(caplog: pytes
     assert (now(broken).state, now(sound).state) == ("failed", "done")
     assert broken.error == "unexpected ZeroDivisionError: the server's log says more"
     assert "ZeroDivisionError: division by zero" in caplog.text
+
+
+def test_a_job_waits_while_the_disk_is_full_and_is_done_once_there_is_room(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(timing, "TROUBLE_PAUSE", 0.01)
+    full = tmp_path / "trouble"
+    full.write_text("53100")
+    job = begin(trouble=str(full))
+    for _ in range(5):  # more often than a job is tried otherwise
+        claimed = jobs.claim(worker="w")
+        assert jobs._in_thread(claimed, "w", never), "a pause follows"
+        assert (now(job).state, job.attempts, job.error) == ("queued", 0, "")
+        assert job.note == FULL[:200]
+    full.unlink()
+    work_off()
+    assert (now(job).state, job.error, job.note) == ("done", "", "step 1")
+
+
+def test_other_trouble_that_passes_is_waited_for_so_often_as_a_job_is_tried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(timing, "TROUBLE_PAUSE", 0.01)
+    locked = tmp_path / "trouble"
+    locked.write_text("55P03")
+    job = begin(trouble=str(locked))
+    assert work_off() == job.max_attempts
+    assert (now(job).state, job.error) == ("failed", BUSY)
 
 
 def test_a_waiting_job_is_cancelled_at_once_and_a_running_one_at_its_next_step(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.db import OperationalError, connection
 from django.utils import timezone
 
@@ -32,6 +34,7 @@ def test_ready_with_a_worker_for_each_queue(client):
         "status": "ok",
         "database": True,
         "migrations": True,
+        "storage": True,
         "workers": {"calls": True, "metrics": True, "jobs": True},
     }
 
@@ -73,6 +76,18 @@ def test_not_ready_where_an_open_connection_proves_broken(client, monkeypatch):
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["database"] is False
+
+
+@pytest.mark.django_db
+def test_not_ready_while_nothing_can_be_saved(client, monkeypatch):
+    for queue in QUEUES:
+        seen(queue)
+    free = shutil.disk_usage(settings.HOME).free
+    monkeypatch.setattr(health, "LEAST_ROOM", free * 1000)
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert (answer.json()["status"], answer.json()["storage"]) == ("unavailable", False)
+    assert answer.json()["database"] is True
 
 
 @pytest.mark.parametrize("page", ["/healthz", "/readyz"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.errors import QuestionsRefused
@@ -231,6 +232,63 @@ def test_wordings_are_taken_in_and_kept_when_a_set_is_made_anew(corpus: Corpus, 
     assert wordings.take(dialogue=dialogue, styles=other, by=researcher)["used"] == 1
     made(corpus, researcher, seed=6)
     assert Record.objects.get(key="first@2:f1:past").content["styles"] == {"ben": "So who was it?"}
+
+
+def test_a_set_that_was_used_keeps_the_texts_of_the_quiz_questions_it_asks(
+    corpus: Corpus, researcher: User
+) -> None:
+    first = made(corpus, researcher).set
+    dialogue, quiz = corpus.dialogues.get(), Record.objects.get(key="q1")
+    assert first.uses.filter(question=quiz).exists()
+    QuestionSet.objects.filter(pk=first.pk).update(used_at=timezone.now())
+    asked = {use.question.key: use.question.content for use in first.uses.select_related("question")}
+    styles = {key: {"default": f"Well, {key}?"} for key in asked}
+    told = wordings.take(dialogue=dialogue, styles=styles, by=researcher)
+    assert told == {"worded": 0, "superseded": 1, "used": len(asked) - 1}
+    assert {use.question.key: use.question.content for use in first.uses.select_related("question")} == asked
+    assert Record.objects.get(key="q1").superseded_by == Record.objects.get(key="q1.2")
+    assert Record.objects.get(key="q1.2").content["styles"] == {"default": "Well, q1?"}
+    second = made(corpus, researcher).set
+    assert second.version == 2
+    assert {use.question.key for use in second.uses.all()} & {"q1", "q1.2"} == {"q1.2"}
+
+
+def test_a_draft_that_a_used_set_asks_is_superseded_when_it_is_changed_by_hand(
+    tmp_path: Path, researcher: User
+) -> None:
+    corpus = brought(tmp_path, script())
+    corpus.question_sets.update(used_at=timezone.now())
+    Record.objects.filter(key="q1").update(status="draft")
+    quiz = Record.objects.get(key="q1")
+    changed = editing.change(record=quiz, content=quiz.content | {"text": "Cara bought what?"}, by=researcher)
+    assert (changed.key, Record.objects.get(key="q1").content) == ("q1.2", quiz.content)
+
+
+def test_the_database_refuses_to_change_a_question_that_a_used_set_asks(
+    corpus: Corpus, researcher: User
+) -> None:
+    first = made(corpus, researcher).set
+    quiz = Record.objects.get(key="q1")
+    styled = quiz.content | {"styles": {"default": "Cara bought what?"}}
+    Record.objects.filter(pk=quiz.pk).update(content=styled)
+    QuestionSet.objects.filter(pk=first.pk).update(used_at=timezone.now())
+    with pytest.raises(IntegrityError, match="a question set that was used asks it"), transaction.atomic():
+        Record.objects.filter(pk=quiz.pk).update(content=quiz.content)
+    Record.objects.filter(pk=quiz.pk).update(status="rejected")
+
+
+def test_questions_of_a_set_that_people_answered_about_stay_as_they_are(
+    corpus: Corpus, researcher: User
+) -> None:
+    stored, ana = made(corpus, researcher).set, factories.user("ana")
+    one, other = Record.objects.filter(set=stored).order_by("pk")[:2]
+    Record.objects.filter(pk=one.pk).update(content=one.content | {"styles": {"default": "So, who?"}})
+    Record.objects.filter(key="q1").update(status="rejected")
+    campaign = opened(corpus, "style_review", ana, record_status="accepted")
+    answer(campaign, ana, **{one.key: {"same_meaning": 1, "in_character": 4}})
+    styles = {row.key: {"default": "And who?"} for row in (one, other)}
+    told = wordings.take(dialogue=corpus.dialogues.get(), styles=styles, by=researcher)
+    assert told == {"worded": 0, "superseded": 0, "used": 2}
 
 
 def test_a_question_that_people_answered_about_is_superseded_by_one_with_wordings(

@@ -17,6 +17,8 @@ from annotation.importing import ImportProblem, ImportResult, import_path
 from annotation.importing.engine import Progress
 from config.commands import DatabaseCommand
 
+METAVARS = {"name": "NAME", "names": "NAMES", "count": "N"}
+
 
 class Command(DatabaseCommand):
     """`manage.py import_corpus PATH --format F --name N`"""
@@ -58,9 +60,9 @@ class Command(DatabaseCommand):
             parser.add_argument(
                 f"--{setting.key.replace('_', '-')}",
                 default="",
-                nargs="?" if len(setting.choices) == 1 else None,
-                const=setting.choices[0] if len(setting.choices) == 1 else None,
-                metavar="|".join(setting.choices) or ("N" if setting.kind == "count" else "NAME"),
+                nargs="?" if setting.choices[:1] == ("yes",) else None,
+                const="yes" if setting.choices[:1] == ("yes",) else None,
+                metavar="|".join(setting.choices) or METAVARS[setting.kind],
                 help=setting.help[0].lower() + setting.help[1:].rstrip("."),
             )
         parser.add_argument("--source", default="", help="where the data is from")

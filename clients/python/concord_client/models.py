@@ -1224,6 +1224,9 @@ FilesEnum: TypeAlias = Literal["there", "deleted", "kept", "left"]
 FlagsEnum: TypeAlias = Literal["constant_rater", "few_clusters", "moderate_clusters", "one_item", "undefined_resamples", "degenerate_resamples", "prevalence", "treated_as_interval", "missing_cells", "dropped_items", "dropped_raters", "few_items", "clipped", "outside_range", "one_order", "by_chance", "constant_too", "few_events", "no_events", "single_cluster_stratum", "clusters_span_strata", "ignores_clusters", "unequal_n", "errors_measured_elsewhere"]
 
 
+FoldNamesEnum: TypeAlias = Literal["yes", "no"]
+
+
 class Forecast(TypedDict, total=False):
     """Submissions a day over the last seven days, and the days that the rest takes at that pace."""
     left: Required[int]
@@ -1440,6 +1443,9 @@ class ImportRequestRequest(TypedDict, total=False):
     source: str
     licence: str
     sha256: str
+    fold_names: FoldNamesEnum | BlankEnum
+    missing: str
+    judges: str
     system: str
     given: GivenEnum | BlankEnum
     any_size: OnlyYesEnum | BlankEnum
