@@ -23,6 +23,8 @@ JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 KINDS: dict[str, str] = {
     "report": "calibration.studies.job",
     "plan": "calibration.plans.job",
+    "profile": "calibration.profiles.job",
+    "counts": "calibration.counts.job",
     "deletion": "annotation.deletion.job",
     "import": "annotation.importing.job",
     "opening": "annotation.campaigns.job",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -14,10 +14,12 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.models import Corpus
 from calibration.api.looking import LookedAtSerializer, OpensTestSerializer, asked, made_of
-from calibration.counts.computing import compute, compute_on_test
+from calibration.api.serializers import ReportJobSerializer
+from calibration.counts.job import counts_on_test, counts_or_job
 from calibration.counts.query import MOST_TURNS, SAMPLES, CountsQuery, read
 from calibration.counts.renderings import as_json
 from calibration.statistics.judge_errors import CORRECTIONS
+from jobs.models import Job
 
 Plain = serializers.Serializer[Any]
 
@@ -106,6 +108,8 @@ class CountsSerializer(Plain):
     corpus = serializers.CharField()
     campaign = serializers.CharField(allow_null=True)
     part = serializers.CharField()
+    computed_at = serializers.CharField(allow_null=True, help_text="null: of the labels of now")
+    labels_since = serializers.BooleanField(help_text="whether labels have come since it was computed")
     rater = serializers.CharField()
     kind = serializers.CharField()
     simulated = serializers.BooleanField()
@@ -125,14 +129,25 @@ class CountsSerializer(Plain):
     looks_at_test = LookSerializer(many=True)
 
 
-@extend_schema(methods=["GET"], parameters=[CountsQuerySerializer], responses=CountsSerializer)
-@extend_schema(methods=["POST"], request=CountsTestSerializer, responses=CountsSerializer)
+ANSWERS = {200: CountsSerializer, 202: ReportJobSerializer}
+
+
+@extend_schema(methods=["GET"], parameters=[CountsQuerySerializer], responses=ANSWERS)
+@extend_schema(methods=["POST"], request=CountsTestSerializer, responses=ANSWERS)
 @api_view(["GET", "POST"])
 def counts(request: Request, pk: int) -> Response:
-    """Return counts and scores by system and condition; POST logs a look at test and counts there."""
+    """Return counts and scores by system and condition; POST logs a look at test and counts there.
+
+    Of many labels they are as last computed: `computed_at` says when, and `labels_since` whether labels have
+    come since; newer ones are then computed. Before there are any: 202 with their job; ask by GET again.
+    """
     corpus = access.corpus(pk)
     data, purpose = asked(request, CountsQuerySerializer, CountsTestSerializer)
-    made = made_of(request, lambda: _query(corpus, data), compute, compute_on_test, purpose)
+    made = made_of(request, lambda: _query(corpus, data), counts_or_job, counts_on_test, purpose)
+    if isinstance(made, Job):
+        if not made.active:
+            raise ValidationError({"detail": [made.error or "The job was cancelled."]})
+        return Response(ReportJobSerializer(made).data, status=status.HTTP_202_ACCEPTED)
     return Response(as_json.content(made))
 
 

@@ -20,6 +20,7 @@ from calibration.counts.choices import Chosen
 from calibration.counts.query import CountsQuery, part_of
 from calibration.counts.units import By, Units, failed, units
 from calibration.errors import CountsRefused
+from calibration.kept import Kept
 from calibration.reading.census import QuestionInfo, census
 from calibration.reports.wording import counted as told
 from calibration.reports.wording import crowd_of, listed
@@ -38,7 +39,7 @@ class Counts:
 
     ``by`` gives each row's values of the query's keys, by the row's code. ``people`` says who rated a sample,
     ``n_rated`` how many of the judge's continuations; both empty where nothing is corrected. ``fakes`` are
-    the codes of the rows that hold a continuation by a fake model.
+    the codes of the rows that hold a continuation by a fake model; ``kept`` is None for figures of now.
     """
 
     query: CountsQuery
@@ -52,6 +53,7 @@ class Counts:
     people: str
     n_rated: int
     fakes: frozenset[int] = frozenset()
+    kept: Kept | None = None
 
     @property
     def is_turns(self) -> bool:
@@ -64,11 +66,41 @@ class Counts:
         return [cell.column for cell in self.table.rows[0].cells] if self.table.rows else []
 
 
+@dataclass(frozen=True)
+class Ground:
+    """What a query speaks of: its part of the corpus, and who answered what."""
+
+    query: CountsQuery
+    chosen: Chosen
+    part: str
+    split: Split | None
+    clusters: frozenset[str] | None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is computed from the labels of a ground; names as in `Counts`. It can be kept as JSON."""
+
+    __pydantic_config__ = {"ser_json_inf_nan": "strings"}
+
+    table: Table
+    by: tuple[By, ...]
+    people: str
+    n_rated: int
+    fakes: frozenset[int]
+
+
 def compute(*, query: CountsQuery, by: User | None) -> Counts:
     """Return the table of a query. A split is fixed by it, as by every look at labels.
 
     Raises CountsRefused, in one line, where there is none, and for a test part that was not opened.
     """
+    ground = ground_of(query=query, by=by)
+    return counts_of_figures(ground, figures_of(ground))
+
+
+def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
+    """Return what a query speaks of; little is read for it. Raises CountsRefused as `compute` does."""
     split, part = part_of(query)
     if split is not None:
         splits.fix(split=split, by=by)
@@ -77,8 +109,15 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
     chosen = choices.choose(query, counted)
     if split is not None and part == "test":
         _check_opened(split, chosen)
-    made, found, rated, people = _read(query, chosen, clusters)
+    return Ground(query, chosen, part, split, clusters)
+
+
+def figures_of(ground: Ground) -> Figures:
+    """Read the labels and compute. Raises CountsRefused."""
+    query, chosen = ground.query, ground.chosen
+    made, found, rated, people = _read(query, chosen, ground.clusters)
     if not len(made):
+        part = ground.part
         raise CountsRefused(f"{chosen.name} has counts or scores of no continuation of the {part} part")
     if len(found.by) > MOST_ROWS:
         keys = listed(query.by)
@@ -95,20 +134,27 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
         )
     except MixedLengths as error:
         raise CountsRefused(str(error)) from error
-    looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     n_rated = 0 if rated is None else int((~np.isnan(rated.values)).any(axis=1).sum())
+    return Figures(result, found.by, people, n_rated, found.fakes)
+
+
+def counts_of_figures(ground: Ground, figures: Figures, kept: Kept | None = None) -> Counts:
+    """Return the table with all that is said of it. `kept` says when its figures were computed."""
+    split = ground.split
+    looks = split.looks.select_related("by") if split is not None and ground.part == "test" else ()
     return Counts(
-        query,
-        chosen,
-        result,
-        found.by,
-        _titles(chosen),
-        part,
+        ground.query,
+        ground.chosen,
+        figures.table,
+        figures.by,
+        _titles(ground.chosen),
+        ground.part,
         split,
         tuple(looks),
-        people,
-        n_rated,
-        found.fakes,
+        figures.people,
+        figures.n_rated,
+        figures.fakes,
+        kept,
     )
 
 

@@ -15,7 +15,8 @@ from annotation import access
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus
 from calibration.counts import charts, choices, wording
-from calibration.counts.computing import Counts, compute, facts, open_test
+from calibration.counts.computing import Counts, facts, open_test
+from calibration.counts.job import counts_or_job
 from calibration.counts.query import PEOPLE, SYSTEM, CountsQuery, read
 from calibration.counts.renderings import RENDERINGS
 from calibration.counts.renderings.common import Kind, distances, kinds, rows_of
@@ -25,7 +26,9 @@ from calibration.reading.scope import scope_of
 from calibration.statistics.judge_errors import CORRECTIONS
 from config.ids import row_id
 from config.permissions import researcher_only
+from jobs.models import Job
 
+TITLE = "Behaviour counts"
 CORRECTION_NAMES = {
     "auto": "yes, what people rated was drawn at random",
     "rogan_gladen": "yes, it was not drawn at random",
@@ -58,8 +61,15 @@ def counts(request: HttpRequest, pk: int) -> HttpResponse:
     status = 200
     if context["raters"]:
         try:
-            context |= _shown(compute(query=read(given, corpus, campaign), by=_user(request)))
-            context |= _beside(request, corpus, campaign, given)
+            found = _found(request, corpus, campaign, given)
+            if "again" in request.GET:
+                asked = request.GET.copy()
+                del asked["again"]
+                return redirect(f"{reverse('counts', args=[corpus.pk])}?{asked.urlencode()}")
+            if isinstance(found, Job):
+                page = {"corpus": corpus, "active_room": "corpora", "job": found, "title": TITLE}
+                return render(request, "calibration/figures_progress.html", page)
+            context |= found
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if given else 200
@@ -75,9 +85,12 @@ def counts_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if rendering is None:
         raise Http404
     try:
-        made = compute(query=read(_given(request), corpus, _campaign(request, corpus)), by=_user(request))
+        query = read(_given(request), corpus, _campaign(request, corpus))
+        made = counts_or_job(query=query, by=_user(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
+    if isinstance(made, Job):
+        return redirect(f"{reverse('counts', args=[corpus.pk])}?{request.GET.urlencode()}")
     response = HttpResponse(rendering.write(made), content_type=rendering.media_type)
     response["Content-Disposition"] = f'attachment; filename="counts-{corpus.pk}.{rendering.suffix}"'
     return response
@@ -173,15 +186,25 @@ def _shown(made: Counts) -> dict[str, Any]:
     }
 
 
-def _beside(
+def _found(
     request: HttpRequest, corpus: Corpus, campaign: Campaign | None, given: dict[str, str]
-) -> dict[str, Any]:
-    """Return the tables of a second rater with the same rows: scores can be equal where counts differ."""
-    if "beside" not in given:
-        return {}
-    other = {key: text for key, text in given.items() if key not in ("questions", "samples")}
-    query = read(other | {"rater": given["beside"]}, corpus, campaign)
-    return {"beside": _shown(compute(query=query, by=_user(request)))}
+) -> dict[str, Any] | Job:
+    """Return what the page shows of the tables, or the job that computes one of them.
+
+    Beside them are those of a second rater with the same rows: scores can be equal where counts differ.
+    """
+    again = "again" in request.GET
+    made = counts_or_job(query=read(given, corpus, campaign), by=_user(request), again=again)
+    beside: Counts | Job | None = None
+    if "beside" in given:
+        other = {key: text for key, text in given.items() if key not in ("questions", "samples")}
+        query = read(other | {"rater": given["beside"]}, corpus, campaign)
+        beside = counts_or_job(query=query, by=_user(request), again=again)
+    if isinstance(made, Job):
+        return made
+    if isinstance(beside, Job):
+        return beside
+    return _shown(made) | ({"beside": _shown(beside)} if beside else {})
 
 
 def _bodies(made: Counts, kind: Kind) -> list[list[Any]]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.models import Continuation, Label
+from annotation.models import Continuation
 from calibration.profiles import causes, distribution, summary, tables
 from calibration.profiles.contexts import contexts
+from calibration.profiles.job import profile_or_job, spread_of
+from calibration.profiles.points import ALL, SAME
 from config.ids import row_id
 from config.permissions import researcher_only
-from judges.rating.doubts import doubtful_values, fitted_on_themselves
+from jobs.models import Job
 
+TITLE = "What metrics say of each system"
 FILES = {
     "csv": (tables.as_csv, "text/csv; charset=utf-8"),
     "tex": (tables.as_latex, "text/plain; charset=utf-8"),
@@ -26,21 +31,22 @@ FILES = {
 @require_GET
 @researcher_only
 def profile(request: HttpRequest, pk: int) -> HttpResponse:
-    """Systems as rows, metrics as columns, in their aspects."""
+    """Systems as rows, metrics as columns, in their aspects; of a large corpus as they were last computed."""
     corpus = access.corpus(pk)
-    scored = Label.objects.filter(item__continuation=OuterRef("pk"), rater__kind="metric")
-    examples = Continuation.objects.filter(Exists(scored), dialogue__corpus=corpus)
-    panels = summary.profile(corpus)
-    columns = {column.id: column.name for panel in panels for column in panel.columns}
-    doubts = doubtful_values(corpus, columns)
-    learned = fitted_on_themselves(corpus, columns)
-    context = {
-        "corpus": corpus,
-        "active_room": "corpora",
-        "panels": panels,
-        "doubts": [(columns[rater], doubt) for rater, doubt in doubts.items()],
-        "learned": [(columns[rater], n) for rater, n in learned.items()],
-        "examples": examples.select_related("dialogue", "system").order_by("pk")[:30],
+    points = _points(request)
+    found = profile_or_job(corpus=corpus, by=_user(request), points=points, again="again" in request.GET)
+    if "again" in request.GET:
+        return redirect(f"{reverse('profile', args=[corpus.pk])}?points={points}")
+    context: dict[str, Any] = {"corpus": corpus, "active_room": "corpora", "points": points}
+    if isinstance(found, Job):
+        return render(request, "calibration/figures_progress.html", context | {"job": found, "title": TITLE})
+    columns = {column.id: column.name for panel in found.panels for column in panel.columns}
+    context |= {
+        "panels": found.panels,
+        "doubts": [(columns[rater], doubt) for rater, doubt in found.doubts.items()],
+        "learned": [(columns[rater], n) for rater, n in found.learned.items()],
+        "examples": found.examples.select_related("dialogue", "system"),
+        "kept": found.kept,
     }
     return render(request, "calibration/profile.html", context)
 
@@ -53,7 +59,11 @@ def profile_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if form not in FILES:
         raise Http404
     write, media_type = FILES[form]
-    return _download(write(summary.profile(corpus)), media_type, f"profile-{corpus.pk}.{form}")
+    points = _points(request)
+    found = profile_or_job(corpus=corpus, by=_user(request), points=points)
+    if isinstance(found, Job):
+        return redirect("profile", corpus.pk)
+    return _download(write(found.panels), media_type, f"profile-{corpus.pk}{_named(points)}.{form}")
 
 
 @require_GET
@@ -64,9 +74,10 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
     column = summary.column(corpus, metric)
     if column is None or form not in ("part", "svg"):
         raise Http404
-    values = distribution.distribution(corpus, column)
+    points = _points(request)
+    values = spread_of(corpus=corpus, column=column, by=_user(request), points=points)
     if form == "svg":
-        name = f"profile-{corpus.pk}-{column.metric.key}.svg"
+        name = f"profile-{corpus.pk}-{column.metric.key}{_named(points)}.svg"
         return _download(distribution.svg(values, column), "image/svg+xml", name)
     drawn = mark_safe(distribution.inline_svg(values, column))
     return render(request, "calibration/_profile_chart.html", {"svg": drawn})
@@ -114,6 +125,19 @@ def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
         for answer in context.answers
         if answer.continuation == continuation
     }
+
+
+def _points(request: HttpRequest) -> str:
+    """Return which points an address asks for: those that rows share unless it names all."""
+    return ALL if request.GET.get("points") == ALL else SAME
+
+
+def _named(points: str) -> str:
+    return "-all-points" if points == ALL else ""
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user
 
 
 def _download(text: str, media_type: str, name: str) -> HttpResponse:

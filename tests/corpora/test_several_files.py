@@ -131,7 +131,7 @@ def test_a_page_names_the_system_and_the_half_that_was_given(at_once: None, rese
 @pytest.mark.parametrize(
     ("setting", "value", "reason"),
     [
-        ("system", "x", "is not a setting of the format mpdd, which takes min_turns"),
+        ("system", "x", "is not a setting of the format mpdd, which takes fold_names, min_turns"),
         ("min_turns", "0", "must be a whole number from 1 to 10000"),
         ("min_turns", "many", "must be a whole number from 1 to 10000"),
     ],

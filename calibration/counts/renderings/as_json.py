@@ -24,6 +24,8 @@ def content(made: Counts) -> dict[str, Any]:
         "corpus": query.corpus.name,
         "campaign": query.campaign.name if query.campaign else None,
         "part": made.part,
+        "computed_at": made.kept.at.isoformat() if made.kept else None,
+        "labels_since": bool(made.kept and made.kept.labels_since),
         "rater": chosen.name,
         "kind": chosen.kind,
         "simulated": chosen.simulated,

@@ -967,8 +967,12 @@ class Api(Transport):
         samples: Literal["first", "mean"] | None = None,
         seed: int | None = None,
         strata: str | None = None,
-    ) -> models.Counts:
+    ) -> models.Counts | models.ReportJob:
         """Return counts and scores by system and condition; POST logs a look at test and counts there.
+
+        Of many labels they are as last computed: `computed_at` says when, and `labels_since` whether
+        labels have come since; newer ones are then computed. Before there are any: 202 with their job;
+        ask by GET again.
         """
         path = f"/corpora/{self.quoted(id)}/counts/"
         query = {
@@ -984,13 +988,21 @@ class Api(Transport):
             "seed": seed,
             "strata": strata,
         }
-        return cast("models.Counts", self.send("GET", path, query=query))
+        return cast("models.Counts | models.ReportJob", self.send("GET", path, query=query))
 
-    def corpora_counts_create(self, id: int, body: models.CountsTestRequest) -> models.Counts:
+    def corpora_counts_create(
+        self,
+        id: int,
+        body: models.CountsTestRequest,
+    ) -> models.Counts | models.ReportJob:
         """Return counts and scores by system and condition; POST logs a look at test and counts there.
+
+        Of many labels they are as last computed: `computed_at` says when, and `labels_since` whether
+        labels have come since; newer ones are then computed. Before there are any: 202 with their job;
+        ask by GET again.
         """
         path = f"/corpora/{self.quoted(id)}/counts/"
-        return cast("models.Counts", self.send("POST", path, body=body, keyed=True))
+        return cast("models.Counts | models.ReportJob", self.send("POST", path, body=body, keyed=True))
 
     def corpora_facts_list(
         self,
@@ -1056,10 +1068,24 @@ class Api(Transport):
         path = f"/corpora/{self.quoted(id)}/preferences/"
         return cast("models.Preferences", self.send("POST", path, body=body, keyed=True))
 
-    def corpora_profile_retrieve(self, id: int) -> dict[str, Any]:
-        """Return what metrics say of each system: one record per system and metric."""
+    def corpora_profile_retrieve(
+        self,
+        id: int,
+        *,
+        points: Literal["same", "all"] | None = None,
+    ) -> dict[str, Any] | models.ReportJob:
+        """Return what metrics say of each system: one record per system and metric.
+
+        Systems are compared at the same points; `elsewhere` counts a system's values at other points. Of
+        a large corpus as it was last computed: `computed_at` says when (null: now) and `labels_since`
+        whether labels have come since; a newer one is then computed. Before there is one: 202 with its
+        job.
+        """
         path = f"/corpora/{self.quoted(id)}/profile/"
-        return cast("dict[str, Any]", self.send("GET", path))
+        query = {
+            "points": points,
+        }
+        return cast("dict[str, Any] | models.ReportJob", self.send("GET", path, query=query))
 
     def corpora_question_sets_list(self, id: int) -> Iterator[models.SetRow]:
         """List question sets, each in numbers."""
@@ -1864,7 +1890,7 @@ class Api(Transport):
     def jobs_list(
         self,
         *,
-        kind: Literal["baseline", "benchmark", "calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "questions", "report", "search", "simulation", "starting", "writing"] | None = None,
+        kind: Literal["baseline", "benchmark", "calls", "counts", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "profile", "questions", "report", "search", "simulation", "starting", "writing"] | None = None,
         order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
         since: str | None = None,
         state: Literal["cancelled", "done", "failed", "queued", "running"] | None = None,

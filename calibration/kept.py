@@ -1,0 +1,74 @@
+"""Figures that take long: a worker computes them; they are shown with their time until newer ones are there.
+
+What is small is computed while the page waits; `is_small` says which that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Sum
+
+from annotation.labels import counts
+from calibration.reading.scope import Scope
+from jobs import actions
+from jobs.models import Call, CallCount, Job
+
+SMALL = 20_000
+"""Labels of a corpus or campaign up to which its figures are computed while the page waits."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Figures as plain JSON, their time, whether labels have come since, and then the job of newer ones."""
+
+    result: Mapping[str, Any]
+    at: datetime
+    labels_since: bool
+    job: Job | None
+
+
+def is_small(scope: Scope) -> bool:
+    """Whether figures of a scope are computed while the page waits."""
+    n = counts.total(scope.counts()).n
+    if scope.campaign is not None:
+        n += counts.total(scope.machine_counts()).n
+    return n <= SMALL
+
+
+def stamp_of(scope: Scope) -> str:
+    """Return a short text that changes whenever labels of a scope do, or calls about its corpus end."""
+    ended = (Call.State.DONE, Call.State.FAILED)
+    calls = CallCount.objects.filter(run__corpus=scope.corpus, state__in=ended)
+    by_state = dict(calls.values_list("state").annotate(Sum("n")))
+    return f"{scope.stamp()} {'/'.join(str(by_state.get(state, 0)) for state in ended)}"
+
+
+def kept_or_job(
+    *, kind: str, subject: str, scope: Scope, params: Mapping[str, Any], by: User | None, again: bool = False
+) -> Kept | Job:
+    """Return the last figures of a subject, else the job that computes them: under way, or failed.
+
+    Where labels have come since, newer figures are computed in the background; so they are where they are
+    asked for `again`. What failed is not tried with the same labels otherwise. The result of a job of the
+    kind has the `stamp` of what it read.
+    """
+    stamp = stamp_of(scope)
+    jobs = Job.objects.filter(kind=kind, subject=subject)
+    done = jobs.filter(state=Job.State.DONE).first()
+    if done is not None and done.result["stamp"] == stamp and not again:
+        return _kept(done, stamp, None)
+    last = jobs.first()
+    is_failed = last is not None and last.state != Job.State.DONE and last.params["stamp"] == stamp
+    if last is None or not (last.active or (is_failed and not again)):
+        last = actions.start(kind=kind, subject=subject, params={**params, "stamp": stamp}, by=by)
+    return last if done is None else _kept(done, stamp, last)
+
+
+def _kept(done: Job, stamp: str, newer: Job | None) -> Kept:
+    assert done.finished_at is not None, "a job that is done has ended"
+    return Kept(done.result, done.finished_at, done.result["stamp"] != stamp, newer)

@@ -1,0 +1,132 @@
+"""Counts of many labels are computed by a worker: no request reads labels, and figures tell their time."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from annotation.models import Continuation, Rater
+from calibration import kept
+from calibration.counts import computing
+from calibration.counts.computing import compute
+from calibration.counts.query import CountsQuery
+from calibration.counts.renderings import as_json
+from jobs.models import Call, Job, Run
+from jobs.queue import jobs as queue
+from jobs.queue.heartbeat import Heart
+from tests.calibration.counts.built import Made, planted
+from tests.factories import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def work_off() -> None:
+    with Heart("jobs") as heart:
+        queue.work("jobs", seconds=20, heart=heart)
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take every corpus for a large one."""
+    monkeypatch.setattr(kept, "SMALL", 0)
+
+
+def test_what_a_worker_computed_is_what_a_page_would_have(made: Made, api: APIClient) -> None:
+    address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
+    expected = as_json.content(compute(query=CountsQuery(made.corpus, by=("prompting",)), by=None))
+    asked = api.get(address, {"by": "prompting"})
+    assert (asked.status_code, asked.json()["state"]) == (202, "queued")
+    work_off()
+    found = api.get(address, {"by": "prompting"})
+    assert found.status_code == 200
+    answer = found.json()
+    assert answer.pop("computed_at") == Job.objects.get().finished_at.isoformat()
+    assert answer.pop("labels_since") is False
+    expected.pop("computed_at"), expected.pop("labels_since")
+    assert answer == expected
+
+
+def test_the_first_answer_and_a_kept_one_read_no_answers(
+    made: Made, api: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
+    read = computing._read
+    monkeypatch.setattr(computing, "_read", lambda *_: pytest.fail("read in the request"))
+    assert api.get(address).status_code == 202
+    monkeypatch.setattr(computing, "_read", read)
+    work_off()
+    monkeypatch.setattr(computing, "_read", lambda *_: pytest.fail("read in the request"))
+    assert api.get(address).status_code == 200
+    assert Job.objects.count() == 1
+
+
+def test_labels_that_come_are_said_and_newer_counts_computed(made: Made, api: APIClient) -> None:
+    address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
+    asked = {"rater": "judge"}
+    api.get(address, asked)
+    work_off()
+    first = api.get(address, asked).json()
+    made.mark("other", planted)
+    stale = api.get(address, asked)
+    assert (stale.status_code, stale.json()["labels_since"]) == (200, True)
+    assert stale.json()["rows"] == first["rows"]
+    work_off()
+    newer = api.get(address, asked).json()
+    assert newer["labels_since"] is False
+    assert newer["computed_at"] > first["computed_at"]
+
+
+def test_another_question_is_another_computation(made: Made, api: APIClient) -> None:
+    address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
+    assert [api.get(address, {"seed": seed}).status_code for seed in (1, 1, 2)] == [202, 202, 202]
+    assert Job.objects.count() == 2
+
+
+def test_the_page_goes_on_by_itself_and_says_when_figures_were_computed(made: Made, client: Client) -> None:
+    client.force_login(user("rea", researcher=True))
+    address = f"/corpora/{made.corpus.pk}/counts/?rater=judge&by=prompting"
+    page = client.get(address).content.decode()
+    assert "Computing the figures" in page
+    assert 'hx-trigger="every 1s"' in page
+    assert client.get(f"/corpora/{made.corpus.pk}/counts.csv?rater=judge&by=prompting").status_code == 302
+    work_off()
+    assert "Computed on" in client.get(address).content.decode()
+    assert client.get(f"/corpora/{made.corpus.pk}/counts.csv?rater=judge&by=prompting").status_code == 200
+    made.mark("other", planted)
+    page = client.get(address).content.decode()
+    assert "Labels have come since" in page
+    assert "New figures are being computed" in page
+
+
+def test_a_refusal_of_the_worker_is_told_and_tried_again_on_request(
+    made: Made, api: APIClient, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(computing, "MOST_ROWS", 1)
+    address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
+    api.get(address, {"by": "prompting"})
+    work_off()
+    refused = api.get(address, {"by": "prompting"})
+    assert refused.status_code == 400
+    assert "choose other keys" in str(refused.json())
+    monkeypatch.undo()
+    monkeypatch.setattr(kept, "SMALL", 0)
+    client.force_login(user("rea", researcher=True))
+    page = f"/corpora/{made.corpus.pk}/counts/?by=prompting"
+    shown = client.get(page).content.decode()
+    assert "choose other keys" in shown
+    assert "again=1" in shown
+    assert client.get(f"{page}&again=1").headers["Location"] == page
+    assert "Computing the figures" in client.get(page).content.decode()
+    work_off()
+    assert "Computed on" in client.get(page).content.decode()
+
+
+def test_calls_that_fail_are_news_too(made: Made) -> None:
+    scope = CountsQuery(made.corpus).scope
+    before = kept.stamp_of(scope)
+    rater = Rater.objects.get(name="judge")
+    run = Run.objects.create(kind="judge", corpus=made.corpus, rater=rater, queue="calls", state="done")
+    continuation = Continuation.objects.filter(dialogue__corpus=made.corpus).earliest("pk")
+    Call.objects.create(run=run, rater=rater, continuation=continuation, state="failed")
+    assert kept.stamp_of(scope) != before
