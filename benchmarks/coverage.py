@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,9 @@ SENSITIVITY, SPECIFICITY = 0.75, 0.95
 BINARY_PAIR = ("percent_agreement", "cohen_kappa", "scott_pi", "mcc", "precision", "recall", "f1", "pabak")
 BINARY_PANEL = ("krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "brennan_prediger")
 ORDINAL_PAIR = ("cohen_kappa_linear", "cohen_kappa_quadratic", "spearman", "kendall_tau_b", "pearson")
-FAMILIES = ("binary", "ordered", "prevalence", "equal")
+FAMILIES = ("binary", "ordered", "prevalence", "equal", "rare")
+RARE_PREVALENCES, RARE_TURNS, RARE_DIALOGUES = (0.01, 0.02, 0.05, 0.1, 0.2), (1, 5, 20), (20, 50, 150, 400)
+RARE_PAIR, RARE_PANEL = ("cohen_kappa", "mcc", "precision", "recall", "f1"), ("krippendorff_alpha",)
 TRUTHS: dict[float | None, dict[str, float]] = {}
 ORDINAL_PANEL = ("krippendorff_alpha", "gwet_ac2_quadratic", "icc_1_1", "icc_2_1", "icc_3_1")
 
@@ -65,6 +67,13 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             *(pool.submit(ordinal_cells, n, *own) for n in sizes if "ordered" in families and not wanted),
             *(pool.submit(prevalence_cells, p, n, *own) for p, n in rates if "prevalence" in families),
         ]
+        rare = [
+            pool.submit(rare_cells, p, turns, n, *own)
+            for n in sorted(RARE_DIALOGUES, reverse=True)
+            for turns in RARE_TURNS
+            for p in RARE_PREVALENCES
+            if "rare" in families and (not wanted or (p, n) in wanted)
+        ]
         equal = [pool.submit(equal_judges, 0.2, n, *own) for n in DIALOGUES if "equal" in families]
         cells = [cell for part in parts for cell in part.result()]
         called = [part.result() for part in equal]
@@ -78,6 +87,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             "better": "higher",
         },
         "cells": [c.as_dict() for c in cells],
+        "rare": [c.as_dict() for part in rare for c in part.result()],
         "equal_judges_called_different": called,
         "studies": options.studies,
         "first": options.first,
@@ -98,17 +108,18 @@ class Cell:
     undefined: float
     bias: float
     expected_positives: float
+    turns: int = TURNS
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready values, rounded."""
         return {k: round(v, 4) if isinstance(v, float) else v for k, v in self.__dict__.items()}
 
 
-def behaviour(rng: np.random.Generator, prevalence: float, dialogues: int) -> np.ndarray:
+def behaviour(rng: np.random.Generator, prevalence: float, dialogues: int, turns: int = TURNS) -> np.ndarray:
     """Return truth (dialogues x turns) with beta-distributed prevalence per dialogue."""
     strength = (1 - WITHIN) / WITHIN
     own = rng.beta(prevalence * strength, (1 - prevalence) * strength, dialogues)
-    return (rng.random((dialogues, TURNS)) < own[:, None]).astype(float)
+    return (rng.random((dialogues, turns)) < own[:, None]).astype(float)
 
 
 def rated(rng: np.random.Generator, truth: np.ndarray, raters: int) -> np.ndarray:
@@ -130,10 +141,10 @@ def graded(rng: np.random.Generator, dialogues: int, raters: int = 3) -> np.ndar
     return np.digitize(seen, [-1.2, -0.4, 0.4, 1.2]) + 1.0
 
 
-def ratings_of(block: np.ndarray, level: str) -> Ratings:
+def ratings_of(block: np.ndarray, level: str, turns: int = TURNS) -> Ratings:
     """Return ratings whose clusters are the dialogues."""
     scale = (0, 1) if level == "binary" else (1, 2, 3, 4, 5)
-    return Ratings.from_matrix(block, level=level, scale=scale, clusters=np.arange(len(block)) // TURNS)
+    return Ratings.from_matrix(block, level=level, scale=scale, clusters=np.arange(len(block)) // turns)
 
 
 def evaluated(
@@ -158,6 +169,16 @@ def binary_cells(prevalence: float, dialogues: int, studies: range, plan: Plan) 
     return covered(draw, BINARY_PAIR, BINARY_PANEL, prevalence, dialogues, studies, plan)
 
 
+def rare_cells(prevalence: float, turns: int, dialogues: int, studies: range, plan: Plan) -> list[Cell]:
+    """Return coverage where answers are rare and dialogues short: two raters, so many turns a dialogue."""
+
+    def draw(rng: np.random.Generator, n: int) -> Ratings:
+        return ratings_of(rated(rng, behaviour(rng, prevalence, n, turns), 2), "binary", turns)
+
+    cells = covered(draw, RARE_PAIR, RARE_PANEL, prevalence, dialogues, studies, plan)
+    return [replace(cell, turns=turns, expected_positives=prevalence * dialogues * turns) for cell in cells]
+
+
 def ordinal_cells(dialogues: int, studies: range, plan: Plan) -> list[Cell]:
     """Return coverage of the statistics of ordered ratings."""
 
@@ -177,8 +198,10 @@ def covered(
     plan: Plan,
 ) -> list[Cell]:
     """Return a cell per statistic from simulated studies."""
-    truths = TRUTHS.setdefault(prevalence, {}) or true_values(draw, pair, panel, prevalence)
-    TRUTHS[prevalence] = truths
+    truths = TRUTHS.setdefault(prevalence, {})
+    if not {*pair, *panel} <= set(truths):
+        truths |= true_values(draw, pair, panel, prevalence)
+    truths = {key: truths[key] for key in (*pair, *panel)}
     counts = {key: np.zeros(3) for key in truths}
     errors: dict[str, list[float]] = {key: [] for key in truths}
     for study in studies:

@@ -20,6 +20,7 @@ from calibration.statistics.core.base import (
     few_of_either,
     no_variation,
     prevalence,
+    too_few_of_either,
 )
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.samples import Sample
@@ -120,7 +121,7 @@ ALPHA = Statistic(
     compute=krippendorff_alpha,
     raters="panel",
     exchangeable=True,
-    checks=(no_variation, too_many_values, constant_flag, prevalence, few_of_either),
+    checks=(no_variation, too_many_values, constant_flag, prevalence, few_of_either, too_few_of_either),
     source="Krippendorff (2011)",
     library=library_alpha,
     in_reports=InReports("Krippendorff’s alpha", "α", "α"),

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from calibration.statistics.core.base import events_flags
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.core.result import Result
@@ -248,9 +249,15 @@ class _Tables:
             n_clusters=self.n_units,
             n_raters=len({r for p in pairs for r in p}),
             method=f"policy {self.policy}, mean over {len(points) - n_dropped} of {len(points)} pairs",
-            flags=("dropped_raters",) if n_dropped else (),
+            flags=(("dropped_raters",) if n_dropped else ()) + self._rare(figure, pairs, behaviour),
             undefined=self._why(figure, pairs, behaviour),
         )
+
+    def _rare(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> tuple[str, ...]:
+        """Return the flags of few marks: of the rater of each pair who gave fewest of the rarer answer."""
+        tables = np.array([self.points[p][0, behaviour] for p in pairs])
+        rarer = np.minimum(tables.sum(axis=1), tables.sum(axis=2)).min(axis=1)
+        return events_flags(float(rarer.mean()), corrected_for_chance=figure in ("mcc", "kappa"))
 
 
 def _mean(values: Floats) -> Floats:

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.core.base import few_events, few_of_either, no_variation, prevalence
+from calibration.statistics.core.base import (
+    few_events,
+    few_of_either,
+    no_variation,
+    prevalence,
+    too_few_of_either,
+)
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import Estimate, interval_of
 from calibration.statistics.core.intervals import cluster_flags
@@ -23,7 +29,7 @@ from calibration.statistics.one_more import margin_result
 from calibration.statistics.pooled import POOLED, WEIGHTS, Beside, People, evaluated
 from calibration.statistics.table import STATISTICS
 
-OF_THE_DATA = (prevalence, few_events, few_of_either)
+OF_THE_DATA = (prevalence, few_events, few_of_either, too_few_of_either)
 ONE_TABLE = "every pair of ratings of an item once, in one table"
 
 
@@ -235,7 +241,7 @@ def result(name: str, figure: Figure, plan: Plan) -> Result:
         return Result(
             name, status="undefined", reason=figure.reason, method=method, flags=flags, **figure.counts
         )
-    bounds = interval_of(figure.point, figure.replicates, figure.n_drawn, plan, figure.leave_one_out)
+    bounds = interval_of(figure.point, figure.replicates, figure.n_drawn, plan, figure.leave_one_out, flags)
     flags += bounds.flags + cluster_flags(figure.n_drawn)
     return Result(
         name,

@@ -21,6 +21,7 @@ from calibration.statistics.core.base import (
     few_of_either,
     no_variation,
     prevalence,
+    too_few_of_either,
 )
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.samples import Sample
@@ -69,7 +70,7 @@ def _kappa(weights: Weights) -> Statistic:
         title="Cohen's kappa" if not suffix else f"Cohen's kappa, {weights} weights",
         compute=compute,
         levels=frozenset({"binary", "nominal", "ordinal", "interval", "ratio"}) if not suffix else _ORDERED,
-        checks=(no_variation, constant_flag, prevalence, few_of_either),
+        checks=(no_variation, constant_flag, prevalence, few_of_either, too_few_of_either),
         source="Cohen (1960)" if not suffix else "Cohen (1968)",
         second_opinion=lambda sample: by_library(sample, None if weights == "unweighted" else weights),
         in_reports=InReports(
@@ -106,7 +107,7 @@ def with_weights(weights: Floats, key: str = "cohen_kappa_custom") -> Statistic:
         key=key,
         title="Cohen's kappa, own weights",
         compute=lambda draw: kappa_of(draw.totals("joint"), table),
-        checks=(of_this_scale, no_variation, constant_flag, prevalence, few_of_either),
+        checks=(of_this_scale, no_variation, constant_flag, prevalence, few_of_either, too_few_of_either),
         source="Cohen (1968)",
     )
 
@@ -168,7 +169,7 @@ PAIRWISE: tuple[Statistic, ...] = (
         key="scott_pi",
         title="Scott's pi",
         compute=scott_pi,
-        checks=(no_variation, constant_flag, prevalence, few_of_either),
+        checks=(no_variation, constant_flag, prevalence, few_of_either, too_few_of_either),
         source="Scott (1955)",
         in_reports=InReports("Scott’s pi", "π", "π"),
     ),
@@ -177,7 +178,7 @@ PAIRWISE: tuple[Statistic, ...] = (
         title="Matthews correlation",
         compute=mcc,
         levels=CATEGORIES,
-        checks=(constant_undefined, prevalence, few_of_either),
+        checks=(constant_undefined, prevalence, few_of_either, too_few_of_either),
         source="Matthews (1975), Gorodkin (2004)",
         second_opinion=mcc_by_library,
         in_reports=InReports("MCC", "MCC", "MCC"),

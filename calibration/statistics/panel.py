@@ -23,6 +23,7 @@ from calibration.statistics.core.base import (
     few_of_either,
     no_variation,
     prevalence,
+    too_few_of_either,
 )
 from calibration.statistics.core.features import Draw, usual_count
 from calibration.statistics.core.samples import Sample
@@ -109,7 +110,7 @@ PANEL: tuple[Statistic, ...] = (
         levels=ALL,
         raters="panel",
         exchangeable=True,
-        checks=(no_variation, unequal_counts, prevalence, few_of_either),
+        checks=(no_variation, unequal_counts, prevalence, few_of_either, too_few_of_either),
         source="Fleiss (1971)",
         used=usual_items,
         in_reports=InReports("Fleiss’ kappa", "κ, Fleiss", "κ"),

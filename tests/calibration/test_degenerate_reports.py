@@ -150,8 +150,8 @@ def test_the_caveat_says_how_narrow_the_intervals_of_few_dialogues_are(dialogues
 
 
 def test_the_caveat_counts_the_dialogues_of_the_figure_and_not_of_the_corpus() -> None:
-    assert _narrow(_doubly_rated(160, 4)) == [
-        "With four dialogues, fewer than 50, the intervals are too narrow."
+    assert _narrow(_doubly_rated(160, 20)) == [
+        "With 20 dialogues, fewer than 50, the intervals are too narrow."
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.coverage import binary_cells, equal_judges, ordinal_cells, prevalence_cells
+from benchmarks.coverage import binary_cells, equal_judges, ordinal_cells, prevalence_cells, rare_cells
 from calibration.statistics import Plan
 
 PLAN = Plan(resamples=250)
@@ -32,3 +32,13 @@ def test_corrected_prevalence_is_unbiased() -> None:
 @pytest.mark.slow
 def test_judges_that_are_equal_are_seldom_called_different() -> None:
     assert equal_judges(0.2, 150, STUDIES, PLAN)["share"] < 0.12
+
+
+def test_where_answers_are_rare_and_dialogues_short_kappa_has_an_interval_only_if_it_covers() -> None:
+    """Five turns a dialogue, 2% positives: of 20 dialogues hardly a study has one; of 50 they cover."""
+    few, more = (
+        {c.statistic: c for c in rare_cells(0.02, 5, n, range(60), Plan(resamples=100))} for n in (20, 50)
+    )
+    assert few["cohen_kappa"].without_interval > 0.8
+    assert more["cohen_kappa"].without_interval < 0.3
+    assert (more["cohen_kappa"].coverage or 0.0) > 0.75  # three standard errors of 60 studies below 90%

@@ -211,3 +211,18 @@ def test_f_intervals_need_a_complete_table() -> None:
     found = f_interval(Ratings.from_matrix([[1, 2], [2, np.nan], [4, 5], [3, 3]], level="interval"), 2)
     assert found.low is None
     assert "missing cells" in found.reason
+
+
+@pytest.mark.parametrize(
+    "statistic", ["cohen_kappa", "scott_pi", "mcc", "krippendorff_alpha", "fleiss_kappa"]
+)
+def test_below_ten_of_the_rarer_answer_agreement_has_a_value_and_no_interval(statistic: str) -> None:
+    columns = (0, 1)
+    few, enough = (
+        compute(_with_positives(n, n + 3).take(columns), statistic, columns, Plan(50)) for n in (8, 10)
+    )
+    assert few.value is not None
+    assert (few.low, few.reason.startswith("no interval: fewer than 10 of the rarer answer")) == (None, True)
+    assert "too_few_events" in few.flags
+    assert enough.low is not None
+    assert "too_few_events" not in enough.flags

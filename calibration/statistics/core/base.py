@@ -194,6 +194,8 @@ def prevalence(sample: Sample) -> Verdict | None:
 
 
 FEW_EVENTS = 30
+LEAST_EVENTS = 10
+"""Events below which no interval of chance-corrected agreement held the truth often enough to be given."""
 
 
 def few_events(sample: Sample) -> Verdict | None:
@@ -208,15 +210,31 @@ def few_of_either(sample: Sample) -> Verdict | None:
     return _few(sample, positive) or _few(sample, given & ~positive)
 
 
+def events_flags(events: float, *, corrected_for_chance: bool) -> tuple[str, ...]:
+    """Return the flags of a figure that rests on so many of the rarer answer."""
+    flags = ("few_events",) if events < FEW_EVENTS else ()
+    return (*flags, "too_few_events") if corrected_for_chance and events < LEAST_EVENTS else flags
+
+
+def too_few_of_either(sample: Sample) -> Verdict | None:
+    """Flag binary ratings whose rarer class has fewer than 10: chance-corrected agreement has no interval."""
+    given = sample.values == sample.values
+    positive = given & (sample.values == sample.ratings.positive)
+    events = min(_events(sample, positive), _events(sample, given & ~positive))
+    return Verdict(flags=("too_few_events",)) if events < LEAST_EVENTS else None
+
+
 def _few(sample: Sample, marked: npt.NDArray[np.bool_]) -> Verdict | None:
+    return Verdict(flags=("few_events",)) if _events(sample, marked) < FEW_EVENTS else None
+
+
+def _events(sample: Sample, marked: npt.NDArray[np.bool_]) -> float:
+    """Return how many items are marked, by the rater who marks fewest; of a panel its marks per rating."""
     if sample.ratings.level != "binary" or sample.ratings.positive is None:
-        return None
-    by_rater = marked.sum(axis=0)
+        return np.inf
     if sample.n_raters > 2:  # items' worth of marks: a crowd's mean rater has few whatever the data hold
-        events = marked.sum() / max(sample.per_item[sample.used].mean(), 1.0)
-    else:
-        events = by_rater.min()
-    return Verdict(flags=("few_events",)) if events < FEW_EVENTS else None
+        return float(marked.sum() / max(sample.per_item[sample.used].mean(), 1.0))
+    return float(marked.sum(axis=0).min())
 
 
 def constant_flag(sample: Sample) -> Verdict | None:

@@ -146,7 +146,9 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
             **counts,
         )
     n_drawn = sample.resampling.n_drawn(sample.units if used is None else sample.units[used])
-    bounds = interval_of(estimate.point, estimate.replicates, n_drawn, plan, estimate.leave_one_out)
+    bounds = interval_of(
+        estimate.point, estimate.replicates, n_drawn, plan, estimate.leave_one_out, verdict.flags
+    )
     flags = verdict.flags + bounds.flags + cluster_flags(n_drawn)
     remark = statistic.remark(sample) if statistic.remark is not None else ""
     return Result(
@@ -161,11 +163,23 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
     )
 
 
+TOO_FEW = "no interval: fewer than 10 of the rarer answer, where simulated intervals miss the truth too often"
+
+
 def interval_of(
-    point: float, replicates: Floats, n_drawn: int, plan: Plan, leave_one_out: Floats | None = None
+    point: float,
+    replicates: Floats,
+    n_drawn: int,
+    plan: Plan,
+    leave_one_out: Floats | None = None,
+    flags: Sequence[str] = (),
 ) -> Bounds:
-    """Return the interval, or none where a single cluster (or system, or item) is drawn from."""
+    """Return the interval, or none where a single cluster (or system, or item) is drawn from.
+
+    None either where a figure is flagged to rest on too few of the rarer answer.
+    """
     if n_drawn < 2:
         unit = "cluster or system" if plan.scheme == "crossed" else plan.scheme.removesuffix("s")
         return Bounds(reason=f"no interval: there is a single {unit}")
-    return bounds_of(point, replicates, plan, leave_one_out)
+    bounds = bounds_of(point, replicates, plan, leave_one_out)
+    return Bounds(reason=TOO_FEW) if bounds.low is not None and "too_few_events" in flags else bounds

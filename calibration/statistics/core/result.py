@@ -42,6 +42,7 @@ FLAGS = {
     "by_chance": "no pass: agreement with people beyond chance is not shown",
     "constant_too": "no pass: one answer given to every item scores as well",
     "few_events": "fewer than 30 of the rarer class: the interval may hold the truth less often than it says",
+    "too_few_events": "fewer than 10 of the rarer class: no interval of chance-corrected agreement",
     "no_events": "nobody marked it: 0, with an interval from the number of turns alone",
     "single_cluster_stratum": "a stratum has a single cluster, which adds no spread: the interval runs short",
     "clusters_span_strata": "a cluster lies in several strata, whose parts are drawn as if independent",

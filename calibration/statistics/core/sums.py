@@ -81,7 +81,7 @@ def finished(
     if not np.isfinite(point):
         return Result(name, status="undefined", reason=undefined, method=said, flags=flags, **counts)
     drawn = n_clusters if n_drawn is None else n_drawn
-    bounds = interval_of(point, replicates, drawn, used, leave_one_out)
+    bounds = interval_of(point, replicates, drawn, used, leave_one_out, flags)
     flags += bounds.flags + cluster_flags(drawn)
     return Result(
         name, point, bounds.low, bounds.high, method=said, reason=bounds.reason, flags=flags, **counts

@@ -1225,7 +1225,7 @@ class FileRequest(TypedDict, total=False):
 FilesEnum: TypeAlias = Literal["there", "deleted", "kept", "left"]
 
 
-FlagsEnum: TypeAlias = Literal["constant_rater", "few_clusters", "moderate_clusters", "one_item", "undefined_resamples", "degenerate_resamples", "prevalence", "treated_as_interval", "missing_cells", "dropped_items", "dropped_raters", "few_items", "clipped", "outside_range", "one_order", "by_chance", "constant_too", "few_events", "no_events", "single_cluster_stratum", "clusters_span_strata", "ignores_clusters", "unequal_n", "errors_measured_elsewhere"]
+FlagsEnum: TypeAlias = Literal["constant_rater", "few_clusters", "moderate_clusters", "one_item", "undefined_resamples", "degenerate_resamples", "prevalence", "treated_as_interval", "missing_cells", "dropped_items", "dropped_raters", "few_items", "clipped", "outside_range", "one_order", "by_chance", "constant_too", "few_events", "too_few_events", "no_events", "single_cluster_stratum", "clusters_span_strata", "ignores_clusters", "unequal_n", "errors_measured_elsewhere"]
 
 
 FoldNamesEnum: TypeAlias = Literal["yes", "no"]
