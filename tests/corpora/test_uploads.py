@@ -7,6 +7,7 @@ import os
 import threading
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -15,7 +16,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.importing import batches, uploads
+from annotation.importing import batches, engine, uploads
 from annotation.importing import job as importing
 from annotation.models import Corpus, Dialogue, Import, Upload
 from jobs import actions
@@ -104,13 +105,13 @@ def test_progress_is_seen_while_the_import_is_not_committed(monkeypatch: pytest.
     monkeypatch.setattr(progress, "EVERY", 0)
     received(line("a"), line("b"))
     seen: list[tuple[str, bool]] = []
-    original = batches._size
+    original = engine.stage
 
-    def watched(dialogue: object) -> tuple[int, int]:
+    def watched(*arguments: Any) -> None:
         seen.append(_from_outside())
-        return original(dialogue)  # type: ignore[arg-type]
+        original(*arguments)
 
-    monkeypatch.setattr(batches, "_size", watched)
+    monkeypatch.setattr(engine, "stage", watched)
     work_off()
     assert seen == [("", False), ("1 dialogues", False)]
 
@@ -165,15 +166,15 @@ def test_a_running_import_that_is_cancelled_keeps_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr(batches, "MAX_ENTRIES", 1)
     monkeypatch.setattr(progress, "EVERY", 0)
     upload = received(line("a"), line("b"))
-    original = batches._size
+    original = engine.stage
 
-    def cancelled(dialogue: object) -> tuple[int, int]:
+    def cancelled(*arguments: Any) -> None:
         thread = threading.Thread(target=_cancel)
         thread.start()
         thread.join()
-        return original(dialogue)  # type: ignore[arg-type]
+        original(*arguments)
 
-    monkeypatch.setattr(batches, "_size", cancelled)
+    monkeypatch.setattr(engine, "stage", cancelled)
     work_off()
     assert (now(upload).state, Dialogue.objects.count(), Corpus.objects.count()) == ("cancelled", 0, 0)
 
