@@ -23,8 +23,9 @@ from jobs import actions
 from jobs.models import Job
 from jobs.queue import jobs, progress
 from tests import factories
-from tests.corpora.conftest import work_off
+from tests.corpora.conftest import with_broker, work_off
 from tests.importing.helpers import line
+from tests.platform.running import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -227,3 +228,17 @@ def test_an_uploaded_meeting_is_called_by_its_own_name(tmp_path: Path) -> None:
     uploads.receive(by=person, file=file, format="qmsum", corpus_name="c")
     work_off()
     assert Corpus.objects.get().dialogues.get().key == "Bed003"
+
+
+def test_an_upload_is_taken_as_usual_while_the_broker_is_away(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with_broker(monkeypatch, f"redis://127.0.0.1:{free_port()}/0")
+    client.force_login(factories.user(researcher=True))
+    file = SimpleUploadedFile("f.jsonl", (json.dumps(line()) + "\n").encode())
+    answer = client.post(reverse("import-corpus"), {"file": file, "name": "c", "format": "jsonl"})
+    assert answer.status_code == 302
+    assert Job.objects.get().state == "queued"
+    assert "no wake-up for jobs, the sweep finds its work: the broker is away" in caplog.text
+    work_off()
+    assert Corpus.objects.get().name == "c"
