@@ -201,3 +201,10 @@ class Dialogue:
         """Return the reference of a static turn: the dialogue's own turn at its point, None without one."""
         at = continuation.turns[turn].at
         return self.turns[at] if at is not None and at < len(self.turns) else None
+
+    def is_reference(self, continuation: Continuation, turn: int) -> bool:
+        """Whether a static turn repeats its reference: the same words by the same system, such as people."""
+        own, said = self.reference(continuation, turn), continuation.turns[turn]
+        if own is None or continuation.system.casefold() != self.system.casefold():
+            return False
+        return (own.speaker, own.text.strip()) == (said.speaker, said.text.strip())

@@ -21,7 +21,7 @@ from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.head import Head
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
-from annotation.records import SELF, Continuation, Dialogue, LabelRecord, Participant, Turn
+from annotation.records import HUMAN, SELF, Continuation, Dialogue, LabelRecord, Participant, Turn
 from annotation.schemes.usr import SCHEME
 
 CONTEXT = frozenset({"context", "fact", "annotators", "responses"})
@@ -80,10 +80,12 @@ def _dialogue(fields: Fields, key: str) -> Dialogue:
     if not responses:
         raise fields.problem("responses", "has no responses")
     parts = _continuations(responses, len(lines))
+    original = _original(responses)
     profile, fact = _known(fields.text("fact", ""))
     return Dialogue(
         id=key,
-        turns=turns + _original(responses),
+        turns=turns + tuple(Turn(SYSTEM, one.text("response").strip(), given=True) for one in original),
+        system=original[0].text("model").strip() if original else HUMAN,
         participants=(
             Participant(USER, role="user"),
             Participant(SYSTEM, role="system", profile=profile),
@@ -120,12 +122,12 @@ def _raters(fields: Fields) -> tuple[str, ...]:
     return names
 
 
-def _original(responses: list[Fields]) -> tuple[Turn, ...]:
-    """Return what was said in the original conversation, as a turn for reference; nothing without it."""
+def _original(responses: list[Fields]) -> list[Fields]:
+    """Return what was said in the original conversation, the reference of the others; none without it."""
     found = [one for one in responses if one.text("model").strip().lower() == ORIGINAL]
     if len(found) > 1:
         raise found[1].problem("model", "is the original response for the second time")
-    return tuple(Turn(SYSTEM, one.text("response").strip(), given=True) for one in found)
+    return found
 
 
 def _continuations(responses: list[Fields], at: int) -> tuple[Continuation, ...]:

@@ -15,6 +15,7 @@ from annotation.importing.result import ImportResult
 from annotation.models import Corpus, Import, QuestionSet, Record, Use
 from annotation.records import Dialogue
 from annotation.scripts import records as scripts
+from annotation.scripts.set_names import parted
 from annotation.scripts.stored import fact_json, question_json
 
 RECORD_COLUMNS = [
@@ -135,12 +136,15 @@ class RecordWriter:
                 if told.name in self.sets:
                     continue
                 options = {"seed": told.seed, "policy": told.policy, "presence": told.presence}
-                stored, _ = QuestionSet.objects.get_or_create(
-                    corpus=self.corpus,
-                    name=told.name,
-                    version=1,
-                    defaults={"imported": told.imported, "options": options},
-                )
+                name, version = parted(told.name)
+                stored = self.corpus.question_sets.filter(name=name, version=version or 1).first()
+                if stored is None:
+                    stored, _ = QuestionSet.objects.get_or_create(
+                        corpus=self.corpus,
+                        name=told.name,
+                        version=1,
+                        defaults={"imported": told.imported, "options": options},
+                    )
                 self.sets[told.name] = stored
 
     def _set_of(self, name: str) -> int | None:

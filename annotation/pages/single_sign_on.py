@@ -17,7 +17,7 @@ from annotation.pages.entering import BACKEND, USED
 from annotation.people.errors import SignOnRefused
 from annotation.people.sign_in import address_of
 from annotation.people.single_sign_on import entering, exchange
-from annotation.people.single_sign_on.provider import offered
+from annotation.people.single_sign_on.provider import offered, readable
 from config.oidc import Provider
 
 STATES, NEXT = "oidc_states", "oidc_login_next"
@@ -48,6 +48,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     try:
         answer: HttpResponse = _Begin.as_view()(request)
     except SignOnRefused as error:
+        entering.refuse(error, provider, address_of(request))
         return _refused(request, provider, error)
     return answer
 
@@ -64,7 +65,10 @@ def come_back(request: HttpRequest) -> HttpResponse:
         if asked is None:
             raise SignOnRefused("That sign-in was not begun in this browser, or is over.", why="state")
         if "error" in request.GET:
-            raise SignOnRefused(f"{provider.title} did not sign you in.", why="refused by the provider")
+            reasons = [request.GET[name] for name in ("error", "error_description") if name in request.GET]
+            cause = readable(provider, f"{provider.title} led back with: {', '.join(reasons)}")
+            message = f"{provider.title} did not sign you in."
+            raise SignOnRefused(message, why="refused by the provider", cause=cause)
         claims = exchange.claims_of(
             request, provider, nonce=asked["nonce"], code_verifier=asked["code_verifier"]
         )

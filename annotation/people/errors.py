@@ -45,11 +45,15 @@ class LinkRefused(PeopleError):
 
 
 class SignOnRefused(PeopleError):
-    """Not let in; `why` is for the audit log, `account` the number of the account where there is one."""
+    """Not let in; `account` is the number of the account where there is one.
 
-    def __init__(self, message: str, why: str, account: int | None = None) -> None:
+    The message is shown to whoever tried. `why` is a word for the audit log, and `cause` names what went
+    wrong between Concord and the provider: both are for administrators alone.
+    """
+
+    def __init__(self, message: str, why: str, account: int | None = None, *, cause: str = "") -> None:
         super().__init__(message)
-        self.why, self.account = why, account
+        self.why, self.account, self.cause = why, account, cause
 
 
 class RoleRefused(PeopleError):

@@ -13,7 +13,7 @@ from annotation.errors import QuestionsRefused
 from annotation.models import Corpus, QuestionSet
 from annotation.question_sets import material, wordings, writing
 from annotation.question_sets.figures import Figures
-from annotation.question_sets.reading import is_kept
+from annotation.question_sets.reading import called, is_kept
 from annotation.question_sets.relations import table_of, version_of
 from annotation.scripts.making import make as make_one
 from annotation.scripts.quiz import POLICIES
@@ -113,7 +113,7 @@ def _fill(chosen: QuestionSet, kept: wordings.Kept, progress: Progress) -> dict[
     """Write a set's questions and uses, script by script; return its figures."""
     figures, table = Figures(), table_of(chosen.corpus)
     scripts = material.scripts(chosen.corpus)
-    label = chosen.name if chosen.version == 1 else f"{chosen.name}@{chosen.version}"
+    label = called(chosen)
     progress(0, len(scripts))
     for number, row in enumerate(scripts, start=1):
         dialogue = material.without_texts(row)

@@ -18,7 +18,7 @@ from annotation.scripts.records import FACT, QUESTION, Fact, Question
 from annotation.scripts.stored import fact_record, question_record, script_record
 
 ACCEPTED = "accepted"
-RULES = 1
+RULES = 2
 """Raised when the rules of questions and uses change, so that sets made by the old ones are made anew."""
 
 

@@ -11,6 +11,7 @@ from annotation.models import Campaign, Corpus, Label, QuestionSet, Record, Use
 from annotation.question_sets.reviews import SCHEMES
 from annotation.question_sets.words import rule_told, type_told
 from annotation.scripts.records import LETTERS, QUESTION, STATUSES, UNKNOWN
+from annotation.scripts.set_names import parted
 from annotation.scripts.stored import date_record
 
 Asked = Mapping[str, str]
@@ -21,6 +22,36 @@ CONTENT = ("head", "tail", "text", "answer")
 def is_kept(one: QuestionSet) -> bool:
     """Whether a set never changes: a simulation used it, or people answered about its questions."""
     return one.used_at is not None or Label.objects.filter(item__record__set=one).exists()
+
+
+def found(corpus: Corpus | int, told: str) -> QuestionSet | None:
+    """Return the question set that is told as NAME, in its last version, as NAME:VERSION or NAME@VERSION.
+
+    A set that came with a file under such a name is found by it, too.
+    """
+    name, version = parted(told)
+    rows = QuestionSet.objects.filter(corpus=corpus).order_by("-version")
+    if version is None:
+        return rows.filter(name=name).first()
+    as_in_a_file = rows.filter(name=f"{name}@{version}")
+    return rows.filter(name=name, version=version).first() or as_in_a_file.first()
+
+
+def called(one: QuestionSet) -> str:
+    """Return what a set is called in a file, and by its questions: its name, of a later version `first@2`."""
+    return one.name if one.version == 1 else f"{one.name}@{one.version}"
+
+
+def named(one: QuestionSet) -> str:
+    """Return what a condition calls a version of a question set: NAME:VERSION."""
+    return f"{one.name}:{one.version}"
+
+
+def spellings(corpus: Corpus, told: str) -> set[str]:
+    """Return all that answers may call a question set, however it is told here."""
+    if (one := found(corpus, told)) is None:
+        return {told}
+    return {told, named(one), called(one), f"{one.name}@{one.version}"}
 
 
 def asked_before(records: Iterable[Record]) -> set[int]:

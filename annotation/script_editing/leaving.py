@@ -26,6 +26,7 @@ from annotation.importing.native import continuation_json, head_json, turn_json
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.importing.script_records import uses_of
 from annotation.models import Continuation, Corpus, Dialogue, QuestionSet, Record, Turn, Use
+from annotation.question_sets.reading import called, found
 from annotation.records import HUMAN, SELF
 from annotation.scripts.records import FACT, QUESTION
 from annotation.scripts.stored import KIND, use_json
@@ -37,8 +38,8 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What leaves beside the script: `sets` by name (`first`, or `first@2` for a version), None for the last
-    version of each name; and whether continuations do."""
+    """What leaves beside the script: `sets` by name (`first`, of a version `first@2` or `first:2`), None for
+    the last version of each name; and whether continuations do."""
 
     sets: tuple[str, ...] | None = None
     continuations: bool = False
@@ -107,20 +108,15 @@ def _chosen(dialogues: Sequence[Dialogue], wanted: Wanted) -> list[QuestionSet]:
     corpus = dialogues[0].corpus
     if wanted.continuations:
         _refuse_unopened(corpus, dialogues)
-    there = list(corpus.question_sets.order_by("name", "version"))
     if wanted.sets is None:
+        there = corpus.question_sets.order_by("name", "version")
         return list({one.name: one for one in there}.values())
-    by_name = {one.name: one for one in there} | {called(one): one for one in there}
-    by_name |= {f"{one.name}@{one.version}": one for one in there if one.version == 1}
+    chosen: dict[int, QuestionSet] = {}
     for name in wanted.sets:
-        if name not in by_name:
+        if (one := found(corpus, name)) is None:
             raise ScriptRefused(f"There is no question set {name[:80]!r}.", field="set")
-    return list({by_name[name].pk: by_name[name] for name in wanted.sets}.values())
-
-
-def called(one: QuestionSet) -> str:
-    """Return what a set is called in a file, and by its questions: its name, of a later version `first@2`."""
-    return one.name if one.version == 1 else f"{one.name}@{one.version}"
+        chosen.setdefault(one.pk, one)
+    return list(chosen.values())
 
 
 def _refuse_unopened(corpus: Corpus, dialogues: Sequence[Dialogue]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
-from itertools import permutations
+from itertools import islice, permutations
 
 from annotation.scripts.graph import Graph, Stated
 from annotation.scripts.records import LETTERS
+from annotation.scripts.wording import occurs
 from annotation.text.draws import u
 
 CHOICES = 4
@@ -42,11 +43,14 @@ class Tails:
             tails.setdefault(group(each), {}).setdefault(each.tail, each.fact.tail)
         return tails
 
-    def wrong(self, last: Stated, barred: Collection[str], seed: int, key: str) -> tuple[str, ...]:
+    def wrong(
+        self, last: Stated, barred: Collection[str], people: Collection[str], seed: int, key: str
+    ) -> tuple[str, ...]:
         """Return three wrong answers about the last fact of a question, fewer where there are not so many.
 
         First those of the same head at other dates, then of the same relation, then of the same type, each
-        group in an order that seed and key determine. None is, after folding, one of `barred` or another.
+        group in an order that seed and key determine. None is, after folding, one of `barred` or another, and
+        none names one of the `people` who are asked about.
         """
         same_head = {each.tail: each.text for each in self._graph.readings[last.topic] if each.direct}
         groups = (same_head, self._by_relation[last.relation.key], self._by_type[last.relation.tail])
@@ -55,7 +59,8 @@ class Tails:
             if len(chosen) == CHOICES - 1:
                 break
             left = (tail for tail in tails if tail not in barred and tail not in chosen)
-            for tail in _drawn(left, seed, key)[: CHOICES - 1 - len(chosen)]:
+            fit = (tail for tail in _drawn(left, seed, key) if not any(occurs(one, tail) for one in people))
+            for tail in islice(fit, CHOICES - 1 - len(chosen)):
                 chosen[tail] = tails[tail]
         return tuple(chosen.values())
 

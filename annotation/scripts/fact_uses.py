@@ -55,7 +55,8 @@ class FactQuestions:
             return
         answers, barred = right_answers(self.graph, facts), barred_answers(self.graph, facts)
         key = "+".join(each.fact.id for each in facts)
-        wrong = self._tails.wrong(facts[-1], barred | set(answers), self.seed, key)
+        people = asked_about(self.graph, facts)
+        wrong = self._tails.wrong(facts[-1], barred | set(answers), people, self.seed, key)
         if len(wrong) < CHOICES - 1:
             self.tally.dropped["too few distractors"] += 1
             return
@@ -116,6 +117,15 @@ def barred_answers(graph: Graph, facts: Facts) -> set[str]:
     if len(facts) > 1 and facts[0].relation.multi_valued:
         barred |= graph.barred(facts[0].topic, facts[0].number)
     return barred
+
+
+def asked_about(graph: Graph, facts: Facts) -> set[str]:
+    """Return every folded name of those whom a question is about: the head, and who is meant between hops.
+
+    Nobody's boss is that person: such a wrong answer could be told without having heard anything.
+    """
+    heads = {facts[0].head, *_people(graph, facts)}
+    return set().union(*(graph.sessions.names_like(head) for head in heads))
 
 
 def _people(graph: Graph, facts: Facts) -> list[str]:

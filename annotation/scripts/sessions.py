@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from annotation.records import EVENTS, Dialogue, Turn
 from annotation.scripts.records import Script, Session
+from annotation.text.folding import fold
 
 
 def script_of(dialogue: Dialogue) -> Script:
@@ -36,6 +37,18 @@ class Sessions:
         if not 1 <= number <= len(self):
             raise IndexError(f"there is no session {number}; there are {len(self)}")
         return self.script.sessions[number - 1]
+
+    def names_like(self, name: str) -> frozenset[str]:
+        """Return the folded names of the participant who goes by a folded name, with that name itself."""
+        return self._names.get(name, frozenset((name,)))
+
+    @cached_property
+    def _names(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for person in self.dialogue.participants:
+            names = frozenset(filter(None, map(fold, (person.id, person.name, *person.aliases))))
+            found |= {name: names | found.get(name, frozenset()) for name in names}
+        return found
 
     @cached_property
     def positions(self) -> Mapping[int, tuple[int, ...]]:

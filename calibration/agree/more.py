@@ -43,7 +43,7 @@ def _corrected(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
         raters = (one.judge, *one.people)
         note = (
             f"People answered {one.n_labelled:,} of the items, {one.judge} these and {one.n_unlabelled:,} "
-            "more. The prediction-powered share holds with any judge if these were drawn at random."
+            "more. A bad judge does not bias the prediction-powered share if these were drawn at random."
         )
         entries = tuple(Entry(result, raters) for result in one.figures.values())
         found.append(Block(f"How often it occurs, by {one.judge} and corrected", entries, note=note))

@@ -7,55 +7,69 @@ from dataclasses import dataclass
 
 from calibration.answers.figures import Answers
 from calibration.answers.groups import ORACLE, Group, groups
-from calibration.answers.layouts import Column, column_head, columns, label, parts, right_of, row_keys
+from calibration.answers.layouts import Column, Columns, column_head, label, right_of, row_keys, shared
 from calibration.answers.names import gap
 from calibration.answers.rows import Rule
 from calibration.answers.sheet import Figure, undefined
 from calibration.answers.tables import Cell, Line, Table
 
-ORACLE_COLUMN: Column = ("", ORACLE)
-NAMED: Column = ("bm25", "session")
+NAMED: Column = ("bm25", "session", "")
 """The memory of the paper's figure 7, whole sessions found by BM25."""
 NOT_RUN = "it was not run"
+NOTHING_SHARED = "not known: nothing was asked of all of them"
 
 
 @dataclass(frozen=True, eq=False)
 class BesideOracle:
-    """A model's best memory, the memory of figure 7 where it was run, and the oracle, with paired gaps."""
+    """A model's best memory, the memory of figure 7 where it was run once, and the oracle, with paired gaps.
+
+    All of it is over what all memories and the oracle were asked in the same trials; `left_out` counts the
+    other answers. `best` is None where they were asked nothing in common.
+    """
 
     group: Group
-    best: Column
+    best: Column | None
     accuracy: Figure
     oracle: Figure
     gap: Figure
     named: Figure | None = None
+    left_out: int = 0
 
     @property
     def label(self) -> str:
         """How the row is called."""
         return label(self.group)
 
+    @property
+    def best_told(self) -> str:
+        """How the best memory is called."""
+        return NOTHING_SHARED if self.best is None else column_head(self.best)
+
 
 def beside_oracle(answers: Answers, rule: Rule) -> list[BesideOracle]:
     """Return a row for each model that ran with the oracle and with a memory; of equals the first is best."""
     rows = answers.sheet.rows
-    heads = columns(rows)
+    columns = Columns(rows)
     made = []
-    for group in groups(rows, row_keys(rows)):
-        own = parts(rows, group, heads)
-        memories = {head: at for head, at in own.items() if head[1] not in ("", ORACLE)}
-        if ORACLE_COLUMN not in own or not memories:
+    for group in groups(rows, row_keys(rows, columns)):
+        there = columns.parts(rows, group.rows)
+        memories = [head for head in there if head[1] not in ("", ORACLE)]
+        oracle = next((head for head in there if head[1] == ORACLE), None)
+        if oracle is None or not memories:
             continue
-        scored = {head: right_of(answers, at, rule) for head, at in memories.items()}
+        own = shared(rows, {head: there[head] for head in (*memories, oracle)})
+        scored = {head: right_of(answers, own[head], rule) for head in memories}
         best = max(scored, key=lambda head: -1.0 if scored[head].value is None else scored[head].value or 0.0)
+        named = [head for head in memories if head[:2] == NAMED[:2]]
         made.append(
             BesideOracle(
                 group,
-                best,
+                best if len(own[oracle]) else None,
                 scored[best],
-                right_of(answers, own[ORACLE_COLUMN], rule),
-                gap(answers, own[ORACLE_COLUMN], memories[best], rule),
-                scored.get(NAMED),
+                right_of(answers, own[oracle], rule),
+                gap(answers, own[oracle], own[best], rule),
+                scored[named[0]] if len(named) == 1 else None,
+                sum(map(len, there.values())) - sum(map(len, own.values())),
             )
         )
     return made
@@ -63,15 +77,18 @@ def beside_oracle(answers: Answers, rule: Rule) -> list[BesideOracle]:
 
 def oracle_table(rows: Sequence[BesideOracle]) -> Table:
     """The best memory of each model, and what the evidence itself would be worth."""
+    left = sum(row.left_out for row in rows)
     named = any(row.named is not None for row in rows)
     lines = []
     for row in rows:
         more: tuple[Cell, ...] = (row.named or undefined("accuracy", NOT_RUN),) if named else ()
-        cells = (column_head(row.best), row.accuracy, row.oracle, row.gap, *more)
+        cells = (row.best_told, row.accuracy, row.oracle, row.gap, *more)
         lines.append(Line(row.label, cells))
     heads = ("Best memory", "Its accuracy", "Oracle", "Oracle less best", *([column_head(NAMED)] * named))
     notes = (
         "The best of several memories is chosen on the same answers, so its accuracy is a little too high. "
         "The difference is paired by question and trial.",
+        "The memories and the oracle of a row are compared on what all of them were asked in the same trials"
+        + (f"; {left:,} other answers are left out." if left else "."),
     )
     return Table("oracle", "Best memory and oracle", heads, tuple(lines), notes)

@@ -42,7 +42,7 @@ def best_and_oracle(made: AnswersReport) -> list[dict[str, Any]]:
     """Return two bars for every model: its best memory, and the oracle."""
     bars = []
     for row in beside_oracle(made.answers, made.query.rule):
-        bars.append(_bar(row.label, "best memory", row.accuracy, column_head(row.best)))
+        bars.append(_bar(row.label, "best memory", row.accuracy, row.best_told))
         bars.append(_bar(row.label, "oracle", row.oracle))
     return bars
 

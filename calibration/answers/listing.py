@@ -71,7 +71,7 @@ def listing(query: AnswersQuery, chosen: Mapping[str, str]) -> Listing:
     tests = [values[chosen[key]] for key, values in NARROWED.items() if chosen.get(key) in values]
     rows = [
         row
-        for row in reading.rows_of(items, judge, query.sets)
+        for row in reading.rows_of(items, judge, reading.spelt(query.corpus, query.sets))
         if all(test(row, query.rule) for test in tests)
     ]
     differ = [key for key in varying(rows) if key != MODEL]

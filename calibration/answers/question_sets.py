@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotation.models import Corpus, Dialogue, QuestionSet, Use
+from annotation.question_sets.reading import found
 from calibration.answers.tables import Cell, Line, Table
 
 HEADS = (
@@ -30,12 +31,7 @@ def stored(corpus: Corpus, names: Sequence[str]) -> list[QuestionSet]:
     """Return question sets by what answers call them: NAME:VERSION, or NAME for the newest version."""
     held: dict[int, QuestionSet] = {}
     for told in names:
-        rows = QuestionSet.objects.filter(corpus=corpus).order_by("-version")
-        name, _, version = told.rpartition(":")
-        made = rows.filter(name=told).first()
-        if made is None and version.isdecimal():
-            made = rows.filter(name=name, version=int(version)).first()
-        if made is not None:
+        if (made := found(corpus, told)) is not None:
             held[made.pk] = made
     return sorted(held.values(), key=lambda made: (made.name, -made.version))
 

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from annotation.corpora import clusters as item_clusters
 from annotation.kinds.answer import ANSWER
 from annotation.models import Continuation, Corpus, Item, Label, Occasion, Rater
+from annotation.question_sets.reading import spellings
 from annotation.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT
 from calibration.answers.query import PEOPLE
 from calibration.answers.rows import HALF, NOBODY, AnswerRow, Place, Said, row_of
@@ -38,11 +39,16 @@ def rows(
     ``judge`` decides what no rule does: a rater, `people`, or nobody. ``sets`` name question sets, all
     where there are none.
     """
-    return rows_of(answers(corpus, clusters), judge, sets)
+    return rows_of(answers(corpus, clusters), judge, spelt(corpus, sets))
+
+
+def spelt(corpus: Corpus, sets: Collection[str]) -> set[str]:
+    """Return all that answers may call the question sets that are named."""
+    return {spelling for told in sets for spelling in spellings(corpus, told)}
 
 
 def rows_of(items: QuerySet[Item], judge: Rater | str | None, sets: Collection[str] = ()) -> list[AnswerRow]:
-    """Return the rows of some answers."""
+    """Return the rows of some answers; with ``sets``, of those that call their question set so."""
     found = items.order_by("continuation_id", "turn__position").values_list(
         "pk", "cluster", "continuation", "turn__extra", "turn__text"
     )

@@ -17,25 +17,42 @@ from annotation import access
 from calibration.api.serializers import ReportJobSerializer
 from calibration.profiles import causes, summary
 from calibration.profiles.job import profile_or_job
+from calibration.profiles.points import POINTS, SAME
 from jobs.models import Job
 
 
-@extend_schema(responses={200: OpenApiTypes.OBJECT, 202: ReportJobSerializer})
+class ProfileQuerySerializer(serializers.Serializer[Any]):
+    """At which points the systems are compared."""
+
+    points = serializers.ChoiceField(
+        choices=POINTS,
+        default=SAME,
+        help_text="same: where each system has a value; all: each system's own, which may be others",
+    )
+
+
+@extend_schema(
+    parameters=[ProfileQuerySerializer], responses={200: OpenApiTypes.OBJECT, 202: ReportJobSerializer}
+)
 @api_view(["GET"])
 def profile(request: Request, pk: int) -> Response:
     """Return what metrics say of each system: one record per system and metric.
 
+    Systems are compared at the same points; `elsewhere` counts a system's values at other points.
     Of a large corpus as it was last computed: `computed_at` says when (null: now) and `labels_since` whether
     labels have come since; a newer one is then computed. Before there is one: 202 with its job.
     """
     corpus, user = access.corpus(pk), cast(User, request.user)
-    found = profile_or_job(corpus=corpus, by=user)
+    query = ProfileQuerySerializer(data=request.query_params)
+    query.is_valid(raise_exception=True)
+    points = query.validated_data["points"]
+    found = profile_or_job(corpus=corpus, by=user, points=points)
     if isinstance(found, Job):
         if not found.active:
             raise ValidationError({"detail": [found.error or "The job was cancelled."]})
         return Response(ReportJobSerializer(found).data, status=status.HTTP_202_ACCEPTED)
     kept = {"computed_at": found.computed_at, "labels_since": found.labels_since}
-    return Response({"corpus": corpus.name, **kept, "cells": summary.as_rows(found.panels)})
+    return Response({"corpus": corpus.name, "points": points, **kept, "cells": summary.as_rows(found.panels)})
 
 
 class MetricValueSerializer(serializers.Serializer[Any]):

@@ -61,7 +61,7 @@ class LevelFields(forms.Form):
     p = forms.ChoiceField(
         required=False,
         choices=[
-            ("clustered", "by permuting systems, or whole dialogues"),
+            ("clustered", "by exchanging systems and dialogues"),
             ("item", "the usual test, as papers print it"),
         ],
         label="p-values",

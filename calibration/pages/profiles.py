@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
@@ -15,6 +16,7 @@ from annotation.models import Continuation
 from calibration.profiles import causes, distribution, summary, tables
 from calibration.profiles.contexts import contexts
 from calibration.profiles.job import profile_or_job, spread_of
+from calibration.profiles.points import ALL, SAME
 from config.ids import row_id
 from config.permissions import researcher_only
 from jobs.models import Job
@@ -31,10 +33,11 @@ FILES = {
 def profile(request: HttpRequest, pk: int) -> HttpResponse:
     """Systems as rows, metrics as columns, in their aspects; of a large corpus as they were last computed."""
     corpus = access.corpus(pk)
-    found = profile_or_job(corpus=corpus, by=_user(request), again="again" in request.GET)
+    points = _points(request)
+    found = profile_or_job(corpus=corpus, by=_user(request), points=points, again="again" in request.GET)
     if "again" in request.GET:
-        return redirect("profile", corpus.pk)
-    context: dict[str, Any] = {"corpus": corpus, "active_room": "corpora"}
+        return redirect(f"{reverse('profile', args=[corpus.pk])}?points={points}")
+    context: dict[str, Any] = {"corpus": corpus, "active_room": "corpora", "points": points}
     if isinstance(found, Job):
         return render(request, "calibration/figures_progress.html", context | {"job": found, "title": TITLE})
     columns = {column.id: column.name for panel in found.panels for column in panel.columns}
@@ -56,10 +59,11 @@ def profile_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if form not in FILES:
         raise Http404
     write, media_type = FILES[form]
-    found = profile_or_job(corpus=corpus, by=_user(request))
+    points = _points(request)
+    found = profile_or_job(corpus=corpus, by=_user(request), points=points)
     if isinstance(found, Job):
         return redirect("profile", corpus.pk)
-    return _download(write(found.panels), media_type, f"profile-{corpus.pk}.{form}")
+    return _download(write(found.panels), media_type, f"profile-{corpus.pk}{_named(points)}.{form}")
 
 
 @require_GET
@@ -70,9 +74,10 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
     column = summary.column(corpus, metric)
     if column is None or form not in ("part", "svg"):
         raise Http404
-    values = spread_of(corpus=corpus, column=column, by=_user(request))
+    points = _points(request)
+    values = spread_of(corpus=corpus, column=column, by=_user(request), points=points)
     if form == "svg":
-        name = f"profile-{corpus.pk}-{column.metric.key}.svg"
+        name = f"profile-{corpus.pk}-{column.metric.key}{_named(points)}.svg"
         return _download(distribution.svg(values, column), "image/svg+xml", name)
     drawn = mark_safe(distribution.inline_svg(values, column))
     return render(request, "calibration/_profile_chart.html", {"svg": drawn})
@@ -120,6 +125,15 @@ def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
         for answer in context.answers
         if answer.continuation == continuation
     }
+
+
+def _points(request: HttpRequest) -> str:
+    """Return which points an address asks for: those that rows share unless it names all."""
+    return ALL if request.GET.get("points") == ALL else SAME
+
+
+def _named(points: str) -> str:
+    return "-all-points" if points == ALL else ""
 
 
 def _user(request: HttpRequest) -> Any:

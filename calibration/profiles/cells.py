@@ -23,7 +23,8 @@ class Cell:
     `missing` counts items on which the metric is not defined; they are in no figure. `marks` says whether
     the mean is the column's `highest` or `lowest` (where 0.5 is what counts, `nearest` to it or `farthest`),
     and whether it is the `best`. `given` is the half of the predictions that the system was given, '' where
-    it predicted both; `reason` says why there is no mean, as most items say.
+    it predicted both; `reason` says why there is no mean, as most items say. `elsewhere` counts values at
+    points that the other rows do not share: they are in no figure either.
     """
 
     n: int
@@ -35,6 +36,7 @@ class Cell:
     marks: tuple[str, ...] = ()
     given: str = ""
     reason: str = ""
+    elsewhere: int = 0
 
     @property
     def is_bold(self) -> bool:
@@ -66,20 +68,17 @@ def metric_labels(corpus: Corpus) -> QuerySet[Label]:
     )
 
 
-def cells_of(corpus: Corpus) -> Cells:
-    """Return the cell of every metric rater and source that has labels, in one query."""
-    rows = (
-        _by_source(corpus)
-        .annotate(
-            n=Count("number"),
-            gone=Count("pk", filter=~Q(missing="")),
-            mean=Avg("number"),
-            spread=StdDev("number"),
-            low=Min("number"),
-            high=Max("number"),
-        )
-        .values_list(*SOURCE, "n", "gone", "mean", "spread", "low", "high")
-    )
+def cells_of(corpus: Corpus, rater: int | None = None) -> Cells:
+    """Return the cell of every metric rater (or of one) and source that has labels, in one query."""
+    labels = _by_source(corpus) if rater is None else _by_source(corpus).filter(rater=rater)
+    rows = labels.annotate(
+        n=Count("number"),
+        gone=Count("pk", filter=~Q(missing="")),
+        mean=Avg("number"),
+        spread=StdDev("number"),
+        low=Min("number"),
+        high=Max("number"),
+    ).values_list(*SOURCE, "n", "gone", "mean", "spread", "low", "high")
     return {
         (rater, (system, given)): replace(Cell(*figures), given=given)
         for rater, system, given, *figures in rows
@@ -113,7 +112,8 @@ def joined(cells: Iterable[Cell]) -> Cell:
         if cell.mean is not None:
             return cell
     reasons = dict.fromkeys(cell.reason for cell in several if cell.reason)
-    return replace(NOTHING, missing=sum(cell.missing for cell in several), reason="; ".join(reasons))
+    missing, elsewhere = sum(cell.missing for cell in several), sum(cell.elsewhere for cell in several)
+    return replace(NOTHING, missing=missing, elsewhere=elsewhere, reason="; ".join(reasons))
 
 
 def in_total(reasons: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:

@@ -10,6 +10,8 @@ from django.db import connection
 
 from annotation.models import Corpus
 from annotation.records import HUMAN
+from calibration.profiles.cells import cells_of
+from calibration.profiles.points import SAME, SCORED, compared_rows, parameters, parts_of, sources_used
 from calibration.profiles.summary import Column
 from calibration.reports import drawing
 from calibration.reports.drawing import alt
@@ -27,13 +29,31 @@ SELECT s.name || CASE WHEN c.condition->>'speaker' = 'given' THEN ' (the speaker
          JOIN annotation_scheme m ON m.id = v.scheme_id WHERE q.id = l.question_id AND m.key LIKE 'metric:%%')
  GROUP BY s.name, source ORDER BY lower(s.name) = %s, source
 """
+SHARED = """
+SELECT system || CASE half WHEN 'speaker' THEN ' (the speaker was given)'
+                           WHEN 'content' THEN ' (the message was given)' ELSE '' END AS source,
+       count(*), avg(number), percentile_cont(ARRAY[0, 0.25, 0.5, 0.75, 1]) WITHIN GROUP (ORDER BY number)
+  FROM scored JOIN points USING (rater, dialogue, place, before)
+ WHERE source_row = ANY(%(rows)s) AND rows @> %(rows)s::bigint[]
+ GROUP BY system, source ORDER BY lower(system) = %(human)s, source
+"""
 FIELDS = ("system", "n", "mean", "low", "q1", "median", "q3", "high")
 
 
-def distribution(corpus: Corpus, column: Column) -> list[dict[str, Any]]:
-    """Return per system its number of values, mean and quartiles (linear interpolation); people come last."""
+def distribution(corpus: Corpus, column: Column, points: str = SAME) -> list[dict[str, Any]]:
+    """Return per system its number of values, mean and quartiles (linear interpolation); people come last.
+
+    The values are those at the points that the rows of the profile share, or all of them.
+    """
+    cells = cells_of(corpus, column.id) if points == SAME else {}
+    query = QUARTILES
+    values: Any = [corpus.pk, column.id, HUMAN]
+    if used := sources_used(cells):
+        parts = parts_of(corpus, cells)[column.id]
+        compared = sorted(compared_rows(part for several in parts.values() for part in several))
+        query, values = SCORED + SHARED, parameters(corpus, used) | {"rows": compared, "human": HUMAN}
     with connection.cursor() as cursor:
-        cursor.execute(QUARTILES, [corpus.pk, column.id, HUMAN])
+        cursor.execute(query, values)
         rows = cursor.fetchall()
     return [dict(zip(FIELDS, (name, n, mean, *quartiles), strict=True)) for name, n, mean, quartiles in rows]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from annotation.models import Continuation, Corpus, Label
 from calibration.kept import Kept, is_small, kept_or_job, stamp_of
 from calibration.profiles.cells import Cell
 from calibration.profiles.distribution import distribution
+from calibration.profiles.points import POINTS, SAME, Part, Parts
 from calibration.profiles.summary import Column, Figures, Panel, columns_of, figures_of, panels_of
 from calibration.reading.scope import of_corpus
 from jobs.errors import JobRefused
@@ -50,10 +51,13 @@ class Profile:
         return bool(self.kept and self.kept.labels_since)
 
 
-def profile_or_job(*, corpus: Corpus, by: User | None, again: bool = False) -> Profile | Job:
-    """Return a corpus's profile: of a large one as it was last computed, or the job that computes it."""
+def profile_or_job(
+    *, corpus: Corpus, by: User | None, points: str = SAME, again: bool = False
+) -> Profile | Job:
+    """Return a corpus's profile at the same or at all points: of a large one as it was last computed, or the
+    job that computes it."""
     if is_small(of_corpus(corpus)):
-        return _read(corpus)
+        return _read(corpus, points)
     kept = _kept_or_job(corpus, by, again)
     if isinstance(kept, Job):
         return kept
@@ -65,21 +69,22 @@ def profile_or_job(*, corpus: Corpus, by: User | None, again: bool = False) -> P
         },
         {(rater, (system, given)): dict(why) for rater, system, given, why in found["reasons"]},
         tuple(found["fakes"]),
+        _parts_read(found["parts"]),
     )
     doubts = {rater: Doubt(*doubt) for rater, *doubt in found["doubts"]}
     learned = {int(rater): n for rater, n in found["learned"].items()}
     examples = Continuation.objects.filter(pk__in=found["examples"]).order_by("pk")
-    return Profile(panels_of(figures), doubts, learned, examples, kept)
+    return Profile(panels_of(figures, points), doubts, learned, examples, kept)
 
 
-def spread_of(*, corpus: Corpus, column: Column, by: User | None) -> list[dict[str, Any]]:
+def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
     """Return how a metric's values are spread: as the page that is shown has it, where that is kept."""
     if not is_small(of_corpus(corpus)):
         kept = _kept_or_job(corpus, by, again=False)
         if isinstance(kept, Kept) and (found := kept.result["spread"].get(str(column.id))) is not None:
-            spread: list[dict[str, Any]] = found
+            spread: list[dict[str, Any]] = found[points]
             return spread
-    return distribution(corpus, column)
+    return distribution(corpus, column, points)
 
 
 def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> Kept | Job:
@@ -89,8 +94,8 @@ def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> Kept | Job:
     )
 
 
-def _read(corpus: Corpus) -> Profile:
-    panels = panels_of(figures_of(corpus))
+def _read(corpus: Corpus, points: str) -> Profile:
+    panels = panels_of(figures_of(corpus), points)
     columns = {column.id for panel in panels for column in panel.columns}
     doubts, learned = doubtful_values(corpus, columns), fitted_on_themselves(corpus, columns)
     return Profile(panels, doubts, learned, _examples(corpus))
@@ -111,7 +116,7 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
     ids = {column.id for column in columns}
     spread = {}
     for number, column in enumerate(columns, 1):
-        spread[str(column.id)] = distribution(corpus, column)
+        spread[str(column.id)] = {points: distribution(corpus, column, points) for points in POINTS}
         progress(number, len(columns))
     return {
         "stamp": stamp,
@@ -124,6 +129,12 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
             for (rater, (system, given)), why in figures.reasons.items()
         ],
         "fakes": list(figures.fakes),
+        "parts": [
+            [rater, *source, {**asdict(part), "rows": sorted(part.rows)}]
+            for rater, sources in figures.parts.items()
+            for source, parts in sources.items()
+            for part in parts
+        ],
         "doubts": [
             [rater, doubt.calls, doubt.flagged, doubt.example]
             for rater, doubt in doubtful_values(corpus, ids).items()
@@ -132,6 +143,14 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
         "examples": [continuation.pk for continuation in _examples(corpus)],
         "spread": spread,
     }
+
+
+def _parts_read(written: Iterable[Any]) -> Parts:
+    found: Parts = {}
+    for rater, system, half, part in written:
+        parts = found.setdefault(rater, {}).setdefault((system, half), [])
+        parts.append(Part(**{**part, "rows": frozenset(part["rows"])}))
+    return found
 
 
 JOB = JobKind(KIND, "Metric scores", run)

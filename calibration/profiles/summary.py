@@ -6,7 +6,7 @@ No row is the standard: the human continuations are one point among others.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.kinds import KINDS
@@ -24,6 +24,7 @@ from calibration.profiles.cells import (
     metric_labels,
     reasons_of,
 )
+from calibration.profiles.points import SAME, Parts, at_same_points, parts_of, points_in
 from calibration.reading.fake_systems import fake_systems
 from judges.metrics import METRICS, Aspect, Metric, aspects
 from judges.metrics.kit.base import HALVES, PAPER
@@ -106,13 +107,19 @@ class Gone:
 
 @dataclass(frozen=True)
 class Panel:
-    """The metrics of one aspect on one kind of item."""
+    """The metrics of one aspect on one kind of item, at the same points for all rows or at all points.
+
+    `shared` says of metrics that several rows have values of at how many points they are compared, and how
+    many points there are.
+    """
 
     kind: str
     aspect: Aspect
     columns: tuple[Column, ...]
     rows: tuple[Row, ...] = ()
     gone: tuple[Gone, ...] = ()
+    points: str = SAME
+    shared: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -137,24 +144,29 @@ class Figures:
     cells: Cells
     reasons: Reasons
     fakes: tuple[str, ...]
+    parts: Parts
 
 
 def figures_of(corpus: Corpus) -> Figures:
-    """Read a corpus's figures: three queries, however many labels there are."""
-    return Figures(cells_of(corpus), reasons_of(corpus), tuple(fake_systems(metric_labels(corpus))))
+    """Read a corpus's figures: five queries at most, however many labels there are."""
+    cells, fakes = cells_of(corpus), tuple(fake_systems(metric_labels(corpus)))
+    return Figures(cells, reasons_of(corpus), fakes, parts_of(corpus, cells))
 
 
-def profile(corpus: Corpus) -> list[Panel]:
+def profile(corpus: Corpus, points: str = SAME) -> list[Panel]:
     """Return a corpus's panels, read from its labels now."""
-    return panels_of(figures_of(corpus))
+    return panels_of(figures_of(corpus), points)
 
 
-def panels_of(figures: Figures) -> list[Panel]:
+def panels_of(figures: Figures, points: str = SAME) -> list[Panel]:
     """Return the panels of figures: turns before conversations, aspects in the papers' order.
 
-    Only systems with labels, and metrics that have been run and give numbers.
+    Only systems with labels, and metrics that have been run and give numbers. The rows of a column are of the
+    `points` that they share (`SAME`), or each of all of its own.
     """
     cells = explained(figures.cells, figures.reasons)
+    if points == SAME:
+        cells = at_same_points(cells, figures.parts)
     columns = columns_of({rater for rater, _ in cells})
     fakes, gone = figures.fakes, _gone(figures.reasons)
     panels = []
@@ -163,7 +175,9 @@ def panels_of(figures: Figures) -> list[Panel]:
             of_panel = tuple(c for c in columns if (c.metric.kind, c.metric.aspect) == (kind, aspect))
             if of_panel:
                 why = (Gone(c.name, reason, n) for c in of_panel for reason, n in gone.get(c.id, {}).items())
-                panels.append(Panel(kind, aspect, of_panel, _rows(of_panel, cells, fakes), tuple(why)))
+                shared = {c.name: points_in(figures.parts[c.id]) for c in of_panel if c.id in figures.parts}
+                rows = _rows(of_panel, cells, fakes)
+                panels.append(Panel(kind, aspect, of_panel, rows, tuple(why), points, shared))
     return panels
 
 
@@ -241,7 +255,9 @@ def as_rows(panels: Iterable[Panel]) -> list[dict[str, Any]]:
             "system": row.system,
             "fake_model": row.fake_model,
             "given": cell.given or "+".join(row.given),
+            "points": panel.points,
             "n": cell.n,
+            "elsewhere": cell.elsewhere,
             "missing": cell.missing,
             "mean": cell.mean,
             "sd": cell.spread,

@@ -8,10 +8,15 @@ from collections.abc import Sequence
 
 from annotation.text.csv_cells import guarded
 from calibration.profiles.cells import Cell
+from calibration.profiles.points import ALL, SAME
 from calibration.profiles.summary import Panel, Row, as_rows
 from calibration.reports.latex import NEEDS, escaped, fitted
 from jobs.fake_models import MARK
 
+SENTENCES = {
+    SAME: "Systems are compared at the same points: those where each of them has a value.",
+    ALL: "Each system at all of its own points: the points of two systems may differ.",
+}
 TEXT = ("metric", "system", "reason")
 MOST_LEVEL = 4
 """Headings of more columns than these are turned, so that columns are as narrow as their figures."""
@@ -30,7 +35,7 @@ def as_csv(panels: Sequence[Panel]) -> str:
     names = (
         list(rows[0])
         if rows
-        else ["items", "aspect", "metric", "system", "fake_model", "given", "n", "missing", "mean", "sd"]
+        else ["items", "aspect", "metric", "system", "fake_model", "given", "points", "n", "mean", "sd"]
     )
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
@@ -63,7 +68,7 @@ def _table(panel: Panel) -> str:
         apart = [r"\midrule"] if panel.systems else []
         lines += [*apart, *(_line(row) for row in panel.people)]
     whys = dict.fromkeys(cell.reason for row in panel.rows for cell in row.cells if cell.reason)
-    note = f"--: {escaped('; '.join(whys))}" if whys else ""
+    note = SENTENCES[panel.points] + (f" --: {escaped('; '.join(whys))}." if whys else "")
     return "\n".join([*comments, *fitted([*lines, r"\bottomrule", r"\end{tabular}"], note)])
 
 

@@ -1,4 +1,4 @@
-"""How many orders of rows give as large a Kendall difference as the one observed, for thousands of orders.
+"""How many orders of values give as large a Kendall difference as the one observed, for thousands of orders.
 
 Per order, a table of coarse values settles all pairs that differ in both of its bins, and bounds the rest.
 That mostly decides; where it does not, a finer table is tried, and at last the pairs within bins are counted
@@ -27,8 +27,8 @@ ROWS = 64  # orders whose pairs within bins are counted at a time
 def extreme_orders(x: Floats, y: Floats, orders: Ints) -> int:
     """Count orders with |concordant - discordant| / pairs at least as large as of x and y as they are.
 
-    ``x`` and ``y`` are rows x columns with NaN for no value; an order gives row s the y of row order[s].
-    Orders that leave no pair count as well.
+    ``x`` and ``y`` hold a value a place, NaN for none; an order gives place s the y of place order[s], each
+    place at most once, but for a last one without a value. Orders that leave no pair count as well.
     """
     sizes = BINS[: 1 + sum(x.size > few for few in FEW)]
     tables = [_Sides(Bins.of(x, x_bins), Bins.of(y, y_bins)) for x_bins, y_bins in sizes]
@@ -56,9 +56,9 @@ def _extreme(tables: list[_Sides], orders: Ints, observed: float) -> int:
 
 @dataclass(frozen=True)
 class Bins:
-    """A grid's values in order, in at most so many bins; cells without a value are in bin n, with code -1.
+    """Values in order, in at most so many bins; places without a value are in bin n, with code -1.
 
-    ``order`` lists the cells with a value by it; ``mixed`` counts the pairs of different values within bins.
+    ``order`` lists the places with a value by it; ``mixed`` counts the pairs of different values within bins.
     """
 
     bins: Ints
@@ -70,12 +70,12 @@ class Bins:
     @property
     def widest(self) -> int:
         """The number of values in the fullest bin."""
-        return int(np.bincount(self.bins.ravel()[self.order]).max(initial=0))
+        return int(np.bincount(self.bins[self.order]).max(initial=0))
 
     @cached_property
     def within(self) -> tuple[tuple[int, Flags], ...]:
         """Per distance in the order: whether a value and the one so far before it share a bin and differ."""
-        codes, bins = self.codes.ravel()[self.order], self.bins.ravel()[self.order]
+        codes, bins = self.codes[self.order], self.bins[self.order]
         found = []
         for distance in range(1, self.widest):
             counted = (bins[distance:] == bins[:-distance]) & (codes[distance:] != codes[:-distance])
@@ -106,7 +106,7 @@ class Bins:
 
 @dataclass(frozen=True)
 class _Sides:
-    """Both grids, and what an order makes of them."""
+    """Both sides, and what an order makes of them."""
 
     x: Bins
     y: Bins
@@ -123,7 +123,7 @@ class _Sides:
 
     def coarse(self, orders: Ints) -> tuple[Floats, Floats]:
         """Return concordant less discordant pairs among those that differ in both bins, and all pairs."""
-        cells = (self.y.bins[orders] + self.x.bins * (self.y.n + 1)).reshape(len(orders), -1)
+        cells = self.y.bins[orders] + self.x.bins * (self.y.n + 1)
         cells += self.size * np.arange(len(orders))[:, None]
         tables = np.bincount(cells.ravel(), minlength=len(orders) * self.size)
         shaped = tables.reshape(len(orders), self.x.n + 1, self.y.n + 1)
@@ -141,14 +141,13 @@ class _Sides:
     def exact(self, orders: Ints, difference: Floats, pairs: Floats) -> Floats:
         """Return |concordant - discordant| / pairs, from the coarse difference; infinite for no pair."""
         total = difference.copy()
-        width = self.x.bins.shape[1]
         for start in range(0, len(orders), ROWS):
             part = orders[start : start + ROWS]
-            row, column = np.divmod(self.x.order, width)
-            in_x = self.y.bins[part[:, row], column].T  # pairs of one bin of y are left to what follows
+            in_x = self.y.bins[part[:, self.x.order]].T  # pairs of one bin of y are left to what follows
             total[start : start + ROWS] += _signs(in_x, self.x, self.y.n)
-            row, column = np.divmod(self.y.order, width)
-            in_y = self.x.codes[np.argsort(part, axis=1)[:, row], column].T
+            met_by = np.full_like(part, part.shape[1] - 1)  # not met: as the last place, which has no value
+            np.put_along_axis(met_by, part, np.arange(part.shape[1], dtype=part.dtype)[None, :], axis=1)
+            in_y = self.x.codes[met_by[:, self.y.order]].T
             total[start : start + ROWS] += _signs(in_y, self.y, -1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(pairs > 0, np.abs(total) / pairs, np.inf)

@@ -1,8 +1,6 @@
-"""Permutation of whole rows of a grid: does x go with y beyond what any order of the rows would give?
+"""Permutation: is x as strongly correlated with y where each x meets the y of another place?
 
-Rows are what is exchangeable (systems, or dialogues with their mean value), columns are places that rows
-share (the turns of dialogues). A permutation gives row s, in every column, the y of row pi(s). Cells without
-a value on either side do not count.
+A permutation names for each x the place whose y it meets. Pairs without a value on either side do not count.
 """
 
 from __future__ import annotations
@@ -17,9 +15,11 @@ from scipy.stats import rankdata
 
 from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.kendall_orders import extreme_orders
+from calibration.statistics.ranks import concordance
 
 Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
 ROUNDING = 1e-12
+AT_ONCE = 100_000  # values met that are held at a time: they stay in cache
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Orders:
-    """Orders of n rows: random ones, or all there are where these are no more than wanted."""
+    """Orders of n values: random ones, or all there are where these are no more than wanted."""
 
     rows: Ints
     is_exact: bool
 
     @staticmethod
     def of(n: int, wanted: int, seed: int) -> Orders:
-        """Draw from a seed. ValueError below three rows: any order of two looks alike."""
+        """Draw from a seed. ValueError below three values: any order of two looks alike."""
         if n < 3:
             raise ValueError(f"{n} to permute; a test needs three")
         if n < 20 and factorial(n) <= wanted:
@@ -60,19 +60,28 @@ class Orders:
 
 
 def permuted(x: Floats, y: Floats, correlation: Correlation, orders: Orders) -> Permuted:
-    """Test x against y, both rows x columns with NaN for no value.
+    """Test x against y with each of the orders.
 
     Spearman's ranks are those among all values of a side. Kendall's statistic is the difference of concordant
-    and discordant pairs as a share of all pairs. Without empty cells both order the permutations as the
+    and discordant pairs as a share of all pairs. Without missing values both order the permutations as the
     coefficients themselves do. A permutation that leaves the statistic undefined counts as extreme.
     """
+    return Permuted(extreme(x, y, correlation, orders.rows), len(orders.rows), orders.is_exact)
+
+
+def extreme(
+    x: Floats, y: Floats, correlation: Correlation, partners: Ints, *, is_bijective: bool = True
+) -> int:
+    """Count the permutations (rows of ``partners``) in which x and y correlate at least as strongly.
+
+    ``is_bijective``: every permutation uses each place once.
+    """
     if correlation == "kendall_tau_b":
-        extreme = extreme_orders(x, y, orders.rows)
-    elif correlation == "spearman":
-        extreme = _linear(_ranks(x), _ranks(y), orders.rows)
-    else:
-        extreme = _linear(x, y, orders.rows)
-    return Permuted(extreme, len(orders.rows), orders.is_exact)
+        return extreme_orders(x, y, partners) if is_bijective else _concordant(x, y, partners)
+    if correlation == "spearman":
+        x, y = _ranks(x), _ranks(y)
+    values, observed = (np.abs(_pearson(x, y, places)) for places in (partners, np.arange(len(x))[None]))
+    return int((~(values < observed[0] - ROUNDING)).sum())
 
 
 def _ranks(values: Floats) -> Floats:
@@ -82,31 +91,48 @@ def _ranks(values: Floats) -> Floats:
     return out
 
 
-def _linear(x: Floats, y: Floats, orders: Ints) -> int:
-    """Count extreme values of Pearson's r: its sums are sums over rows of one number per pair of rows."""
-    (a, has_a), (b, has_b) = _filled(x), _filled(y)
-    pairs = (
-        has_a @ has_b.T,
-        a @ has_b.T,
-        has_a @ b.T,
-        (a * a) @ has_b.T,
-        has_a @ (b * b).T,
-        a @ b.T,
-    )
-    places = np.arange(len(x))
-    values = np.abs(_pearson([m[places, orders].sum(axis=1) for m in pairs]))
-    observed = np.abs(_pearson([np.array([np.trace(m)]) for m in pairs]))[0]
-    return int((~(values < observed - ROUNDING)).sum())
+def _concordant(x: Floats, y: Floats, partners: Ints) -> int:
+    """Count large Kendall differences, one permutation after the other."""
+
+    def share(places: Ints) -> float:
+        other = y[places]
+        both = ~np.isnan(x) & ~np.isnan(other)
+        n = int(both.sum())
+        return abs(concordance(x[both], other[both])) / (n * (n - 1) / 2) if n > 1 else np.inf
+
+    observed = share(np.arange(len(x)))
+    return sum(share(places) >= observed - ROUNDING for places in partners)
+
+
+def _pearson(x: Floats, y: Floats, partners: Ints) -> Floats:
+    """Return Pearson's r of x and the y it meets, a value a permutation; NaN where it is undefined."""
+    sides = *_filled(x), *_filled(y)
+    step = max(1, AT_ONCE // len(x))
+    parts = [_met_pearson(*sides, partners[at : at + step]) for at in range(0, len(partners), step)]
+    return np.concatenate(parts)
+
+
+def _met_pearson(a: Floats, has_a: Floats, b: Floats, has_b: Floats, partners: Ints) -> Floats:
+    met = b[partners]
+    if has_a.all() and has_b.all():
+        n, x_sum, xx = (np.full(len(met), total) for total in (float(len(a)), a.sum(), _dot(a, a)))
+        y_sum, yy = met.sum(axis=1), np.einsum("pv,pv->p", met, met)
+    else:
+        present = has_b[partners]
+        n, x_sum, xx = (_dot(present, side) for side in (has_a, a, a * a))
+        y_sum, yy = _dot(met, has_a), np.einsum("pv,pv,v->p", met, met, has_a)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (xx - x_sum * x_sum / n) * (yy - y_sum * y_sum / n)
+        r = (_dot(met, a) - x_sum * y_sum / n) / np.sqrt(np.abs(spread))
+        return np.asarray(np.where(spread > ROUNDING * xx * yy, r, np.nan))
+
+
+def _dot(rows: Floats, side: Floats) -> Floats:
+    """Return the sum of each row times the other side, in this thread: rows are tested side by side."""
+    return np.asarray(np.einsum("...v,v->...", rows, side))
 
 
 def _filled(side: Floats) -> tuple[Floats, Floats]:
     """Return the values less their mean, 0 where there is none, and where there is one."""
     given = ~np.isnan(side)
     return np.where(given, side - np.nanmean(side), 0.0), given.astype(np.float64)
-
-
-def _pearson(sums: list[Floats]) -> Floats:
-    n, x, y, xx, yy, xy = sums
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (xx - x * x / n) * (yy - y * y / n)
-        return np.where(spread > ROUNDING * xx * yy, (xy - x * y / n) / np.sqrt(np.abs(spread)), np.nan)

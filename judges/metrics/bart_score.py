@@ -16,7 +16,7 @@ from judges.metrics.kit.base import (
     scored,
     unscored,
 )
-from judges.metrics.kit.comparison import AGAINST
+from judges.metrics.kit.comparison import AGAINST, reference_of
 from judges.metrics.kit.hub import Encoder, load_seq2seq
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
@@ -63,9 +63,9 @@ def _history(scene: Scene, turn: int, settings: Settings) -> str | Score:
 
 
 def _reference(scene: Scene, turn: int, settings: Settings) -> str | Score:
-    found = scene.reference(turn, settings.text("against"))
-    if found is None:
-        return unscored("there is no reference")
+    found = reference_of(scene, turn, settings)
+    if isinstance(found, Score):
+        return found
     return found.text.strip() or unscored("the reference has no text")
 
 

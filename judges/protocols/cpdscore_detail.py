@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
 from judges.protocols.base import Asking, Case, Reading, Verdict
-from judges.protocols.material import FACTS, REFERENCE, reference_block, reference_of
+from judges.protocols.material import FACTS, REFERENCE, no_reference, reference_block
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import explained, explanation, scores
 from judges.protocols.wording import Filling, Variable
@@ -31,7 +31,7 @@ class CpdscoreDetail(Asking):
 
     def refusal(self, case: Case, variant: str) -> str:
         """A turn without a reference cannot be judged against one."""
-        return "no reference response" if variant == WITH and reference_of(case) is None else ""
+        return no_reference(case) if variant == WITH else ""
 
     def prompt_file(self, variant: str) -> str:
         """One text per variant."""

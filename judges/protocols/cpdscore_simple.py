@@ -12,7 +12,7 @@ from typing import ClassVar
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
 from judges.protocols.base import Asking, Case, Reading, Verdict
-from judges.protocols.material import AROUND, REFERENCE, around, reference_block, reference_of
+from judges.protocols.material import AROUND, REFERENCE, around, no_reference, reference_block
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import scores
 from judges.protocols.wording import Filling, Variable
@@ -62,9 +62,7 @@ class CpdscoreSimple(Asking):
 
     def refusal(self, case: Case, variant: str) -> str:
         """A turn without a reference cannot be judged against one."""
-        if variant == WITH and reference_of(case) is None:
-            return "no reference response"
-        return ""
+        return no_reference(case) if variant == WITH else ""
 
     def prompt_file(self, variant: str) -> str:
         """One text per variant."""

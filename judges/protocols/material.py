@@ -63,8 +63,18 @@ def exchanges(case: Case, seen: Seen) -> list[str]:
 
 
 def reference_of(case: Case) -> Turn | None:
-    """Return what was really said at the turn in view, None where nothing is known."""
-    return None if case.turn is None else case.dialogue.reference(case.continuation, case.turn)
+    """Return what was really said at the turn in view: None where nothing is known, or it is that itself."""
+    if case.turn is None or case.dialogue.is_reference(case.continuation, case.turn):
+        return None
+    return case.dialogue.reference(case.continuation, case.turn)
+
+
+def no_reference(case: Case) -> str:
+    """Return why the turn in view has no reference, empty where it has one."""
+    if reference_of(case) is not None:
+        return ""
+    is_itself = case.turn is not None and case.dialogue.is_reference(case.continuation, case.turn)
+    return "it is the reference response itself" if is_itself else "no reference response"
 
 
 def reference_block(case: Case, seen: Seen) -> str:

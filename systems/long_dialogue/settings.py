@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotation.scripts.answers import FORMATS, TEMPLATE
 from annotation.scripts.records import ORIGINAL
+from annotation.scripts.set_names import versioned
 from systems.generators.base import Setting, Settings, Value, WrongSettings
 from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
 from systems.long_dialogue.retrieval import BM25, EMBEDDING, ORDERS, RETRIEVERS, TIME
@@ -40,8 +41,8 @@ SETTINGS = (
 
 
 def settled(settings: Settings) -> dict[str, Value]:
-    """Return settings in which equal conditions are equal: the usual k as its number, and no retriever where
-    a memory has none. Raises WrongSettings where a memory needs one.
+    """Return settings in which equal conditions are equal: the usual k as its number, NAME:2 for NAME@2, and
+    no retriever where a memory has none. Raises WrongSettings where a memory needs one.
     """
     memory = str(settings[MEMORY])
     if memory in RETRIEVED and settings[RETRIEVER] == NO_RETRIEVER:
@@ -49,7 +50,8 @@ def settled(settings: Settings) -> dict[str, Value]:
     retriever = settings[RETRIEVER] if memory in RETRIEVED else NO_RETRIEVER
     k = (settings[K] or USUAL_K[memory]) if memory in USUAL_K else 0
     embedder = settings[EMBEDDER] if retriever == EMBEDDING else ""
-    return {**settings, RETRIEVER: retriever, K: k, EMBEDDER: embedder}
+    asked = versioned(str(settings[SET]))
+    return {**settings, SET: asked, RETRIEVER: retriever, K: k, EMBEDDER: embedder}
 
 
 def walk_settings(settings: Settings) -> WalkSettings:

@@ -12,6 +12,7 @@ from typing import Any
 from annotation.records import Dialogue
 from annotation.scripts.people import called
 from annotation.scripts.records import DEFAULT_STYLE, Question
+from annotation.scripts.set_names import versioned
 from annotation.scripts.styling import style_faults
 from annotation.text.cleaning import one_line
 from jobs.prompt import Prompt, Unparseable
@@ -21,6 +22,7 @@ from systems.generators.base import Done, Reply, Setting, Settings, State, Value
 from systems.generators.json_replies import array, fields, message, only
 from systems.generators.texts import filled
 from systems.long_dialogue.of_script import OfScript
+from systems.long_dialogue.settings import SET
 
 DROPPED = "wording_dropped"
 ELSE = "anybody else"
@@ -71,11 +73,17 @@ class DialsimStyle(OfScript):
     title = "DialSim: questions as the characters of a script would ask them"
     produces = "text"
     settings = (
-        Setting("set", "", "The question set whose questions are worded; empty: those that are in none."),
+        Setting(SET, "", "The question set whose questions are worded; NAME:2 is its second version. Empty: "
+                "the questions that are in none.", varies=True),
         Setting("sessions", 3, "A character who speaks in so many sessions is a recurring one.", low=1),
         Setting("samples", 3, "Turns that show how a character talks.", low=0, high=20),
         Setting("questions", 50, "Questions that are asked about at the same time.", low=1, high=500),
-    )
+    )  # fmt: skip
+
+    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Return a value for every setting; a version of a set as NAME:2, also where NAME@2 is told."""
+        found = super().resolved(given)
+        return {**found, SET: versioned(str(found[SET]))}
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model and what it does."""
@@ -85,12 +93,15 @@ class DialsimStyle(OfScript):
         """A script is needed with questions that are not rejected."""
         if (why := super().why_not(dialogue, settings)) or self._material is None:
             return why
-        return "" if self._chosen(str(settings["set"])) else "it has no such questions"
+        if self._chosen:
+            return ""
+        made = f"the question set {settings[SET]} made" if settings[SET] else "stand by themselves"
+        return f"it has no questions that {made}"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Take note of the questions, and of those who may ask them."""
         return {
-            "ids": [question.id for question in self._chosen(str(settings["set"]))],
+            "ids": [question.id for question in self._chosen],
             "askers": ["", *self._recurring(int(settings["sessions"]))],
             "samples": settings["samples"],
             "batch": settings["questions"],
@@ -153,13 +164,10 @@ class DialsimStyle(OfScript):
     def _names(self) -> list[str]:
         return [called(person) for person in self.reading.dialogue.participants]
 
-    def _chosen(self, origin: str) -> list[Question]:
-        """Return the questions of a set, or those of none, without rejected ones."""
-        return [
-            question
-            for question in self._questions.values()
-            if question.origin == origin and question.status != "rejected"
-        ]
+    @property
+    def _chosen(self) -> list[Question]:
+        """Return the questions that it is given, without rejected ones."""
+        return [question for question in self.material.questions if question.status != "rejected"]
 
     def _recurring(self, least: int) -> list[str]:
         """Return those but the main character who speak in so many sessions, by their first turns."""

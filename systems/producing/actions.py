@@ -19,7 +19,7 @@ from jobs.models import Call, Run
 from judges.rating.settings import RunSettings
 from systems.errors import SystemsError
 from systems.models import Production, ProductionCall, Writer
-from systems.producing import steps
+from systems.producing import scripts, steps
 from systems.producing.dialogues import Dialogues
 from systems.producing.estimates import calls_of
 from systems.producing.plans import Generation, Plan
@@ -122,6 +122,7 @@ def _start(
         left_out.update(begun.left_out)
     if not found:
         raise SystemsError(_nothing(left_out))
+    _mark_used(planned[0][0], found)
     run.save(update_fields=["expected"])
     _take_over(run, found)
     run.reused = Production.objects.filter(pk__in=found).exclude(run=run).count()
@@ -190,6 +191,13 @@ class Beginning:
             memory=state,
             flags=list(self._flags),
         )
+
+
+def _mark_used(plan: Plan, found: Collection[int]) -> None:
+    """Have the question set that an agent is asked from stay as it is."""
+    if plan.generator.needs == "script":
+        first = Production.objects.filter(pk__in=found).values_list("dialogue", flat=True)[0]
+        scripts.mark_used(first, plan.settings)
 
 
 def _take_over(run: Run, found: Collection[int]) -> None:

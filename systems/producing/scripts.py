@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from django.db.models import Count, F, Func, Max, QuerySet, TextField
 from django.db.models.functions import Cast
+from django.utils import timezone
 
 from annotation import records
 from annotation.importing.script_records import uses_of
 from annotation.models import Dialogue, QuestionSet, Record
+from annotation.question_sets.reading import found
 from annotation.scripts.records import FACT, QUESTION, Fact, Question
 from annotation.scripts.stored import fact_record, question_record
 from jobs.endpoints.counting import counter
@@ -62,19 +64,21 @@ def question_set(dialogue: int, setting: str) -> QuestionSet:
 
     Raises Failed where the corpus of the dialogue has none, or more than one to choose from.
     """
-    name, _, number = setting.rpartition(":")
-    versioned = bool(name) and number.isdecimal()
-    rows = QuestionSet.objects.filter(corpus__dialogues=dialogue).order_by("-version")
-    if versioned:
-        rows = rows.filter(name=name, version=int(number))
-    elif setting:
-        rows = rows.filter(name=setting)
-    held = list(rows)
-    if not held:
-        raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''"))
-    if len({one.name for one in held}) > 1:
-        raise Failed(f"name a question set: {', '.join(sorted({one.name for one in held}))}")
-    return held[0]
+    corpus = Dialogue.objects.filter(pk=dialogue).values_list("corpus", flat=True).first() or 0
+    names = sorted(set(QuestionSet.objects.filter(corpus=corpus).values_list("name", flat=True)))
+    if not setting and len(names) > 1:
+        raise Failed(f"name a question set: {', '.join(names)}")
+    held = found(corpus, setting or "".join(names))
+    if held is None:
+        there = f"; it has {', '.join(names)}" if names else ""
+        raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''") + there)
+    return held
+
+
+def mark_used(dialogue: int, settings: Settings) -> None:
+    """Note that the questions of a set are asked now: from here on it never changes."""
+    if (chosen := _chosen(dialogue, settings)) is not None:
+        QuestionSet.objects.filter(pk=chosen.pk, used_at=None).update(used_at=timezone.now())
 
 
 def _chosen(dialogue: int, settings: Settings) -> QuestionSet | None:

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from django.db.models import Count, Func, Max, Q, TextField
+from django.db.models import Count, Func, Max, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from annotation.models import Dialogue, Record, RelationRows
-from annotation.scripts.records import FACT, QUESTION
+from annotation.models import Dialogue, QuestionSet, Record, RelationRows
+from annotation.question_sets.reading import is_kept, named
+from annotation.scripts.records import FACT, QUESTION, Fact, Question
 from annotation.scripts.relations import DEFAULT, RelationTable
 from annotation.scripts.stored import fact_record, question_record
 from jobs.models import Endpoint
 from systems.generators import Failed, Settings
 from systems.long_dialogue.material import Material
+from systems.long_dialogue.settings import SET
 from systems.producing.dialogues import of_rows
+from systems.producing.scripts import question_set
 
 
 class WithRecords:
-    """Reads scripts with their records. Both raise Failed where the dialogue is gone."""
+    """Reads scripts with their records. Both raise Failed where the dialogue is gone, and for a question set
+    that is not there, or whose questions stay as they are."""
 
     def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
         """Return the script, how many records there are of each status, the last one, and the relations."""
@@ -32,19 +36,51 @@ class WithRecords:
             accepted=Count("pk", filter=Q(superseded_by=None, status="accepted")),
         )
         table = RelationRows.objects.filter(corpus__dialogues=dialogue).aggregate(last=Max("pk"))
-        return dialogue, script, *told.values(), table["last"]
+        chosen = _to_word(dialogue, settings)
+        return dialogue, script, *told.values(), table["last"], chosen.pk if chosen else None, SET in settings
 
     def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
-        """Return a script with its facts and questions that nothing supersedes, of any status."""
+        """Return a script with its facts and questions that nothing supersedes, of any status.
+
+        Where `settings` name a question set, the material's questions are those that it made; where they name
+        none although they could, those of no set.
+        """
         row = Dialogue.objects.filter(pk=dialogue).first()
         if row is None:
             raise Failed("the script is gone")
         rows = Record.objects.filter(dialogue=dialogue, superseded_by=None).order_by("pk")
-        told = list(rows.values_list("kind", "key", "content", "status"))
-        facts = tuple(fact_record(*record) for kind, *record in told if kind == FACT)
-        questions = tuple(question_record(*record) for kind, *record in told if kind == QUESTION)
+        facts, questions = _facts(rows), _questions(rows)
+        chosen = _to_word(dialogue, settings)
+        asked = _questions(rows.filter(set=chosen)) if SET in settings else questions
         script = replace(of_rows([row])[row.pk], facts=facts, questions=questions)
-        return Material(script, questions, (), relations=relations_of(row.corpus_id))
+        return Material(script, asked, (), relations=relations_of(row.corpus_id))
+
+
+def _facts(rows: QuerySet[Record]) -> tuple[Fact, ...]:
+    told = rows.filter(kind=FACT).values_list("key", "content", "status")
+    return tuple(fact_record(*record) for record in told)
+
+
+def _questions(rows: QuerySet[Record]) -> tuple[Question, ...]:
+    told = rows.filter(kind=QUESTION).values_list("key", "content", "status")
+    return tuple(question_record(*record) for record in told)
+
+
+def _to_word(dialogue: int, settings: Settings) -> QuestionSet | None:
+    """Return the question set whose questions are to be worded, None for those of no set.
+
+    Raises Failed for one that the corpus does not have, and for one that never changes any more.
+    """
+    if not (told := str(settings.get(SET) or "")):
+        return None
+    chosen = question_set(dialogue, told)
+    if is_kept(chosen):
+        why = "a simulation used it" if chosen.used_at else "people answered about its questions"
+        raise Failed(
+            f"the questions of the set {named(chosen)} keep their texts, since {why}: make a set under "
+            "another name, and word that one"
+        )
+    return chosen
 
 
 def relations_of(corpus: int) -> RelationTable:

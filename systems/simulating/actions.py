@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import Continuation, Corpus, Dialogue, QuestionSet
+from annotation.question_sets.reading import found
 from annotation.scripts.names import names_of
 from annotation.scripts.stored import script_record
 from config.models import Event
@@ -40,12 +41,7 @@ TROUBLE = (JobError, Failed, NoMaterial, NoSummary, TooLong)
 
 def question_set(corpus: Corpus, name: str) -> QuestionSet:
     """Return the question set called NAME, in its last version, or NAME:VERSION; raise SystemsError."""
-    name = name.strip()
-    rows = corpus.question_sets.order_by("-version")
-    last, _, version = name.rpartition(":")
-    held = rows.filter(name=name).first()
-    if held is None and version.isdecimal():
-        held = rows.filter(name=last, version=int(version)).first()
+    held = found(corpus, name)
     if held is None:
         listed = ", ".join(sorted(set(corpus.question_sets.values_list("name", flat=True)))) or "none"
         raise SystemsError(f"{corpus.name} has no question set {name[:80]!r}; it has {listed}.")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from annotation.models import QuestionSet
+from annotation.question_sets.reading import named
 from jobs.endpoints import parameters
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, WrongSettings
@@ -77,8 +78,3 @@ class Order:
     def of(cls, told: Mapping[str, Any]) -> Order:
         """Return the order that `as_json` wrote."""
         return cls(**{one.name: told[one.name] for one in fields(cls) if one.name in told})
-
-
-def named(asked: QuestionSet) -> str:
-    """Return what a condition calls a version of a question set: NAME:VERSION."""
-    return f"{asked.name}:{asked.version}"

@@ -135,7 +135,7 @@ def test_the_test_can_be_chosen(path: Path, frame: pd.DataFrame) -> None:
     assert "ignores_clusters" in found["flags"]
     clustered = _json(path, "--reference-question", TURN)["statistics"]
     found = _entry(clustered, "b<eu & co", "turn", "pearson")
-    assert found["p_method"] == "systems permuted, 2000 permutations, seed 0"
+    assert found["p_method"] == "systems and clusters exchanged, 2000 permutations, seed 0"
     assert found["starred"] == (found["p"] >= 0.05)
 
 
@@ -157,7 +157,7 @@ def test_the_text_shows_values_stars_marks_and_what_they_mean(path: Path) -> Non
     assert f"Compared with people (dialogue labels), question {WHOLE}." in said
     assert "Turn level" not in shown.split("p is 0.05 or more")[0]
     assert f"{number(best['value'])}{'!' * best['best']}" in shown
-    assert "* p is 0.05 or more by the permutation of systems or dialogues." in said
+    assert "* p is 0.05 or more by the permutation of systems and dialogues." in said
     assert "!: the highest of its column, people apart. _: the highest of its column in its group." in said
     assert "(from turn scores)" in said
     assert "b<eu & co: left out are" in said

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.labels.recording import Answer, record
-from annotation.models import Continuation, Corpus, Item, Rater
+from annotation.models import Continuation, Corpus, Dialogue, Item, Rater
 from annotation.scheme_versions import store as scheme_store
 from calibration import kept
 from calibration.profiles import causes, distribution, job, phrases, summary, tables
@@ -29,20 +29,27 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-VALUES = {"human": [0.2, 0.4], "model-a": [0.9, 0.7, 0.8], "model_b%": [0.5]}
+VALUES = {"human": [0.2, 0.4, 0.3], "model-a": [0.9, 0.7, 0.8], "model_b%": [0.5, 0.5, 0.5]}
+
+
+def dialogue_of(corpus: Corpus, key: str) -> Dialogue:
+    """Return a corpus's dialogue of a key, made with three turns where there is none."""
+    found = Dialogue.objects.filter(corpus=corpus, key=key).first()
+    return found or factories.dialogue(corpus, key, turns=3)
 
 
 def scored(corpus: Corpus, metric: str, values: dict[str, list[float | None]], **details: object) -> Rater:
-    """Give each system's continuations of one dialogue each a metric's labels."""
+    """Give each system's continuations of the same dialogues a metric's labels."""
     declared = METRICS[metric]
     question = scheme_store.store(definition=scheme_of(declared)).questions.get()
     rater = Rater.objects.create(kind="metric", name=f"{metric}@paper", spec={"metric": metric})
     explanation = json.dumps(details) if details else ""
     for system, scores in values.items():
         for number, value in enumerate(scores):
-            dialogue = factories.dialogue(corpus, f"{metric}-{system}-{number}", turns=3)
             lines = [{"text": "first"}, {"text": "second"}]
-            made = factories.continuation(dialogue, "c", system=system, turns=lines)
+            made = factories.continuation(
+                dialogue_of(corpus, f"{metric}-{number}"), f"by {system}", system=system, turns=lines
+            )
             item = (
                 Item.objects.filter(continuation=made, kind=declared.kind).order_by("turn__position").last()
             )
@@ -115,7 +122,7 @@ def test_the_queries_do_not_grow_with_the_labels(django_assert_num_queries: obje
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", VALUES)
     scored(corpus, "nse", VALUES)
-    with django_assert_num_queries(4):  # type: ignore[operator]
+    with django_assert_num_queries(6):  # type: ignore[operator]
         summary.profile(corpus)
 
 
@@ -195,7 +202,7 @@ def test_the_pages_show_it_all(client: Client) -> None:
         assert client.get(f"/corpora/{corpus.pk}/profile.{path}").status_code == 200
     assert b"<svg" in client.get(f"/corpora/{corpus.pk}/profile/{rater.pk}.part").content
     assert client.get(f"/corpora/{corpus.pk}/profile.pdf").status_code == 404
-    made = Continuation.objects.filter(system__name="human", key="c").get()
+    made = Continuation.objects.filter(system__name="human", key="by human").get()
     assert "nearest to turn 2" in client.get(f"/profile/{made.pk}/").content.decode()
     cells = client.get(f"/api/v1/corpora/{corpus.pk}/profile/").json()["cells"]
     assert {cell["mean"] for cell in cells} == {0.3, 0.4}
@@ -265,8 +272,9 @@ def given_halves(corpus: Corpus, metric: str, values: dict[tuple[str, str], list
     rater, _ = Rater.objects.get_or_create(kind="metric", **named)
     for (system, given), scores in values.items():
         for number, value in enumerate(scores):
-            dialogue = factories.dialogue(corpus, f"{metric}-{system}-{given}-{number}", turns=3)
-            made = factories.continuation(dialogue, "c", system=system, turns=[{"text": "one"}])
+            dialogue = dialogue_of(corpus, f"{metric}-{number}")
+            key = f"by {system} given {given}"
+            made = factories.continuation(dialogue, key, system=system, turns=[{"text": "one"}])
             Continuation.objects.filter(pk=made.pk).update(condition={given: "given"} if given else {})
             item = Item.objects.filter(continuation=made, kind="turn").last()
             reason = "" if value is not None else HALVES[given]
@@ -276,13 +284,13 @@ def given_halves(corpus: Corpus, metric: str, values: dict[tuple[str, str], list
 SPEAKERS: dict[tuple[str, str], list[float | None]] = {
     ("solver", "speaker"): [None, None],
     ("solver", "content"): [0.25, 0.5],
-    ("other", ""): [0.75],
+    ("other", ""): [0.75, 0.75],
     ("half", "speaker"): [None],
 }
 MESSAGES: dict[tuple[str, str], list[float | None]] = {
     ("solver", "speaker"): [0.5, 1.0, 0.75],
     ("solver", "content"): [None],
-    ("other", ""): [0.125],
+    ("other", ""): [0.125, 0.125, 0.125],
 }
 BOTH: dict[tuple[str, str], list[float | None]] = {
     ("solver", "speaker"): [None],

@@ -205,6 +205,19 @@ def test_questions_of_every_kind_can_be_made(kind: str, script: Dialogue) -> Non
     assert Counter(use.type for use in made.set.uses)[kind] >= 20
 
 
+def test_no_choice_of_a_question_about_facts_names_whom_it_is_about(script: Dialogue) -> None:
+    heads = {fact.id: fact.head for fact in script.facts}
+    asked = [question for question in make(script, name="demo", seed=0).questions if question.facts]
+    assert len(asked) == 540
+    assert not [
+        question.id
+        for question in asked
+        for fact in question.facts
+        for choice in question.choices
+        if choice != question.answer and occurs(heads[fact], choice)
+    ]
+
+
 def test_every_question_of_the_quiz_is_asked_somewhere(script: Dialogue) -> None:
     made = make(script, name="demo", seed=0)
     asked = {use.question for use in made.set.uses}

@@ -68,6 +68,22 @@ def test_without_a_reference_nothing_is_compared_with_one(key: str) -> None:
     assert protocol.refusal(without, "without_reference") == ""
 
 
+@pytest.mark.parametrize("key", ["cpdscore_simple", "cpdscore_detail"])
+def test_the_reference_itself_is_not_judged_against_itself(key: str) -> None:
+    protocol = PROTOCOLS[key]
+    assert isinstance(protocol, Asking)
+    there = case(protocol=protocol)
+    own = there.dialogue.turns[there.continuation.turns[0].at or 0]
+    repeated = replace(own, at=there.continuation.turns[0].at)
+    by_people = replace(there.continuation, system="human", turns=(repeated,))
+    for said, reason in (
+        (by_people, "it is the reference response itself"),
+        (replace(by_people, system="x"), ""),
+    ):
+        assert protocol.refusal(replace(there, continuation=said), "with_reference") == reason
+        assert protocol.refusal(replace(there, continuation=said), "without_reference") == ""
+
+
 def test_the_original_simple_prompt_reads_five_lines_in_any_order() -> None:
     protocol = PROTOCOLS["cpdscore_original_simple"]
     assert isinstance(protocol, Asking)

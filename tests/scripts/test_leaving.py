@@ -139,11 +139,24 @@ def test_the_last_version_of_a_set_leaves_or_the_one_that_is_named(tmp_path: Pat
     named = json.loads(left(tmp_path, "loaf", "--set", "first@1"))
     assert (named["question_sets"][0]["name"], len(named["question_sets"][0]["uses"])) == ("first", 2)
     assert [one["id"] for one in named["questions"]] == ["q1"]
+    assert left(tmp_path, "loaf", "--set", "first:2") == left(tmp_path, "loaf", "--set", "first@2")
     none = json.loads(left(tmp_path, "loaf", "--without-sets"))
     assert "question_sets" not in none
     back(tmp_path, json.dumps(told).encode())
     assert left(tmp_path, "again") == left(tmp_path)
     assert first.uses.count() == 2
+
+
+def test_a_version_that_comes_in_a_file_is_the_version_that_is_there(tmp_path: Path) -> None:
+    corpus = bring(tmp_path, script())
+    QuestionSet.objects.create(corpus=corpus, name="first", version=2, options={"seed": 5})
+    told = script(facts=[*script()["facts"], {**script()["facts"][0], "id": "f3", "tail": "Cara"}])
+    asked = told["question_sets"][0]
+    told["question_sets"] = [{**asked, "name": "first@2", "seed": 5}]
+    (tmp_path / "more.jsonl").write_text(json.dumps(told))
+    import_path(path=tmp_path / "more.jsonl", format="jsonl", corpus="loaf", into=True, by=None)
+    assert set(corpus.question_sets.values_list("name", "version")) == {("first", 1), ("first", 2)}
+    assert [one.uses.count() for one in corpus.question_sets.order_by("version")] == [2, 2]
 
 
 def test_several_scripts_leave_a_line_each_or_one_of_them(tmp_path: Path) -> None:

@@ -177,6 +177,32 @@ def test_two_tails_of_an_undated_relation_are_ambiguous_at_any_dates() -> None:
     assert not brief(made(YEARS, facts), "f1")
 
 
+def test_no_wrong_choice_names_the_person_who_is_asked_about() -> None:
+    others = [said(f"{head}, boss, {tail}", 1) for head, tail in (("Ben", "Ana"), ("Cara", "Annie Lee"))]
+    named = replace(script(YEARS, (*FILLERS, *ANA, *others)))
+    people = tuple(replace(one, aliases=("Annie",)) if one.id == "ana" else one for one in named.participants)
+    named = replace(named, participants=people)
+    for seed in range(40):
+        result = make(named, name="set", seed=seed)
+        own = [question for question in result.questions if question.facts == ("f1",)]
+        assert own
+        assert not [question for question in own if {"Ana", "Annie Lee"} & set(question.choices)]
+
+
+def test_of_two_hops_no_wrong_choice_names_whom_either_is_about() -> None:
+    facts = [said("Ana, roommate, Ben", 2, 3, key="f1"), said("Ben, boss, Cara", 3, 5, key="f2")]
+    others = [said(f"{head}, boss, {tail}", 1) for head, tail in (("Cara", "Ana"), ("Dora", "Ben"))]
+    offered = {
+        choice
+        for seed in range(40)
+        for question in made(HOPS, [*facts, *others], seed=seed).questions
+        if question.facts == ("f1", "f2")
+        for choice in question.choices
+    }
+    assert "Cara" in offered
+    assert not {"Ana", "Ben"} & offered
+
+
 def test_of_several_tails_each_is_right_and_none_a_distractor() -> None:
     facts = [
         said("Ana, roommate, Ben", 3, key="f1"),

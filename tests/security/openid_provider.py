@@ -25,7 +25,11 @@ PERSON = {"sub": "0815", "email": "ana@example.org", "email_verified": True, "pr
 
 
 class Provider(ThreadingHTTPServer):
-    """The provider: who signs in (`person`), and what is amiss with the tokens (`amiss`, `key`)."""
+    """The provider: who signs in (`person`), and what is amiss with the tokens (`amiss`, `key`, `kid`).
+
+    `secret` is what the client is registered with, `kids` names the published keys, and `instead` has
+    the answer (a status and a body) that an address gives in place of its own.
+    """
 
     daemon_threads = True
 
@@ -36,6 +40,10 @@ class Provider(ThreadingHTTPServer):
         self.info: dict[str, Any] = {}
         self.amiss: dict[str, Any] = {}
         self.key = KEY
+        self.kid: str | None = "one"
+        self.kids: list[str | None] = ["one"]
+        self.secret = SECRET
+        self.instead: dict[str, tuple[int, Any]] = {}
         self.codes: dict[str, dict[str, str]] = {}
         self.away = False
 
@@ -45,7 +53,7 @@ class Provider(ThreadingHTTPServer):
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": nonce}
         claims |= self.person | self.amiss
         kept = {name: value for name, value in claims.items() if value is not None}
-        return jwt.encode(kept, self.key, algorithm="RS256", headers={"kid": "one"})
+        return jwt.encode(kept, self.key, algorithm="RS256", headers={"kid": self.kid} if self.kid else None)
 
     @property
     def published(self) -> dict[str, Any]:
@@ -68,11 +76,15 @@ class _Handler(BaseHTTPRequestHandler):
         query = {name: values[0] for name, values in parse_qs(asked.query).items()}
         if self.server.away:
             self._answer({"error": "away"}, 503)
+        elif asked.path in self.server.instead:
+            status, told = self.server.instead[asked.path]
+            self._answer(told, status)
         elif asked.path == "/.well-known/openid-configuration":
             self._answer(self.server.published)
         elif asked.path == "/jwks":
             public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(KEY.public_key()))
-            self._answer({"keys": [public | {"kid": "one", "alg": "RS256", "use": "sig"}]})
+            public |= {"alg": "RS256", "use": "sig"}
+            self._answer({"keys": [public | ({"kid": kid} if kid else {}) for kid in self.server.kids]})
         elif asked.path == "/userinfo":
             self._answer({"sub": self.server.person["sub"]} | self.server.info)
         elif asked.path == "/authorize":
@@ -86,19 +98,26 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         given = {name: values[0] for name, values in parse_qs(body).items()}
+        if "/token" in self.server.instead:
+            status, told = self.server.instead["/token"]
+            self._answer(told, status)
+            return
+        if not self._is_client():
+            self._answer({"error": "invalid_client", "error_description": "Bad client credentials"}, 401)
+            return
         begun = self.server.codes.pop(given.get("code", ""), None)
-        if begun is None or not self._is_client() or not _proves(given, begun):
+        if begun is None or not _proves(given, begun):
             self._answer({"error": "invalid_grant"}, 400)
             return
         token = self.server.token(begun["nonce"])
         self._answer({"access_token": "opaque", "token_type": "Bearer", "id_token": token})
 
     def _is_client(self) -> bool:
-        told = base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
+        told = base64.b64encode(f"{CLIENT}:{self.server.secret}".encode()).decode()
         return self.headers.get("Authorization") == f"Basic {told}"
 
-    def _answer(self, told: dict[str, Any], status: int = 200) -> None:
-        body = json.dumps(told).encode()
+    def _answer(self, told: Any, status: int = 200) -> None:
+        body = told.encode() if isinstance(told, str) else json.dumps(told).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

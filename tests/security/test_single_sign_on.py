@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from io import StringIO
 from typing import Any
 
@@ -145,6 +147,125 @@ def test_a_provider_that_says_no_or_nothing_is_told_in_one_line(provider: Provid
     providing.forget()
     answer = client.get(reverse("sign-in-with"))
     assert (answer.status_code, "Try again in a minute" in answer.content.decode()) == (403, True)
+
+
+def causes() -> list[str]:
+    """Return what went wrong between Concord and the provider, as the log has it."""
+    found = Event.objects.filter(verb="refuse single sign-on").order_by("pk")
+    return [one.detail["cause"] for one in found if "cause" in one.detail]
+
+
+@pytest.mark.parametrize("published", ["one", None])
+def test_a_token_without_a_key_id_is_taken_where_the_provider_has_one_key(
+    published: str | None, provider: Provider
+) -> None:
+    provider.kid, provider.kids = None, [published]
+    client = Client()
+    assert sign_in(client).status_code == 302
+    assert who(client) == "ana"
+
+
+def test_a_token_without_a_key_id_is_refused_where_the_key_could_be_another(provider: Provider) -> None:
+    provider.kid, provider.kids = None, ["one", "two"]
+    assert sign_in(Client()).status_code == 403
+    assert "no kid" in causes()[0]
+    assert "publishes 2 for RS256" in causes()[0]
+    provider.kid, provider.kids = "three", ["one", "two"]
+    assert sign_in(Client()).status_code == 403
+    assert "three" in causes()[1]
+
+
+def test_a_key_without_an_id_does_not_let_another_signature_in(provider: Provider) -> None:
+    provider.kid, provider.kids, provider.key = None, [None], ANOTHER_KEY
+    assert sign_in(Client()).status_code == 403
+    assert causes() == ["The ID token is refused: Signature verification failed"]
+
+
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "a wrong client secret": ({"secret": "another"}, "CONCORD_OIDC_CLIENT_SECRET"),
+    "a return address that is not registered": (
+        {
+            "instead": {
+                "/token": (400, {"error": "invalid_grant", "error_description": "redirect_uri differs"})
+            }
+        },
+        "400: invalid_grant: redirect_uri differs",
+    ),
+    "a token address that answers with a page": ({"instead": {"/token": (200, "<html>")}}, "JSON object"),
+    "no ID token": ({"instead": {"/token": (200, {"access_token": "x"})}}, "without an ID token"),
+    "an ID token that is none": ({"instead": {"/token": (200, {"id_token": "x"})}}, "Not enough segments"),
+    "a token address that fails": ({"instead": {"/token": (502, "")}}, "502: Bad Gateway"),
+    "no keys": ({"instead": {"/jwks": (200, {"message": "x"})}}, "does not list keys"),
+    "keys that are not there": ({"instead": {"/jwks": (404, "")}}, "/jwks answered 404"),
+    "user information that is refused": ({"instead": {"/userinfo": (403, {})}}, "403 Client Error"),
+    "user information that is a page": (
+        {"instead": {"/userinfo": (200, "<html>")}},
+        "/userinfo did not answer",
+    ),
+    "a token for another party": ({"amiss": {"aud": "another"}}, "for another, not by"),
+    "a token by another issuer": ({"amiss": {"iss": "https://x.example"}}, "it is by https://x.example"),
+    "a clock that is behind": ({"amiss": {"exp": int(time.time()) - 3600}}, "by Concord's clock"),
+    "a clock that is ahead": ({"amiss": {"iat": int(time.time()) + 3600}}, "by Concord's clock"),
+    "another nonce": ({"amiss": {"nonce": "x"}}, "Nonce"),
+    "two persons": ({"info": {"sub": "x"}}, "speaks of two persons"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_administrators_learn_what_went_wrong_with_the_provider_and_nobody_else(
+    name: str, provider: Provider, caplog: pytest.LogCaptureFixture
+) -> None:
+    amiss, cause = FAULTS[name]
+    for part, value in amiss.items():
+        setattr(provider, part, value)
+    answer = sign_in(Client())
+    assert answer.status_code == 403
+    assert cause in causes()[0]
+    assert causes()[0] in caplog.text
+    shown = answer.content.decode()
+    assert cause not in shown
+    assert provider.issuer not in shown
+    assert SECRET not in causes()[0] + caplog.text + shown
+    boss, ana = Client(), Client()
+    boss.force_login(factories.user("boss", administrator=True))
+    ana.force_login(factories.user("annotator"))
+    assert cause in html.unescape(boss.get(reverse("audit-log")).content.decode())
+    assert cause in str(boss.get("/api/v1/events/").json()).replace("\\'", "'")
+    assert ana.get(reverse("audit-log")).status_code == 403
+    out = StringIO()
+    with suppress(CommandError):  # some of these faults the command finds itself
+        call_command("check_sign_in", stdout=out)
+    assert cause in out.getvalue()
+
+
+def test_a_command_finds_a_wrong_secret(provider: Provider) -> None:
+    provider.secret = "another"
+    with pytest.raises(CommandError, match=r"401: invalid_client: .*CONCORD_OIDC_CLIENT_SECRET"):
+        checked()
+
+
+def test_a_wrong_secret_is_nothing_that_passes_in_a_minute(provider: Provider) -> None:
+    provider.secret = "another"
+    shown = sign_in(Client()).content.decode()
+    assert "Try again in a minute" not in shown
+    assert "Tell an administrator" in shown
+    provider.secret, provider.instead = SECRET, {"/token": (503, "")}
+    assert "Try again in a minute" in sign_in(Client()).content.decode()
+    assert refusals() == ["client refused", "no answer"]
+
+
+def test_what_the_provider_says_against_a_sign_in_is_kept_for_administrators() -> None:
+    told = {"code=": "error=access_denied&error_description=Not+in+the+lab&x="}
+    shown = sign_in(Client(), **told).content.decode()
+    assert causes() == ["Campus led back with: access_denied, Not in the lab"]
+    assert "Not in the lab" not in shown
+
+
+def test_a_provider_that_cannot_be_reached_is_named_with_its_address(provider: Provider) -> None:
+    provider.away = True
+    shown = Client().get(reverse("sign-in-with")).content.decode()
+    assert causes() == [f"{provider.issuer}/.well-known/openid-configuration answered 503: away."]
+    assert provider.issuer not in shown
 
 
 def test_two_persons_in_token_and_user_info_are_nobody(provider: Provider) -> None:
@@ -313,6 +434,7 @@ def test_a_command_says_whether_it_is_set_up_rightly(
     told = checked(address="https://concord.example.org")
     assert "https://concord.example.org/sign-in/return/" in told
     assert "1 keys for RS256" in told
+    assert "The provider knows the client" in told
     assert SECRET not in told
     allow(algorithm="ES256")
     with pytest.raises(CommandError, match="no key for ES256"):

@@ -24,6 +24,8 @@ from calibration.statistics.by_level import (
     unit_means,
 )
 from calibration.statistics.by_level.systems import centred
+from calibration.statistics.by_level.table import holding_value
+from calibration.statistics.core.result import Result
 
 SYSTEMS, DIALOGUES, TURNS, PEOPLE = 99, 15, 7, 6
 POINT = Plan(resamples=0)
@@ -196,7 +198,7 @@ def test_a_system_on_other_dialogues_is_named_and_shared_dialogues_can_be_asked_
         "1 system answered other dialogues than most did (s3): system scores rest on different dialogues.",
     )
     entry = table.rows[0].entries[0]
-    assert "on the 12 dialogues that all 12 answered" in entry.p_method
+    assert entry.p_method == "systems and clusters exchanged, 99 permutations, seed 0"
     assert entry.result.n_clusters == DIALOGUES
     shared = level_table(scored, ("turn",), plan=POINT, options=Options(shared=True, p="item"))
     chosen = on_shared_dialogues(scored)
@@ -208,26 +210,99 @@ def test_a_system_on_other_dialogues_is_named_and_shared_dialogues_can_be_asked_
     assert "only those that all answered count" in shared.warnings[0]
 
 
-def test_systems_that_share_no_dialogue_cannot_be_permuted() -> None:
+def test_systems_that_share_no_dialogue_are_tested_all_the_same() -> None:
     scored = _without(_without(_corpus(systems=12)[0], 3, set(range(8))), 4, set(range(8, 15)))
-    entry = level_table(scored, ("turn",), plan=POINT).rows[0].entries[0]
-    assert entry.result.value is not None
-    assert (entry.p, entry.starred) == (None, False)
-    assert entry.p_reason == "no dialogue was answered by all 12 systems, so that they cannot be permuted"
+    for entry in level_table(scored, LEVELS, plan=POINT).rows[0].entries:
+        assert entry.result.value is not None
+        assert entry.p is not None
     with pytest.raises(ValueError, match="no dialogue was answered by all systems"):
         level_table(scored, ("turn",), plan=POINT, options=Options(shared=True))
 
 
-def test_with_few_systems_whole_clusters_are_permuted_and_drawn() -> None:
+def test_what_is_exchanged_follows_the_design() -> None:
     scored, _ = _corpus(systems=5)
     table = level_table(scored, LEVELS, plan=Plan(resamples=50))
     turn, system = table.rows[0].entry("turn", "spearman"), table.rows[0].entry("system", "spearman")
-    assert turn.p_method.startswith("means of 15 whole clusters permuted")
+    assert turn.p_method == "systems and clusters exchanged, 2000 permutations, seed 0"
     assert turn.result.method.startswith("cluster bootstrap")
     assert system.p_method == "systems permuted, all 120 permutations"
     many = level_table(_corpus(systems=10)[0], LEVELS, plan=Plan(resamples=50)).rows[0].entries[0]
-    assert many.p_method.startswith("systems permuted")
     assert many.result.method.startswith("cluster x system bootstrap")
+    one = level_table(_planted(0, 1, 8, "shared", 0.0), ("turn",), plan=POINT).rows[0].entries[0]
+    assert one.p_method.startswith("clusters exchanged")
+    apart = level_table(_planted(0, 5, 8, "separate", 0.0), ("turn",), plan=POINT).rows[0].entries[0]
+    assert apart.p_method.startswith("systems exchanged, and clusters within them")
+    few = level_table(_planted(0, 2, 2, "shared", 0.0), ("turn",), plan=POINT).rows[0].entries[0]
+    assert (few.p, few.starred) == (None, False)
+    assert few.p_reason == "2 clusters and 2 systems; exchanging them needs three of either"
+
+
+def _planted(seed: int, systems: int, dialogues: int, design: str, shared: float) -> Scored:
+    """Return people and a metric whose effects of each kind correlate by ``shared``."""
+    rng = np.random.default_rng([seed, systems, dialogues])
+    system = np.repeat(np.arange(systems), dialogues)
+    dialogue = np.tile(np.arange(dialogues), systems) if design == "shared" else np.arange(len(system))
+    names = tuple(f"d{code}" for code in range(dialogue.max() + 1))
+    units = Units(dialogue, dialogue, system, names, tuple(f"s{code}" for code in range(systems)))
+    unit = np.repeat(np.arange(len(system)), 3)
+    sides = np.zeros((2, len(unit)))
+    for places, variance in (
+        (system[unit], 0.3),
+        (dialogue[unit], 0.2),
+        (unit, 0.2),
+        (np.arange(len(unit)), 0.3),
+    ):
+        first, own = rng.normal(size=(2, places.max() + 1)) * np.sqrt(variance)
+        sides[0] += first[places]
+        sides[1] += (shared * first + np.sqrt(1 - shared**2) * own)[places]
+    frame = Frame("turn", unit, np.tile(np.arange(3), len(system)))
+    return Scored(units, Scores("people", "turn", sides[0]), (Scores("metric", "turn", sides[1]),), frame)
+
+
+@pytest.mark.parametrize("design", ["shared", "separate"])
+def test_of_studies_without_an_association_five_in_a_hundred_are_called_one(design: str) -> None:
+    """Whatever systems and dialogues have in common; five systems are enough."""
+    counts = {"turn": 0, "dialogue": 0, "system": 0}
+    options = Options(permutations=199)
+    for seed in range(200):
+        scored = _planted(seed, 5, 8, design, 0.0)
+        table = level_table(scored, LEVELS, coefficients=("pearson",), options=options, plan=POINT)
+        for entry in table.rows[0].entries:
+            counts[entry.level] += entry.p is not None and entry.p <= 0.05
+    assert all(2 <= count <= 20 for count in counts.values()), counts
+
+
+def test_an_interval_that_does_not_hold_its_value_is_not_given() -> None:
+    around, beside = Result("pearson", 0.9, 0.8, 0.95), Result("pearson", 0.9, 0.5, 0.89)
+    assert holding_value(around) == around
+    assert (holding_value(beside).value, holding_value(beside).low) == (0.9, None)
+    assert "does not hold the value" in holding_value(beside).reason
+
+
+@pytest.mark.parametrize("design", ["shared", "separate"])
+def test_an_association_is_found_with_few_systems_and_with_many(design: str) -> None:
+    for systems in (5, 12):
+        table = level_table(_planted(1, systems, 12, design, 0.85), ("turn", "dialogue"), plan=POINT)
+        assert all(entry.p is not None and entry.p < 0.05 for entry in table.rows[0].entries)
+
+
+def test_the_test_is_of_the_printed_coefficient_and_not_of_means_of_clusters() -> None:
+    """Within dialogues metric and people go together, or against each other; dialogues' means do not."""
+    rng = np.random.default_rng(0)
+    dialogue = np.repeat(np.arange(40), 8)
+    units = Units(np.arange(40), np.arange(40), np.zeros(40, int), tuple(map(str, range(40))), ("one",))
+    frame = Frame("turn", dialogue, np.tile(np.arange(8), 40))
+    within = rng.normal(size=320)
+    for sign in (1, -1):
+        people = within + 0.3 * rng.normal(size=40)[dialogue]
+        metric = sign * within + 0.3 * rng.normal(size=40)[dialogue]
+        scored = Scored(units, Scores("people", "turn", people), (Scores("metric", "turn", metric),), frame)
+        entry = level_table(scored, ("turn",), plan=POINT).rows[0].entry("turn", "pearson")
+        assert entry.result.value is not None
+        assert entry.result.value * sign > 0.8
+        assert entry.p is not None
+        assert entry.p < 0.01
+        assert not entry.starred
 
 
 def test_the_test_over_items_is_flagged_below_system_level() -> None:
@@ -296,7 +371,11 @@ def test_resampled_correlations_of_systems_are_moved_to_the_value(point: float) 
     weaker = np.random.default_rng(0).normal(-0.6, 0.2, 500) * (-1 if point < 0 else 1)
     low = np.tanh(np.arctanh(np.clip(point, -0.95, 0.95)) + weaker)
     moved = centred(point, np.append(low, np.nan), 10)
-    assert np.nanmedian(moved) == pytest.approx(np.clip(point, -(1 - 1 / 90), 1 - 1 / 90), abs=1e-6)
+    if abs(point) == 1:  # what reaches the value is the value: the interval ends there
+        assert np.nanquantile(moved * point, 0.6) == 1
+        assert np.nanquantile(moved * point, 0.4) < 1 - 1 / 90
+        return
+    assert np.nanmedian(moved) == pytest.approx(point, abs=1e-6)
     assert np.isnan(moved[-1])
     assert (np.argsort(moved[:-1]) == np.argsort(low)).all()
     assert np.abs(moved[:-1]).max() < 1

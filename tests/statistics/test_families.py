@@ -9,10 +9,11 @@ import pytest
 from scipy import stats
 
 from calibration.statistics import Plan, Ratings, analyse
+from calibration.statistics.by_level import Frame, Scored, Scores, Units, level_table
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import table
 from calibration.statistics.comparison import corrected, permutation_by_cluster, williams
-from calibration.statistics.p_values import clustered_correlation_test, correlation_test
+from calibration.statistics.p_values import correlation_test
 from calibration.statistics.pairwise import with_weights
 from calibration.statistics.repeats import pass_at_k, pass_hat_k, self_consistency
 from calibration.statistics.replacement import alternative_annotator_test
@@ -153,7 +154,11 @@ def test_turns_of_one_dialogue_do_not_make_evidence() -> None:
     x, y = rng.normal(size=8)[dialogues], rng.normal(size=8)[dialogues]
     x, y = x + rng.normal(size=240) / 9, y + rng.normal(size=240) / 9
     assert correlation_test(x, y).p < 0.05
-    assert clustered_correlation_test(x, y, dialogues, permutations=500).p > 0.05
+    units = Units(np.arange(8), np.arange(8), np.zeros(8, int), tuple("abcdefgh"), ("one",))
+    turns = Frame("turn", dialogues, np.tile(np.arange(30), 8))
+    scored = Scored(units, Scores("people", "turn", x), (Scores("metric", "turn", y),), turns)
+    table = level_table(scored, ("turn",), plan=Plan(resamples=0))
+    assert all(entry.p > 0.05 for entry in table.rows[0].entries)
 
 
 def test_a_judge_like_the_people_passes_and_a_guessing_one_does_not() -> None:

@@ -10,7 +10,7 @@ from calibration.statistics import STATISTICS, Plan, Ratings
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.permutation import Orders, permuted
+from calibration.statistics.permutation import Orders, extreme, permuted
 from calibration.statistics.ranks import concordance, kendall_by_item
 from calibration.statistics.unit_pairs import kendall_by_unit, pays
 from calibration.statistics.weighted import correlated
@@ -25,9 +25,15 @@ def _grids(rows: int, columns: int, steps: int, seed: int = 0) -> tuple[np.ndarr
     return x, y
 
 
+def _by_rows(orders: Orders, columns: int) -> Orders:
+    """Return the orders of whole rows as orders of all their values."""
+    places = orders.rows[:, :, None] * columns + np.arange(columns)
+    return Orders(places.reshape(len(orders.rows), -1), orders.is_exact)
+
+
 def _one_by_one(x: np.ndarray, y: np.ndarray, orders: np.ndarray, correlation: str) -> int:
     observed = abs(SCIPY[correlation](x.ravel(), y.ravel())[0])
-    shuffled = [abs(SCIPY[correlation](x.ravel(), y[order].ravel())[0]) for order in orders]
+    shuffled = [abs(SCIPY[correlation](x.ravel(), y.ravel()[order])[0]) for order in orders]
     return sum(value >= observed - 1e-12 for value in shuffled)
 
 
@@ -35,8 +41,8 @@ def _one_by_one(x: np.ndarray, y: np.ndarray, orders: np.ndarray, correlation: s
 @pytest.mark.parametrize("shape", [(12, 5, 3), (15, 1, 1000), (30, 20, 1000), (5, 3, 2), (60, 90, 4)])
 def test_extreme_orders_are_those_found_one_by_one(correlation: str, shape: tuple[int, int, int]) -> None:
     x, y = _grids(*shape)
-    orders = Orders.of(len(x), 60, 0)
-    found = permuted(x, y, correlation, orders)  # type: ignore[arg-type]
+    orders = _by_rows(Orders.of(len(x), 60, 0), x.shape[1])
+    found = permuted(x.ravel(), y.ravel(), correlation, orders)  # type: ignore[arg-type]
     assert found.extreme == _one_by_one(x, y, orders.rows, correlation)
     assert found.p == (found.extreme + 1) / 61
 
@@ -46,23 +52,39 @@ def test_cells_without_a_value_do_not_count(correlation: str) -> None:
     x, y = _grids(12, 40, 2)
     rng = np.random.default_rng(1)
     x[rng.random(x.shape) < 0.1], y[rng.random(y.shape) < 0.1] = np.nan, np.nan
-    orders = Orders.of(12, 80, 0)
+    orders = _by_rows(Orders.of(12, 80, 0), 40)
 
     def value(order: np.ndarray) -> float:
-        one, other = x.ravel(), y[order].ravel()
+        one, other = x.ravel(), y.ravel()[order]
         both = ~np.isnan(one) & ~np.isnan(other)
         if correlation == "pearson":
             return abs(np.corrcoef(one[both], other[both])[0, 1])
         n = int(both.sum())
         return abs(concordance(one[both], other[both])) / (n * (n - 1) / 2)
 
-    observed = value(np.arange(12))
+    observed = value(np.arange(480))
     expected = sum(value(order) >= observed - 1e-12 for order in orders.rows)
-    assert permuted(x, y, correlation, orders).extreme == expected  # type: ignore[arg-type]
+    assert permuted(x.ravel(), y.ravel(), correlation, orders).extreme == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("correlation", SCIPY)
+def test_places_may_be_met_several_times(correlation: str) -> None:
+    x, y = (side.ravel() for side in _grids(12, 5, 3))
+    partners = np.random.default_rng(2).integers(0, 60, (80, 60))
+    found = extreme(x, y, correlation, partners, is_bijective=False)  # type: ignore[arg-type]
+
+    def value(places: np.ndarray) -> float:
+        if correlation == "kendall_tau_b":
+            return abs(concordance(x, y[places]))
+        one, other = (stats.rankdata(side) if correlation == "spearman" else side for side in (x, y))
+        return abs(np.corrcoef(one, other[places])[0, 1])
+
+    observed = value(np.arange(60))
+    assert found == sum(value(places) >= observed - 1e-12 for places in partners)
 
 
 def test_all_orders_of_few_rows_are_tried() -> None:
-    x = np.array([[1.0], [2.0], [3.0], [4.0]])
+    x = np.array([1.0, 2.0, 3.0, 4.0])
     found = permuted(x, x, "spearman", Orders.of(4, 2000, 0))
     assert (found.tried, found.extreme, found.p) == (24, 2, 2 / 24)
     assert found.said == "all 24 permutations"

@@ -91,17 +91,17 @@ def test_a_wording_that_fails_a_check_is_asked_for_again_alone_and_with_the_reas
     assert [role.key for role in recognise(shown)] == ["style_writer"]
 
 
-def test_questions_of_a_set_or_of_none_are_worded_but_no_rejected_ones() -> None:
-    talk = script(
-        one(), one(id="q2", origin="set"), one(id="q3", status="rejected"), one(id="q4", status="accepted")
-    )
+def test_questions_are_worded_but_no_rejected_ones() -> None:
+    talk = script(one(), one(id="q3", status="rejected"), one(id="q4", status="accepted"))
     done, steps, _ = made(KEY, talk, fake("style_writer"), questions=1)
     assert [len(step) for step in steps] == [1, 1]
     assert set(styles(done)) == {"q1", "q4"}
-    done, _, _ = made(KEY, talk, fake("style_writer"), set="set")
-    assert set(styles(done)) == {"q2"}
-    generator = bound(KEY, talk)
-    assert generator.why_not(talk, generator.resolved({"set": "none"})) == "it has no such questions"
+    empty = script(one(status="rejected"))
+    generator = bound(KEY, empty)
+    assert generator.why_not(empty, generator.resolved({"set": "boat@2"})) == (
+        "it has no questions that the question set boat:2 made"
+    )
+    assert generator.why_not(empty, generator.resolved({})) == "it has no questions that stand by themselves"
     assert generator.why_not(Dialogue("d"), {}) == "it is no script of dated sessions"
 
 

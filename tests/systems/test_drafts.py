@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from annotation.importing import import_path
-from annotation.models import Corpus, Item, Record, RelationRows, System
+from annotation.models import Corpus, Item, QuestionSet, Record, RelationRows, System
+from annotation.question_sets import actions as making
+from annotation.question_sets import editing
 from annotation.scripts.relations import DEFAULT
 from config.models import Event
 from demo.fake_model.errors import ErrorModel
@@ -165,3 +168,58 @@ def test_questions_have_the_wordings_of_their_askers_as_soon_as_a_model_is_done(
     assert after["styles"].keys() & {"ben", "cara"}
     assert all("?" in text for text in after["styles"].values())
     assert Event.objects.filter(verb="word questions").count() == 1
+
+
+@pytest.fixture
+def boat(corpus: Corpus) -> Corpus:
+    """The corpus with two versions of the question set `boat`, of which a simulation used the first."""
+    Record.objects.filter(kind="fact").update(status="accepted")
+    facts = [("Cara", "Dora"), ("Ben", "Emil"), ("Dora", "Fritz"), ("Emil", "Cara")]
+    dialogue = corpus.dialogues.get()
+    for head, tail in facts:
+        told = {"head": head, "relation": "boss", "tail": tail, "session": "s1", "turns": [1]}
+        editing.add(dialogue=dialogue, kind="fact", content=told, accepted=True, by=None)
+    first = making.make(corpus=corpus, name="boat", by=None).set
+    QuestionSet.objects.filter(pk=first.pk).update(used_at=timezone.now())
+    assert making.make(corpus=corpus, name="boat", seed=1, by=None).set.version == 2
+    return corpus
+
+
+def worded(corpus: Corpus) -> set[str]:
+    """Return the versions of the set whose own questions have wordings."""
+    rows = Record.objects.filter(corpus=corpus, set__isnull=False, content__styles__has_key="default")
+    return {key.partition(":")[0] for key in rows.values_list("key", flat=True)}
+
+
+@pytest.mark.parametrize("told", ["boat:1", "boat@1"])
+def test_wording_a_used_set_is_refused_before_the_first_call(boat: Corpus, told: str) -> None:
+    with fake(one="fake-1"):
+        why = "questions of the set boat:1 keep their texts, since a simulation used it"
+        assert why in str(generate("dialsim_style", "one", "--set", f"set={told}", "--estimate")["left_out"])
+        with pytest.raises(CommandError, match=why):
+            generate("dialsim_style", "one", "--set", f"set={told}")
+    assert (Call.objects.count(), Production.objects.count(), worded(boat)) == (0, 0, set())
+
+
+def test_wording_a_set_that_is_not_there_is_refused_with_those_that_are(boat: Corpus) -> None:
+    with fake(one="fake-1"), pytest.raises(CommandError, match="no question set 'ship'; it has boat, first"):
+        generate("dialsim_style", "one", "--set", "set=ship")
+    assert not Call.objects.exists()
+
+
+@pytest.mark.parametrize("told", [("boat", "boat"), ("boat:2", "boat@2"), ("boat@2", "boat:2")])
+def test_a_version_of_a_set_is_worded_once_however_it_is_told(boat: Corpus, told: tuple[str, str]) -> None:
+    with fake(one="fake-1"):
+        for each in told:
+            done = generate("dialsim_style", "one", "--set", f"set={each}", "sessions=1")
+            assert (done["done"], done["failed"]) == (1, 0)
+        made = Record.objects.filter(set__version=2, set__name="boat").count()
+        assert Call.objects.count() == made
+    assert (Production.objects.count(), worded(boat)) == (1, {"boat@2"})
+
+
+def test_a_set_that_an_agent_was_generated_with_counts_as_used(boat: Corpus) -> None:
+    with fake(one="fake-1"):
+        generate("dialsim_agent", "one", "--set", "set=boat@2")
+    assert Production.objects.get().condition["set"] == "boat:2"
+    assert boat.question_sets.get(name="boat", version=2).used_at is not None

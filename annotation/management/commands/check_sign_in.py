@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-import requests
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from annotation.people.errors import SignOnRefused
-from annotation.people.single_sign_on.provider import TIMEOUT, published
+from annotation.people.single_sign_on import entering, exchange
+from annotation.people.single_sign_on.provider import published
 from config.oidc import PREFIX, Provider
 
 ADDRESS = "http://localhost:8000"
@@ -36,12 +36,16 @@ class Command(BaseCommand):
         if faults:
             raise CommandError("\n".join(faults))
         self.stdout.write(f"{provider.title}: {provider.issuer}, as client {provider.client_id}")
+        if (fault := entering.last_fault()) is not None:
+            self.stdout.write(
+                f"The last sign-in that failed, {fault.at:%Y-%m-%d %H:%M} UTC: {fault.detail['cause']}"
+            )
         try:
             found = published(provider)
         except SignOnRefused as refused:
             if any(name not in provider.endpoints for name in ("authorization", "token", "jwks")):
-                raise CommandError(str(refused)) from None
-            self.stdout.write(f"Not published, so taken as set: {refused}")
+                raise CommandError(refused.cause) from None
+            self.stdout.write(f"Not published, so taken as set: {refused.cause}")
             at = dict(provider.endpoints)
         else:
             at = dict(found.at)
@@ -49,6 +53,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {name}: {address}")
         self.stdout.write(f"  {_keys(provider, at['jwks'])} keys for {provider.algorithm}")
         back = options["address"].rstrip("/") + reverse("sign-in-return")
+        self.stdout.write(_client(provider, back))
         self.stdout.write(f"Register at the provider that it leads back to {back}")
         self.stdout.write(f"New people: {_new(provider)}. {_roles(provider)}")
 
@@ -56,14 +61,32 @@ class Command(BaseCommand):
 def _keys(provider: Provider, address: str) -> int:
     """Return how many of the provider's keys can have signed a token; CommandError where none can."""
     try:
-        told = requests.get(address, timeout=TIMEOUT).json()["keys"]
-        kinds = {"RS": "RSA", "ES": "EC"}
-        fitting = [key for key in told if key.get("kty") == kinds[provider.algorithm[:2]]]
-    except (requests.RequestException, ValueError, KeyError, TypeError, AttributeError):
-        raise CommandError(f"{address} does not list keys.") from None
+        fitting = exchange.keys_for(exchange.fetch_keys(provider, address), provider.algorithm)
+    except SignOnRefused as refused:
+        raise CommandError(refused.cause) from None
     if not fitting:
         raise CommandError(f"{address} lists no key for {provider.algorithm}. Set {PREFIX}ALGORITHM.")
     return len(fitting)
+
+
+def _client(provider: Provider, back: str) -> str:
+    """Try the client's secret with a made-up code; CommandError where the provider refuses it."""
+    told = exchange.told(provider)
+    form = {
+        "client_id": provider.client_id,
+        "grant_type": "authorization_code",
+        "code": "check-sign-in",
+        "redirect_uri": back,
+    }
+    try:
+        exchange.token_answer(provider, told["OIDC_OP_TOKEN_ENDPOINT"], form, told)
+    except SignOnRefused as refused:
+        if refused.why in ("client refused", "no answer"):
+            raise CommandError(refused.cause) from None
+        if "invalid_grant" in refused.cause:
+            return "The provider knows the client and refuses the made-up code of this check, as it should."
+        return f"The client's secret could not be tried with a made-up code: {refused.cause}"
+    return "The provider answered a made-up code with tokens, which it should not."
 
 
 def _new(provider: Provider) -> str:

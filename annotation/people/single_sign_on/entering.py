@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from typing import Any
 
@@ -15,6 +16,8 @@ from annotation.people.errors import NameRefused, RoleRefused, SignOnRefused
 from config.models import Event
 from config.oidc import ROLES, Provider
 
+log = logging.getLogger(__name__)
+REFUSED = "refuse single sign-on"
 LONGEST_SUBJECT = 255
 TRIES = 50
 """Numbers that are put behind a user name that is taken."""
@@ -39,12 +42,20 @@ def enter(*, claims: dict[str, Any], provider: Provider, address: str = "") -> U
 def refuse(
     error: SignOnRefused, provider: Provider, address: str, claims: dict[str, Any] | None = None
 ) -> None:
-    """Log that somebody was not let in, and why; names and e-mail addresses are not kept."""
+    """Log that somebody was not let in, why, and what caused it; names and e-mail addresses are not kept."""
     subject = f"account {error.account}" if error.account else "no such account"
     detail = {"why": error.why, "issuer": provider.issuer[:200], "address": address[:45]}
+    if error.cause:
+        detail["cause"] = error.cause
+        log.warning("Signing in with %s failed: %s", provider.title, error.cause)
     if claims:
         detail["sub"] = str(claims.get("sub"))[:LONGEST_SUBJECT]
-    Event.objects.create(verb="refuse single sign-on", subject=subject, detail=detail)
+    Event.objects.create(verb=REFUSED, subject=subject, detail=detail)
+
+
+def last_fault() -> Event | None:
+    """Return the last sign-in that failed between Concord and the provider, with its cause in `detail`."""
+    return Event.objects.filter(verb=REFUSED, detail__has_key="cause").order_by("-pk").first()
 
 
 def email_of(claims: dict[str, Any]) -> str:

@@ -53,7 +53,7 @@ def add_to(parser: ArgumentParser) -> None:
     group.add_argument(
         "--p",
         choices=("clustered", "item"),
-        help="test by permuting systems or dialogues, or as if items were independent (clustered)",
+        help="test by exchanging systems and dialogues, or as if items were independent (clustered)",
     )
     group.add_argument(
         "--missing-turns",

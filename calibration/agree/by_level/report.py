@@ -82,7 +82,7 @@ def notes(table: LevelTable, best: str, best_of_group: str) -> list[str]:
     ``best`` and ``best_of_group`` name the marks, as in "Bold".
     """
     entries = [entry for row in table.rows for entry in row.entries]
-    test = "permutation of systems or dialogues" if table.options.p == "clustered" else "test over items"
+    test = "permutation of systems and dialogues" if table.options.p == "clustered" else "test over items"
     out = []
     if any(entry.starred for entry in entries):
         out.append(f"{STAR} p is 0.05 or more by the {test}.")

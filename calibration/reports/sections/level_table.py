@@ -17,7 +17,7 @@ from calibration.statistics.analysis import MEAN_OF_PEOPLE
 LEVELS = {"turn": "Turn level", "dialogue": "Dialogue level", "system": "System level"}
 MADE = {"static": "static continuations", "rollout": "own turns and rollouts"}
 P = {
-    "clustered": "permuting systems, or whole dialogues where few systems answered the same ones",
+    "clustered": "exchanging systems and dialogues of one side",
     "item": "the usual test, which takes the units as independent",
 }
 FEW_SYSTEMS = 10

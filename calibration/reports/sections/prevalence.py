@@ -36,7 +36,7 @@ def _what(rows: tuple[PrevalenceRow, ...], who: Crowd) -> tuple[str, ...]:
     said = (
         f"Shares of items, corrected for the judge's errors on those that {who.many} answered too "
         f"({fewest.n_labelled:,} at least).",
-        f"The prediction-powered share holds with any judge if {who.many} answered a random sample; "
+        f"A bad judge does not bias the prediction-powered share if {who.many} answered a random sample; "
         "Rogan-Gladen holds if the judge errs on the rest as it does there.",
         f"{counted(divided, 'cluster')} hold both kinds of items, and count as if they were two."
         if divided

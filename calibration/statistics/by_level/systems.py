@@ -134,14 +134,18 @@ def centred(point: float, replicates: Floats, n: int) -> Floats:
 
     Means over drawn dialogues are noisier than means over all of them, so that resampled correlations lie
     lower than the value by about as much as the value lies below one without noise: their spread tells of
-    the value's, their place does not. A correlation of 1 counts as just above the largest there is below.
+    the value's, their place does not. A correlation of 1 is moved as if just above the largest there is
+    below; whatever reaches that place then is 1 as well, so that the interval ends at the value.
     """
     if not (np.isfinite(point) and np.isfinite(replicates).any()):
         return replicates
     sizes = np.abs(np.append(replicates[np.isfinite(replicates)], point))
     most = max(1 - 1 / (n * (n - 1)), float(sizes[sizes < 1 - EQUAL].max(initial=0.0)))
     z, place = np.arctanh(np.clip(replicates, -most, most)), np.arctanh(np.clip(point, -most, most))
-    return np.asarray(np.tanh(z + place - np.nanmedian(z)))
+    moved = np.asarray(np.tanh(z + place - np.nanmedian(z)))
+    if abs(point) < 1 - EQUAL:
+        return moved
+    return np.where(moved * np.sign(point) >= most - EQUAL, point, moved)
 
 
 def points(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import cast
@@ -17,11 +17,10 @@ from calibration.statistics.by_level.paired import Pair, paired
 from calibration.statistics.by_level.scored import Level, Scored, Scores
 from calibration.statistics.by_level.shared import on_shared_dialogues, systems_apart
 from calibration.statistics.by_level.systems import Sums, SystemDraws, SystemPoint, sums_of
-from calibration.statistics.by_level.tested import Exchangeable, Permutations, by_items, exchangeable
+from calibration.statistics.by_level.tested import Permutations, Tested, by_items
 from calibration.statistics.by_level.types import COEFFICIENTS, LevelEntry, LevelRow, LevelTable, Options
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.core.result import Result
-from calibration.statistics.core.types import Floats
 from calibration.statistics.permutation import Correlation
 
 SIGNIFICANT = 0.05
@@ -121,25 +120,36 @@ class _Computing:
             is_turn = level == "turn"
             results = below.correlations(self.scored, pair, names, is_turn, self.coefficients, self.draws)
             x, y = (side.items if is_turn else side.units for side in (pair.x, pair.y))
-        rows: Exchangeable | str = ""
-        if self.options.p == "clustered" and any(result.ok for result in results):
-            rows = exchangeable(self.scored, pair, level, self.options.system_score)
-        return [self.entry(level, result, rows, x, y) for result in results]
+        defined = [cast(Correlation, result.name) for result in results if result.ok]
+        if self.options.p == "item" or not defined:
+            tests = {name: by_items(x, y, name) for name in defined}
+        elif level == "system":
+            tests = self.permutations.systems(x, y, defined)
+        else:
+            tests = self.permutations.below(self.scored.units, pair, level, defined)
+        return [self.entry(level, result, tests) for result in results]
 
-    def entry(
-        self, level: Level, result: Result, rows: Exchangeable | str, x: Floats, y: Floats
-    ) -> LevelEntry:
+    def entry(self, level: Level, result: Result, tests: Mapping[Correlation, Tested]) -> LevelEntry:
         """Return an entry with its p-value by the chosen test."""
         name = cast(Correlation, result.name)
+        result = holding_value(result)
         if not result.ok:
             return LevelEntry(level, name, result, p_reason="there is no correlation to test")
-        if self.options.p == "clustered":
-            tested = self.permutations.test(rows, name)
-        else:
-            tested = by_items(x, y, name)
-            result = result.with_flags("ignores_clusters") if level != "system" else result
+        tested = tests[name]
+        if self.options.p == "item" and level != "system":
+            result = result.with_flags("ignores_clusters")
         starred = tested.p is not None and tested.p >= SIGNIFICANT
         return LevelEntry(level, name, result, tested.p, tested.method, tested.reason, starred)
+
+
+def holding_value(result: Result) -> Result:
+    """Return the result; without an interval, and with the reason, where that does not hold the value."""
+    if result.value is None or result.low is None or result.high is None:
+        return result
+    if result.low - EQUAL <= result.value <= result.high + EQUAL:
+        return result
+    reason = "no interval: resampled values are biased, their interval does not hold the value"
+    return replace(result, low=None, high=None, reason=reason)
 
 
 def marked(rows: tuple[LevelRow, ...]) -> tuple[LevelRow, ...]:

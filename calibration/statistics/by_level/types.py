@@ -22,7 +22,7 @@ class Options:
 
     ``missing``: `skip` leaves out turns without a value on either side, `whole` the continuations of such
     turns. ``system_score``: mean over all turns, or over the means of the dialogues. ``unit``:
-    `dialogue_system` joins the continuations of one system for one dialogue. ``p``: `clustered` permutes
+    `dialogue_system` joins the continuations of one system for one dialogue. ``p``: `clustered` exchanges
     systems or dialogues, `item` takes units as independent. ``shared``: only the dialogues that all systems
     answered.
     """

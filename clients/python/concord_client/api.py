@@ -346,6 +346,16 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/batches/"
         return cast("models.CampaignBatches", self.send("POST", path, keyed=True))
 
+    def campaigns_browsers_list(self, campaign: int) -> Iterator[models.ParticipantBrowser]:
+        """The browsers in which participants ask to go on, and which are not confirmed yet."""
+        path = f"/campaigns/{self.quoted(campaign)}/browsers/"
+        return cast(Iterator[models.ParticipantBrowser], self.pages(path))
+
+    def campaigns_browsers_confirm_create(self, campaign: int, id: int) -> None:
+        """Let a participant go on in another browser."""
+        path = f"/campaigns/{self.quoted(campaign)}/browsers/{self.quoted(id)}/confirm/"
+        self.send("POST", path, keyed=True)
+
     def campaigns_checks_retrieve(self, campaign: int) -> models.CheckPlan:
         """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
         path = f"/campaigns/{self.quoted(campaign)}/checks/"
@@ -1068,15 +1078,24 @@ class Api(Transport):
         path = f"/corpora/{self.quoted(id)}/preferences/"
         return cast("models.Preferences", self.send("POST", path, body=body, keyed=True))
 
-    def corpora_profile_retrieve(self, id: int) -> dict[str, Any] | models.ReportJob:
+    def corpora_profile_retrieve(
+        self,
+        id: int,
+        *,
+        points: Literal["same", "all"] | None = None,
+    ) -> dict[str, Any] | models.ReportJob:
         """Return what metrics say of each system: one record per system and metric.
 
-        Of a large corpus as it was last computed: `computed_at` says when (null: now) and `labels_since`
+        Systems are compared at the same points; `elsewhere` counts a system's values at other points. Of
+        a large corpus as it was last computed: `computed_at` says when (null: now) and `labels_since`
         whether labels have come since; a newer one is then computed. Before there is one: 202 with its
         job.
         """
         path = f"/corpora/{self.quoted(id)}/profile/"
-        return cast("dict[str, Any] | models.ReportJob", self.send("GET", path))
+        query = {
+            "points": points,
+        }
+        return cast("dict[str, Any] | models.ReportJob", self.send("GET", path, query=query))
 
     def corpora_question_sets_list(self, id: int) -> Iterator[models.SetRow]:
         """List question sets, each in numbers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from annotation.records import Turn
 from annotation.text.tokens import is_unspaced, words
 from judges.metrics.kit.base import Parameter, Score, Settings, unscored
 from judges.metrics.kit.scene import Scene
@@ -30,14 +31,25 @@ def pair(scene: Scene, turn: int | None, settings: Settings) -> Pair | Score:
     The reference of a static turn is the dialogue's own turn at its point; `against` names another.
     """
     assert turn is not None
-    reference = scene.reference(turn, settings.text("against"))
-    if reference is None or not reference.text.strip():
+    reference = reference_of(scene, turn, settings)
+    if isinstance(reference, Score):
+        return reference
+    if not reference.text.strip():
         return unscored("there is no reference")
     response = scene.target(turn).text
     found = Pair(normalised(response), normalised(reference.text), tokens(response), tokens(reference.text))
     if not found.response_tokens:
         return unscored("the response has no words")
     return found if found.reference_tokens else unscored("the reference has no words")
+
+
+def reference_of(scene: Scene, turn: int, settings: Settings) -> Turn | Score:
+    """Return what a turn is compared with, or why it is compared with nothing: never with itself."""
+    against = settings.text("against")
+    reference = scene.reference(turn, against)
+    if reference is None:
+        return unscored("there is no reference")
+    return unscored("it is the reference itself") if scene.is_reference(turn, against) else reference
 
 
 def normalised(text: str) -> str:

@@ -126,6 +126,13 @@ class Scene:
                 return other.turns[turn]
         return None
 
+    def is_reference(self, turn: int, against: str = "") -> bool:
+        """Whether a turn is its own reference: `against` names its continuation, or it repeats the dialogue's
+        own turn."""
+        if against:
+            return self.continuation.id == against
+        return self.dialogue.is_reference(self.continuation, turn)
+
     def is_conversation(self) -> bool:
         """Whether the turns follow one another: a static continuation's do not."""
         return self.continuation.mode == "rollout"

@@ -81,6 +81,12 @@ def test_table_3_has_models_by_memory(tmp_path) -> None:
     assert [one["text"] for one in chance] == ["20.00", "20.00"]
 
 
+@pytest.mark.parametrize("name", ["first", "first:1", "first@1"])
+def test_a_question_set_is_found_however_its_version_is_told(tmp_path, capsys, name) -> None:
+    bring(tmp_path, walked("m", 0, asked(1)), walked("m", 1, asked(1, set="first:1")))
+    assert told(capsys, "--corpus", "Loaf", "--set", name)["rows"][0]["counts"]["asked"] == 2
+
+
 def csv_lines(made, name: str) -> list[dict[str, str]]:
     lines = csv.DictReader(io.StringIO(RENDERINGS["csv"].write(made)))
     return [line for line in lines if line["row"] == name]
@@ -102,6 +108,86 @@ def test_table_4_has_differences_from_anonymised_names(tmp_path) -> None:
     report = compute(query=read({}, corpus), by=None)
     (names,) = report.names
     assert names.differences["original", "anonymised"].value == pytest.approx(1 / 3)
+
+
+def told_of(made, key: str, row: str) -> dict[str, object]:
+    """Return the values of a row of a table by column."""
+    (table,) = (one for one in made.tables if one.key == key)
+    (line,) = (one for one in table.lines if one.name == row)
+    return {head: getattr(cell, "value", cell) for head, cell in zip(table.heads, line.cells, strict=True)}
+
+
+def memories(system: str, *told: tuple[dict[str, str], str]) -> list[dict]:
+    """Walks of a system under settings, each with the letters that it gave to questions 1, 2 and 4."""
+    return [
+        walked(
+            system,
+            0,
+            *(asked(n, outcome=letter) for n, letter in zip((1, 2, 4), letters, strict=False)),
+            **one,
+        )
+        for one, letters in told
+    ]
+
+
+SESSION = {"memory": "session", "retriever": "bm25"}
+
+
+def test_another_k_makes_another_column_and_never_another_row(tmp_path) -> None:
+    walks = memories(
+        "m",
+        ({"memory": "base"}, "ABB"),
+        (SESSION | {"k": "5"}, "AAB"),
+        (SESSION | {"k": "10"}, "AAA"),
+        ({"memory": "utterance", "retriever": "bm25", "k": "20"}, "BBB"),
+        ({"memory": "oracle"}, "AAA"),
+    )
+    corpus = bring(tmp_path, *walks)
+    made = compute(query=read({"layout": "table3"}, corpus), by=None)
+    assert [line.name for line in made.tables[0].lines] == ["m", "Random guessing, expected"]
+    assert told_of(made, "table3", "m") == {
+        "Base": pytest.approx(1 / 3),
+        "BM25, utterance": 0,
+        "BM25, session, k 10": 1,
+        "BM25, session, k 5": pytest.approx(2 / 3),
+        "Oracle": 1,
+    }
+    best = told_of(compute(query=read({}, corpus), by=None), "oracle", "m")
+    assert (best["Best memory"], best["Its accuracy"]) == ("BM25, session, k 10", 1)
+
+
+def test_the_best_memory_is_chosen_on_what_all_were_asked(tmp_path) -> None:
+    walks = memories(
+        "m", ({"memory": "base"}, "A"), (SESSION, "ABB"), ({"memory": "summary", "retriever": "bm25"}, "BAA"),
+        ({"memory": "oracle"}, "AAA"),
+    )  # fmt: skip
+    made = compute(query=read({}, bring(tmp_path, *walks)), by=None)
+    best = told_of(made, "oracle", "m")
+    assert (best["Best memory"], best["Its accuracy"], best["Oracle less best"]) == ("Base", 1, 0)
+    (table,) = (one for one in made.tables if one.key == "oracle")
+    assert table.notes[-1].endswith("in the same trials; 6 other answers are left out.")
+
+
+def test_cells_of_table_3_are_over_the_same_questions_and_the_rest_is_named(tmp_path) -> None:
+    walks = [*memories("m", ({"memory": "base"}, "ABA")), *memories("n", ({"memory": "base"}, "AB"))]
+    made = compute(query=read({"layout": "table3"}, bring(tmp_path, *walks)), by=None)
+    assert [told_of(made, "table3", name)["Base"] for name in ("m", "n")] == [0.5, 0.5]
+    assert made.tables[0].notes[1] == (
+        "Compared on the questions and trials of every cell of the table; 1 of 5 answers are left out."
+    )
+
+
+def test_the_average_of_table_4_is_over_rows_that_have_every_column(tmp_path) -> None:
+    kinds = ({"names": "anonymised"}, {"names": "original"})
+    walks = [
+        *memories("m", *((one, "AAB") for one in kinds)),
+        *memories("n", *((one, "ABB") for one in kinds)),
+        *memories("o", (kinds[0], "BBB")),
+    ]
+    made = compute(query=read({"layout": "table4"}, bring(tmp_path, *walks)), by=None)
+    average = told_of(made, "table4", "Average")
+    assert average["Base: anonymised"] == pytest.approx(0.5)
+    assert made.tables[0].notes[-1] == "The average is over the 2 rows that have every column, without o."
 
 
 def test_table_2_counts_the_candidates_of_the_set(tmp_path) -> None:
