@@ -15,7 +15,8 @@ LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice
 RULES = f"() => axe.run(document, {{ runOnly: {LEVELS}, resultTypes: ['violations'] }})"
 
 BEYOND = """() => {
-  const clips = (part) => part && (getComputedStyle(part).overflowX !== "visible" || clips(part.parentElement));
+  const isClipped = (part) => getComputedStyle(part).overflowX !== "visible";
+  const clips = (part) => part && (isClipped(part) || clips(part.parentElement));
   return [...document.querySelectorAll("body *")]
     .filter((part) => part.getBoundingClientRect().right > document.documentElement.clientWidth)
     .filter((part) => !clips(part.parentElement))
