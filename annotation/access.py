@@ -25,6 +25,7 @@ from annotation.models import (
     Item,
     JoinLink,
     OneTimeLink,
+    ParticipantBrowser,
     PeopleGroup,
     QuestionSet,
     Record,
@@ -176,6 +177,12 @@ def people_group(pk: int) -> PeopleGroup:
 def join_link(campaign: int, pk: int) -> JoinLink:
     """Return a link by which people join a campaign. Who may manage the campaign sees it."""
     return get_object_or_404(JoinLink.objects.select_related("campaign"), pk=pk, campaign_id=campaign)
+
+
+def participant_browser(campaign: int, pk: int) -> ParticipantBrowser:
+    """Return a browser of a campaign's participant. Who may manage the campaign sees it."""
+    rows = ParticipantBrowser.objects.select_related("participant__campaign", "participant__user")
+    return get_object_or_404(rows, pk=pk, participant__campaign_id=campaign)
 
 
 def invitation(pk: int) -> OneTimeLink:

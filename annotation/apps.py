@@ -18,7 +18,15 @@ class AnnotationConfig(AppConfig):
         checks.register(_outside_services)
 
 
+NO_PROXIES = (
+    "CONCORD_HTTPS is set without CONCORD_PROXIES: everybody behind the proxy counts as one network address, "
+    "so ten wrong passwords lock a name for all. Name the proxy's address."
+)
+
+
 def _outside_services(**_: Any) -> list[checks.CheckMessage]:
     """Say at a start what is wrong with the settings of single sign-on or mail; they are off until then."""
     faults = [*(settings.OIDC.faults() if settings.OIDC else []), settings.MAIL.fault]
+    if settings.SECURE_PROXY_SSL_HEADER and not settings.PROXIES:
+        faults.append(NO_PROXIES)
     return [checks.Warning(fault, id="concord.W001") for fault in faults if fault]

@@ -1,7 +1,8 @@
 """Celery over Redis or RabbitMQ. The broker carries wake-ups; the work itself is rows in PostgreSQL.
 
 Each of these runs `celery -A config.celery`: a worker of a queue (`worker --queues calls`, or
-`metrics`, or `jobs`), and the clock that wakes the sweeper (`beat`).
+`metrics`, or `jobs`), and the sweeper, which has a queue of its own and the clock in it
+(`worker --beat --queues sweep`): other queues may be busy for minutes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 from typing import Any
 
 from celery import Celery
+from celery.app.amqp import AMQP
+from kombu import Connection
 
 from jobs.queue.timing import SWEEP_EVERY
 
@@ -17,6 +20,10 @@ from jobs.queue.timing import SWEEP_EVERY
 # after this time is given to another worker, which does no harm but wastes a look.
 VISIBILITY_SECONDS = 900
 RESTORE_EVERY = 10
+SWEEP = "sweep"
+RECONNECT_EVERY = 2
+LONGEST_ANSWER = 5
+"""Seconds after which a broker that took the connection and says nothing counts as away."""
 
 
 def transport_options(broker: str) -> dict[str, Any]:
@@ -29,17 +36,36 @@ def transport_options(broker: str) -> dict[str, Any]:
         # Otherwise only every tenth of these looks is made.
         "unacked_restore_throttle": 1,
         "socket_connect_timeout": 3,
+        "socket_timeout": LONGEST_ANSWER,
     }
+
+
+class Broker(Connection):
+    """A connection that is tried again every two seconds and for ever (by itself every 30, a hundred times):
+    once the broker is back, so are the workers."""
+
+    def ensure_connection(  # type: ignore[override]  # the stubs name each option
+        self, *args: Any, **options: Any
+    ) -> Connection:
+        """Connect, however long that takes."""
+        return super().ensure_connection(*args, **{"interval_max": RECONNECT_EVERY, **options})
+
+
+class Amqp(AMQP):
+    """Celery's part for messages, with connections as above."""
+
+    Connection = Broker
 
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 broker_url = os.environ.get("CELERY_BROKER_URL", "")
 
-app = Celery("concord", broker=broker_url or None, set_as_current=True)
+app = Celery("concord", broker=broker_url or None, amqp=Amqp, set_as_current=True)
 app.conf.update(
     imports=("jobs.tasks",),
     broker_transport_options=transport_options(broker_url),
     broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
     task_default_queue="calls",
     task_ignore_result=True,
     # Confirmed when done, so that what a killed worker had taken is given to another; one at a time.
@@ -54,6 +80,10 @@ app.conf.update(
         "interval_max": 0.2,
     },
     beat_schedule={
-        "sweep": {"task": "jobs.sweep", "schedule": SWEEP_EVERY, "options": {"expires": SWEEP_EVERY}},
+        "sweep": {
+            "task": "jobs.sweep",
+            "schedule": SWEEP_EVERY,
+            "options": {"queue": SWEEP, "expires": SWEEP_EVERY},
+        },
     },
 )

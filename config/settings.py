@@ -9,6 +9,7 @@
 | CONCORD_ALLOWED_HOSTS | host names, comma-separated | this machine |
 | CONCORD_CSRF_ORIGINS | trusted origins behind a proxy, comma-separated | none |
 | CONCORD_HTTPS | 1 where a proxy ends TLS: secure cookies, HSTS | 0 |
+| CONCORD_PROXIES | addresses or networks of proxies that set X-Forwarded-For, comma-separated | none |
 | CONCORD_DEBUG | 1 shows tracebacks to anyone: for development only | 0 |
 | CONCORD_ENDPOINT_<NAME> | an LLM endpoint: `base_url|model|KEY_ENV|price_in|price_out` | none |
 | CONCORD_KEY_VARIABLES | variables with keys that the page may name, comma-separated | none |
@@ -23,6 +24,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import os
 import secrets
 import tempfile
@@ -31,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
 
 from config import mail, oidc
 from config.embedded import postgres
@@ -46,6 +49,16 @@ def _flag(name: str) -> bool:
 
 def _names(name: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+
+
+def _networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """Networks in CIDR notation, or single addresses, comma-separated."""
+    try:
+        return [ipaddress.ip_network(part) for part in _names(name)]
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"{name}: {error}. Write addresses such as 10.0.0.7 or 10.0.0.0/8."
+        ) from None
 
 
 def _secret_key() -> str:
@@ -179,11 +192,10 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-BEHIND_PROXY = False
+PROXIES = _networks("CONCORD_PROXIES")
 if _flag("CONCORD_HTTPS"):
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_HSTS_SECONDS = 31_536_000
-    BEHIND_PROXY = True
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 MAIL = mail.from_environment(os.environ)

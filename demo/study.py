@@ -210,9 +210,8 @@ def _link(study: Campaign, *, by: User) -> None:
     """A link by which people join, and two who came by it and have not begun."""
     link = participants.make_link(by=by, campaign=study, name="Prolific, first wave", code="DEMO7")
     for number in (1, 2):
-        participants.join(
-            link=link, who=participants.Came(f"simulated-p{number}", "demo", f"session-{number}")
-        )
+        who = participants.Came(f"simulated-p{number}", "demo", f"session-{number}")
+        participants.join(link=link, who=who, browser=f"simulated browser {number}")
 
 
 def _decide(study: Campaign, *, by: User, judge: User) -> None:

@@ -11,6 +11,7 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from jobs import call_counts
+from jobs.batches.telling import batch_note
 from jobs.endpoints.keys import key_note
 from jobs.error_kinds import OLDER, told
 from jobs.fake_models import is_fake
@@ -25,7 +26,8 @@ STILL_GROWING = (Run.State.QUEUED, Run.State.RUNNING, Run.State.PAUSED)
 class Progress:
     """A run at one moment. `failures` counts failed calls by `jobs.error_kinds`. `rate` is calls finished a
     second lately, `seconds_left` None where unknown, as with batches. `batched` calls are in a batch.
-    `fake_model`: what it asks is one, in every call. `key_note` says which workers lack its key."""
+    `fake_model`: what it asks is one, in every call. `key_note` says which workers lack its key,
+    `batch_note` what is wrong with its latest batch and what happens next."""
 
     state: str
     total: int
@@ -57,6 +59,7 @@ class Progress:
     failures: dict[str, int]
     pause_reason: str
     key_note: str
+    batch_note: str
     use_cache: bool
     mode: str
     cap_calls: int | None
@@ -139,6 +142,7 @@ def progress(run: Run) -> Progress:
         failures=call_counts.failures(run),
         pause_reason=run.pause_reason,
         key_note=key_note(run),
+        batch_note=batch_note(run),
         use_cache=run.use_cache,
         mode=run.mode,
         cap_calls=run.cap_calls,

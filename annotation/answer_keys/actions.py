@@ -19,6 +19,7 @@ from annotation.kinds.decision import DECISION
 from annotation.labels import raters
 from annotation.labels.recording import Answer, record
 from annotation.models import Corpus, Dialogue, Item, Label, Occasion, Question, Rater
+from annotation.scenarios.points import scenario_of
 from annotation.scenarios.stored import KIND, OWN_FIELDS, scenario_json
 from annotation.scheme_versions import store
 from annotation.schemes import cascade
@@ -120,4 +121,9 @@ def _corrected(
     before: records.Dialogue, stored: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> records.Dialogue:
     own = {"kind": KIND, **{name: stored.get(name) for name in OWN_FIELDS}, **changes}
-    return with_scenario(before, Fields(own, "", frozenset(["kind", *OWN_FIELDS])), any_size=True)
+    own = {name: value for name, value in own.items() if value is not None}
+    corrected = with_scenario(before, Fields(own, "", frozenset(["kind", *OWN_FIELDS])), any_size=True)
+    if scenario_of(corrected).addressees != scenario_of(before).addressees:
+        told = "is part of what the agent saw: save the scenario under another id to test it the other way"
+        raise ImportProblem(told, field="addressees")
+    return corrected

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.people import answered, user_of
-from annotation.models import JoinLink, Participant
+from annotation.models import Campaign, JoinLink, Participant, ParticipantBrowser
 from annotation.people import participants
 from annotation.permissions import IsCampaignResearcher
 from config.pagination import Pages, paged
@@ -24,10 +24,21 @@ class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
 
     most = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
     address = serializers.SerializerMethodField()
+    signing_key = serializers.SerializerMethodField()
 
     class Meta:
         model = JoinLink
-        fields = ("id", "name", "address", "most", "expires_at", "code", "return_url", "revoked_at")
+        fields = (
+            "id",
+            "name",
+            "address",
+            "most",
+            "expires_at",
+            "code",
+            "return_url",
+            "revoked_at",
+            "signing_key",
+        )
         read_only_fields = ("revoked_at",)
         extra_kwargs: ClassVar[dict[str, Any]] = {
             "code": {"required": False},
@@ -40,6 +51,11 @@ class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
         address = reverse("join", args=[participants.key_of(link)])
         request = self.context.get("request")
         return str(request.build_absolute_uri(address)) if request else address
+
+    def get_signing_key(self, link: JoinLink) -> str:
+        """Key that signs ids (HMAC-SHA256), where the campaign's `join_proof` is `signed`; '' elsewhere."""
+        signed = link.campaign.join_proof == Campaign.JoinProof.SIGNED
+        return participants.signing_key(link) if signed else ""
 
 
 class ParticipantSerializer(serializers.ModelSerializer[Participant]):
@@ -56,6 +72,17 @@ class ParticipantSerializer(serializers.ModelSerializer[Participant]):
             *("name", "participant", "study_id", "session_id", "link", "submitted"),
             *("joined_at", "finished_at", "code"),
         )
+
+
+class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowser]):
+    """A browser that waits for a confirmation, and the `code` that its participant can tell you."""
+
+    name = serializers.CharField(source="participant.user.username")
+    participant = serializers.CharField(source="participant.external_id")
+
+    class Meta:
+        model = ParticipantBrowser
+        fields = ("id", "name", "participant", "code", "asked_at")
 
 
 @extend_schema(methods=["GET"], responses=JoinLinkSerializer(many=True))
@@ -96,3 +123,23 @@ def participant_list(request: Request, campaign: int) -> Response:
     pager = Pages()
     page = pager.paginate_queryset(participants.listed(access.campaign(campaign)), request)
     return pager.get_paginated_response(ParticipantSerializer(page, many=True).data)
+
+
+@extend_schema(responses=ParticipantBrowserSerializer(many=True))
+@paged
+@api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
+def participant_browsers(request: Request, campaign: int) -> Response:
+    """The browsers in which participants ask to go on, and which are not confirmed yet."""
+    pager = Pages()
+    page = pager.paginate_queryset(participants.waiting(access.campaign(campaign)), request)
+    return pager.get_paginated_response(ParticipantBrowserSerializer(page, many=True).data)
+
+
+@extend_schema(request=None, responses={204: None})
+@api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
+def confirm_browser(request: Request, campaign: int, pk: int) -> Response:
+    """Let a participant go on in another browser."""
+    participants.confirm(by=user_of(request), browser=access.participant_browser(campaign, pk))
+    return Response(status=204)

@@ -30,6 +30,16 @@ urlpatterns = [
     path("campaigns/<int:campaign>/join-links/", participants.join_links, name="api-join-links"),
     path("campaigns/<int:campaign>/join-links/<int:pk>/", participants.join_link, name="api-join-link"),
     path("campaigns/<int:campaign>/participants/", participants.participant_list, name="api-participants"),
+    path(
+        "campaigns/<int:campaign>/browsers/",
+        participants.participant_browsers,
+        name="api-participant-browsers",
+    ),
+    path(
+        "campaigns/<int:campaign>/browsers/<int:pk>/confirm/",
+        participants.confirm_browser,
+        name="api-confirm-browser",
+    ),
     path("campaigns/<int:campaign>/roles/", campaign_roles.roles, name="api-campaign-roles"),
     path("campaigns/<int:campaign>/roles/<int:pk>/", campaign_roles.role, name="api-campaign-role"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="api-submissions"),

@@ -19,7 +19,7 @@ MOST = 2**31 - 1
 ALWAYS = (
     *("name", "lease_minutes", "deadline", "most_tasks", "most_tasks_a_day"),
     *("raters_per_item", "overlap_raters", "overlap_share", "overlap_tasks"),
-    *("revise_hours", "unseen_check", "shows_agreement", "next_batch"),
+    *("revise_hours", "unseen_check", "shows_agreement", "next_batch", "join_proof"),
 )
 """What may change once a campaign was opened; raters only upwards."""
 UPWARDS = {
@@ -77,6 +77,7 @@ class Settings(TypedDict, total=False):
     revise_hours: int | None
     unseen_check: str
     shows_agreement: bool
+    join_proof: str
 
 
 def refuse(field: str, why: str) -> NoReturn:
@@ -101,6 +102,8 @@ def check(campaign: Campaign) -> None:
         refuse("next_batch", f"The next batch opens by one of {', '.join(Campaign.NextBatch.values)}.")
     if campaign.unseen_check not in Campaign.Seeing.values:
         refuse("unseen_check", f"The check of unseen turns is one of {', '.join(Campaign.Seeing.values)}.")
+    if campaign.join_proof not in Campaign.JoinProof.values:
+        refuse("join_proof", f"The proof of a participant is one of {', '.join(Campaign.JoinProof.values)}.")
     if campaign.sample_apart is not None and not 0 < campaign.sample_apart <= 1:
         refuse("sample_apart", "How far judge and people are apart lies above 0 and is at most 1.")
     if campaign.sample_apart is not None and not campaign.apart_judge:

@@ -17,7 +17,9 @@ from annotation.scenarios.checking import key_path, oracle_problems
 from annotation.scenarios.points import candidates, key_at, points_of, positions_seen, probes_at, scenario_of
 from annotation.scenarios.probes import lacking, names_agent
 from annotation.scenarios.records import (
+    ADDRESSEES,
     EVERYBODY,
+    HIDDEN,
     PROBES,
     Fact,
     Key,
@@ -67,6 +69,7 @@ def with_scenario(record: Dialogue, fields: Fields, *, any_size: bool = False) -
         common_ground=facts,
         keyed_by=fields.texts("keyed_by"),
         live=tuple(_live(part, path, names) for path, part in fields.items("live")),
+        addressees=fields.choice("addressees", ADDRESSEES, HIDDEN),
     )
     found = replace(record, scenario=scenario)
     _check(found)

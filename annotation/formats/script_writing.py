@@ -16,7 +16,18 @@ from annotation.formats.script_turns import HISTORY, People, label_of
 from annotation.records import Dialogue, Participant
 from annotation.scenarios.points import candidates, points_of, scenario_of
 
-HEAD = ("id", "cluster", "language", "summary", "system", "keyed_by", "metadata", "agenda", "participants")
+HEAD = (
+    "id",
+    "cluster",
+    "language",
+    "summary",
+    "system",
+    "keyed_by",
+    "addressees",
+    "metadata",
+    "agenda",
+    "participants",
+)
 TAIL = ("probes", "secrets", "common_ground", "live")
 ACTS = {"reaction": "reacts", "join": "joins", "leave": "leaves", "silence": "says nothing"}
 Raw = Mapping[str, Any]

@@ -96,19 +96,30 @@ def _number(statement: str) -> int:
 def _store_questions(questions: Mapping[Asked, Question]) -> None:
     fresh_table(
         "import_question",
-        '(kind text, key text, scheme text, id bigint, words boolean, level text, "values" jsonb)',
+        '(kind text, key text, scheme text, id bigint, words boolean, level text, "values" jsonb,'
+        " numbers jsonb)",
     )
     rows = (
-        (one.kind, one.key, one.scheme, question.pk, question.level in WORDS, question.level, question.values)
+        (
+            *(one.kind, one.key, one.scheme, question.pk, question.level in WORDS, question.level),
+            *(question.values, _numbers_by_word(question)),
+        )
         for one, question in questions.items()
     )
     copy_rows(
         "import_question",
-        ("kind", "key", "scheme", "id", "words", "level", "values"),
-        ("text", "text", "text", "int8", "bool", "text", "jsonb"),
+        ("kind", "key", "scheme", "id", "words", "level", "values", "numbers"),
+        ("text", "text", "text", "int8", "bool", "text", "jsonb", "jsonb"),
         rows,
     )
     tell_planner("import_question")
+
+
+def _numbers_by_word(question: Question) -> dict[str, float]:
+    """Return the numbers that a scale's words stand for; none for a question that is answered with texts."""
+    if question.level in WORDS:
+        return {}
+    return {word: float(value) for value, word in question.anchors.items()}
 
 
 def _place_numbered(known: Mapping[str, Any], faults: Faults) -> None:

@@ -70,7 +70,11 @@ def _new(one: Asked) -> QuestionDefinition:
     values = tuple(json.loads(one.values or "[]"))
     if one.kind == "pair" and level == "nominal":
         values = values or COMPARISON
-    return QuestionDefinition(key=one.key, wording=one.key, level=level, values=values)
+    anchors: dict[Any, str] = {}
+    if level == "ordinal" and values and all(isinstance(value, str) for value in values):
+        anchors = dict(enumerate(values, start=1))  # the words in their declared order are 1, 2, 3, ...
+        values = tuple(anchors)
+    return QuestionDefinition(key=one.key, wording=one.key, level=level, values=values, anchors=anchors)
 
 
 def _definition(question: Question) -> QuestionDefinition:

@@ -105,7 +105,8 @@ OWN_ORDER = """(SELECT array_agg(k.own[place::int + 1]::smallint ORDER BY at)
 PLACE = f"""
 INSERT INTO import_placed
 SELECT l.n, l.line, l.field, coalesce(k.item_id, about.id, one.id, whole.id), q.id, r.n, l.occasion, l.sample,
-       CASE WHEN NOT q.words THEN l.number END, CASE WHEN q.words THEN {OWN_WORDS} END,
+       CASE WHEN NOT q.words THEN coalesce(l.number, (q.numbers->>l.text)::float8) END,
+       CASE WHEN q.words THEN {OWN_WORDS} END,
        l.missing, l.explanation, l.evidence, q.values, CASE WHEN k.n IS NOT NULL THEN {OWN_ORDER} END
   FROM import_label l
   JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue

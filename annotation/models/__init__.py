@@ -26,7 +26,7 @@ from annotation.models.groups import (
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
 from annotation.models.notes import Bookmark, Message, Thread, TurnNote
-from annotation.models.participants import JoinLink, JoinTry, Participant
+from annotation.models.participants import JoinLink, JoinTry, Participant, ParticipantBrowser
 from annotation.models.people import ApiToken, OneTimeLink, SignInIdentity, UserName
 from annotation.models.raters import Rater
 from annotation.models.records import QuestionSet, Record, RelationRows, SessionVersion, Use
@@ -76,6 +76,7 @@ __all__ = [
     "Occasion",
     "OneTimeLink",
     "Participant",
+    "ParticipantBrowser",
     "PeopleGroup",
     "PersonLanguage",
     "Question",

@@ -57,7 +57,8 @@ class Campaign(models.Model):
     accepted; a person submits at most `most_tasks`, and `most_tasks_a_day` in a day of UTC. A submission
     may be revised for `revise_hours`: None for as long as the campaign is open, 0 for never.
     `unseen_check` says which turns must have been on screen before a submit goes without a question. With
-    `shows_agreement`, annotators see how far they agree with others. An archived campaign is in no list
+    `shows_agreement`, annotators see how far they agree with others. `join_proof` is how a participant who
+    comes back by a link shows that they are the same person. An archived campaign is in no list
     and takes no work.
 
     Where the scheme asks about comparisons, `compares` says which are asked about: every choice of its
@@ -114,6 +115,11 @@ class Campaign(models.Model):
         RATED = "rated", "The turns that are judged"
         SHOWN = "shown", "All turns that are shown"
         OFF = "off", "None: nothing is asked"
+
+    class JoinProof(models.TextChoices):
+        BROWSER = "browser", "The browser they began in; another one needs a researcher's confirmation"
+        SIGNED = "signed", "A signature of the id, made with the link's key"
+        NONE = "none", "The id alone: whoever guesses it continues as that person"
 
     class RecordStatus(models.TextChoices):
         DRAFT = "draft", "Drafts: nobody has decided about them yet"
@@ -173,6 +179,9 @@ class Campaign(models.Model):
         max_length=10, choices=Seeing, default=Seeing.RATED, db_default=Seeing.RATED
     )
     shows_agreement = models.BooleanField(default=False, db_default=False)
+    join_proof = models.CharField(
+        max_length=10, choices=JoinProof, default=JoinProof.BROWSER, db_default=JoinProof.BROWSER
+    )
     archived_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -232,6 +241,9 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(unseen_check__in=["rated", "shown", "off"]), name="campaign_seeing_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(join_proof__in=["browser", "signed", "none"]), name="campaign_join_proof_known"
             ),
         ]
 

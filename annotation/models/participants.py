@@ -72,8 +72,34 @@ class Participant(models.Model):
         return f"participant {self.pk} of {self.campaign_id}"
 
 
+class ParticipantBrowser(models.Model):
+    """A browser in which a participant works, or asks to. `secret` is a hash of the cookie that it holds.
+
+    The browser of the first use is confirmed at once; another one waits for a researcher, who tells it by
+    the `code` that it shows (where the campaign's `join_proof` is "browser").
+    """
+
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="browsers")
+    secret = models.CharField(max_length=64)
+    code = models.CharField(max_length=8)
+    asked_at = models.DateTimeField(auto_now_add=True)
+    confirmed_at = models.DateTimeField(null=True)
+    confirmed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["participant", "secret"], name="browser_once_a_participant"),
+        ]
+
+    def __str__(self) -> str:
+        return f"browser {self.code} of participant {self.participant_id}"
+
+
 class JoinTry(models.Model):
-    """That somebody tried to join from an address, of which a keyed hash is kept for an hour."""
+    """A try to join by a link from an address: a keyed hash of both, kept for an hour."""
 
     address = models.CharField(max_length=64)
     at = models.DateTimeField(auto_now_add=True)

@@ -198,6 +198,13 @@ class CampaignForm(forms.Form):
         label="Annotators see how far they agree with others",
         help_text="On tasks that all their raters have finished, once there are enough of them.",
     )
+    join_proof = forms.ChoiceField(
+        required=False,
+        choices=Campaign.JoinProof.choices,
+        initial=Campaign.JoinProof.BROWSER,
+        label="Proof of identity of participants who join by a link",
+        help_text="Ids of platforms can be guessed or read from an address.",
+    )
     annotators = forms.ModelMultipleChoiceField(
         queryset=User.objects.none(),
         required=False,
@@ -288,6 +295,10 @@ class CampaignForm(forms.Form):
     def clean_next_batch(self) -> str:
         """Leave batches to the researcher where nothing is chosen."""
         return self.cleaned_data["next_batch"] or Campaign.NextBatch.HAND
+
+    def clean_join_proof(self) -> str:
+        """The safe choice where nothing was chosen."""
+        return self.cleaned_data["join_proof"] or Campaign.JoinProof.BROWSER
 
     def clean_unseen_check(self) -> str:
         """Check the turns that are judged where nothing is chosen."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -18,7 +19,7 @@ from django.views.decorators.http import require_GET
 from annotation import access
 from annotation.campaigns import actions as campaigns
 from annotation.checks import stages
-from annotation.models import JoinLink
+from annotation.models import Campaign, JoinLink
 from annotation.pages.campaign_form import MOMENT
 from annotation.people import participants
 from annotation.people.errors import JoinRefused
@@ -74,6 +75,10 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
         participants.revoke(by=request.user, link=access.join_link(found.pk, number))
         messages.success(request, "Nobody can join by this link any more.")
         return redirect("participants", found.pk)
+    if (number := row_id(request.POST.get("confirm", ""))) is not None:
+        participants.confirm(by=request.user, browser=access.participant_browser(found.pk, number))
+        messages.success(request, "Confirmed. They can open their link again in that browser.")
+        return redirect("participants", found.pk)
     form = JoinLinkForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -88,11 +93,20 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
         "campaign": found,
         "form": form,
         "links": [(link, _address(request, link), link.participants.count()) for link in links],
+        "keys": _keys(found, links),
+        "waiting": participants.waiting(found),
         "page": Paginator(participants.listed(found), ROWS).get_page(request.GET.get("page")),
         "failed": stages.failed(found),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/participants.html", context, status=422 if form.errors else 200)
+
+
+def _keys(campaign: Campaign, links: Iterable[JoinLink]) -> dict[int, str]:
+    """Keys that sign ids, by link; empty where the campaign asks for no signature."""
+    if campaign.join_proof != Campaign.JoinProof.SIGNED:
+        return {}
+    return {link.pk: participants.signing_key(link) for link in links}
 
 
 def _address(request: HttpRequest, link: JoinLink) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hmac
 import re
 import secrets
 from datetime import datetime, timedelta
@@ -17,7 +18,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from annotation.campaigns import actions as campaigns
-from annotation.models import Campaign, CampaignMember, JoinLink, JoinTry, Participant
+from annotation.models import Campaign, CampaignMember, JoinLink, JoinTry, Participant, ParticipantBrowser
 from annotation.people.errors import JoinRefused, TooManyTries
 from config.models import Event
 
@@ -26,7 +27,10 @@ EXTERNAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}")
 CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NO_USE = "This link opens nothing any more. Ask whoever gave it to you."
 FULL = "As many people as are needed have joined already. Thank you for your interest."
+UNSIGNED = "Your participant id is not signed. Open the whole address that you were given."
 TRIES_AN_HOUR = 60
+MOST_WAITING = 5
+"""Browsers of one participant that may wait for a confirmation; the oldest give way."""
 WINDOW = timedelta(hours=1)
 
 
@@ -36,6 +40,14 @@ class Came(NamedTuple):
     participant: str
     study: str = ""
     session: str = ""
+    signature: str = ""
+
+
+class Joined(NamedTuple):
+    """Outcome of a join: the account, or the code of a browser that waits for a researcher's confirmation."""
+
+    user: User | None
+    code: str = ""
 
 
 class Completion(NamedTuple):
@@ -92,6 +104,16 @@ def key_of(link: JoinLink) -> str:
     return Signer(salt=SALT, sep=".").sign(str(link.pk))
 
 
+def signing_key(link: JoinLink) -> str:
+    """Key with which a platform signs its ids for a link: HMAC-SHA256 of the id, in hexadecimal digits."""
+    return salted_hmac("participant ids", str(link.pk), algorithm="sha256").hexdigest()
+
+
+def signature(link: JoinLink, participant: str) -> str:
+    """Signature of an id for a link: 64 hexadecimal digits."""
+    return hmac.new(signing_key(link).encode(), participant.encode(), "sha256").hexdigest()
+
+
 def find(key: str) -> JoinLink:
     """Return the link of an address; raise JoinRefused where it opens nothing any more."""
     try:
@@ -112,42 +134,56 @@ def came(told: Any) -> Came:
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"), ("workerId", "hitId", "assignmentId")
     for person, study, session in (*names, ("participant", "study", "session")):
         if told.get(person):
-            return Came(*(_external(told.get(name, "")) for name in (person, study, session)))
+            participant, study_id, session_id = (
+                _external(told.get(name, "")) for name in (person, study, session)
+            )
+            return Came(participant, study_id, session_id, told.get("signature", "")[:64])
     return Came("")
 
 
-def must_not_come_too_often(address: str) -> None:
-    """Count a try from an address; raise TooManyTries where there were many in the last hour."""
-    hashed = salted_hmac(SALT, address, algorithm="sha256").hexdigest()
+def must_not_come_too_often(link: JoinLink, address: str) -> None:
+    """Count a try by a link from an address; raise TooManyTries where there were many in the last hour."""
+    hashed = salted_hmac(SALT, f"{link.pk} {address}", algorithm="sha256").hexdigest()
     since = timezone.now() - WINDOW
     JoinTry.objects.filter(at__lt=since).delete()
     if JoinTry.objects.filter(address=hashed).count() >= TRIES_AN_HOUR:
-        raise TooManyTries("Too many people have joined from this address. Try again in an hour.")
+        raise TooManyTries(
+            "Too many people have joined by this link from your network. Try again in an hour."
+        )
     JoinTry.objects.create(address=hashed)
 
 
 @transaction.atomic
-def join(*, link: JoinLink, who: Came) -> User:
-    """Return the account of a participant, made at their first coming; the same id gets the same account.
+def join(*, link: JoinLink, who: Came, browser: str) -> Joined:
+    """Make the account of a participant at their first use, and find it again at the next.
 
-    The account has no password and may annotate in this campaign alone. Raises JoinRefused.
+    The account has no password and may annotate in this campaign alone. `browser` is the secret of the
+    participant's browser. An id that is known comes in as the campaign's `join_proof` says: a browser that
+    is not confirmed gets a code instead of the account. Raises JoinRefused.
     """
     link = JoinLink.objects.select_for_update(of=("self",)).select_related("campaign__corpus").get(pk=link.pk)
     if not who.participant:
         raise JoinRefused("Give your participant id.", "participant")
+    proof = link.campaign.join_proof
+    if proof == Campaign.JoinProof.SIGNED and not hmac.compare_digest(
+        who.signature.encode(), signature(link, who.participant).encode()
+    ):
+        raise JoinRefused(UNSIGNED)
     there = Participant.objects.filter(campaign=link.campaign, external_id=who.participant)
     known = there.select_related("user").first()
     if known is not None:
         if not known.user.is_active or not known.user.memberships.exists():
             raise JoinRefused("You no longer take part in this study. Ask whoever gave you the link.")
+        if proof == Campaign.JoinProof.BROWSER and (code := _code_of_unconfirmed(known, browser)):
+            return Joined(None, code)
         there.update(session_id=who.session or F("session_id"))
-        return known.user
+        return Joined(known.user)
     if link.campaign.state != Campaign.State.OPEN:
         raise JoinRefused("Nobody can join at the moment. Come back later.")
     if link.most is not None and link.participants.count() >= link.most:
         raise JoinRefused(FULL)
     person = _account()
-    Participant.objects.create(
+    participant = Participant.objects.create(
         link=link,
         campaign=link.campaign,
         user=person,
@@ -155,9 +191,30 @@ def join(*, link: JoinLink, who: Came) -> User:
         study_id=who.study,
         session_id=who.session,
     )
+    ParticipantBrowser.objects.create(
+        participant=participant,
+        secret=_hashed(browser),
+        code=_browser_code(participant, browser),
+        confirmed_at=timezone.now(),
+    )
     campaigns.add_member(by=person, campaign=link.campaign, user=person)
     Event.objects.create(by=person, verb="join by link", subject=f"account {person.pk}")
-    return person
+    return Joined(person)
+
+
+@transaction.atomic
+def confirm(*, by: User, browser: ParticipantBrowser) -> None:
+    """Let a participant go on in another browser. Those confirmed before stay so."""
+    waits = ParticipantBrowser.objects.filter(pk=browser.pk, confirmed_at=None)
+    if waits.update(confirmed_at=timezone.now(), confirmed_by=by):
+        person = browser.participant
+        campaigns.log(by, person.campaign, "confirm browser", annotator=person.user.get_username())
+
+
+def waiting(campaign: Campaign) -> QuerySet[ParticipantBrowser]:
+    """Browsers of a campaign's participants that wait for a confirmation, oldest first."""
+    rows = ParticipantBrowser.objects.filter(participant__campaign=campaign, confirmed_at=None)
+    return rows.select_related("participant__user").order_by("id")
 
 
 @transaction.atomic
@@ -197,6 +254,28 @@ def _account() -> User:
         except IntegrityError:  # the name is taken: draw another
             continue
     raise JoinRefused("No name was free. Try again.")
+
+
+def _code_of_unconfirmed(participant: Participant, browser: str) -> str:
+    """Code that a browser shows until a researcher confirms it; '' for one that is confirmed."""
+    row, _ = ParticipantBrowser.objects.get_or_create(
+        participant=participant,
+        secret=_hashed(browser),
+        defaults={"code": _browser_code(participant, browser)},
+    )
+    others = ParticipantBrowser.objects.filter(participant=participant, confirmed_at=None)
+    kept = others.order_by("-id").values("pk")[:MOST_WAITING]
+    others.exclude(pk__in=kept).delete()
+    return "" if row.confirmed_at else row.code
+
+
+def _hashed(browser: str) -> str:
+    return salted_hmac("participant browser", browser, algorithm="sha256").hexdigest()
+
+
+def _browser_code(participant: Participant, browser: str) -> str:
+    digest = salted_hmac("browser code", f"{participant.pk} {browser}", algorithm="sha256").digest()
+    return base64.b32encode(digest)[:8].decode()
 
 
 def _own_code(who: Participant) -> str:

@@ -21,6 +21,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from config.models import Event
+from config.web.limits import client_of
 
 FREE_TRIES = 3
 LONGEST_WAIT = 60
@@ -36,9 +37,8 @@ class Lock(AxesStandaloneBackend):
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return where a request comes from: behind the trusted proxy the address that this appended last."""
-    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
-    return forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")
+    """Address of the client, behind the proxies that are declared."""
+    return client_of(request.META)
 
 
 def seconds_to_wait(request: HttpRequest, username: str) -> int:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from annotation.records import SELF, Continuation, Dialogue, Turn
-from annotation.scenarios.records import SILENT, Key, Probe, Scenario
+from annotation.scenarios.records import SILENT, VISIBLE, Key, Probe, Scenario
 from annotation.text.visibility import visible
 
 POINTED = ("message", "join")
@@ -28,6 +31,19 @@ def positions_seen(dialogue: Dialogue, viewer: str, until: int | None = None) ->
 def seen_by(dialogue: Dialogue, point: int, viewer: str) -> tuple[Turn, ...]:
     """Return the turns that a viewer has seen at a point: those up to and including the turn that made it."""
     return tuple(dialogue.turns[place] for place in positions_seen(dialogue, viewer, point + 1))
+
+
+def as_delivered(scenario: Scenario, turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """Return turns as the chat's channel shows them to whoever stands in the agent's place.
+
+    To whom others address a message is the key of ATTEND and ADDRESS, so it is hidden unless the scenario
+    says that its channel shows it. A reaction stands at the message that it reacts to in any channel.
+    """
+
+    def is_shown(turn: Turn) -> bool:
+        return scenario.addressees == VISIBLE or turn.act == "reaction" or turn.speaker == scenario.agent
+
+    return tuple(turn if is_shown(turn) else replace(turn, addressees=()) for turn in turns)
 
 
 def candidates(dialogue: Dialogue) -> tuple[int, ...]:

@@ -17,6 +17,8 @@ MOVES = ("answer", "clarify", "reground", "none")
 MODES = ("explicit", "implicit")
 MODE = "mode"
 """The key of a continuation's condition that names its mode."""
+HIDDEN, VISIBLE = ADDRESSEES = ("hidden", "visible")
+"""Whether the chat's channel shows to whom a message is addressed."""
 STAGES = ("attend", "speak", "address", "ground", "compose", "conduct")
 """The stages of the cascade, in their order."""
 COMPETENCE = STAGES[:4]
@@ -185,7 +187,8 @@ class Scenario:
     """What makes a dialogue a scenario. `agent` is the id of the participant who decides.
 
     `points` restricts the points, None: all that there may be. `keys` are those of background points.
-    `keyed_by` names who agreed the keys; fewer than two: they are the author's alone.
+    `keyed_by` names who agreed the keys; fewer than two: they are the author's alone. `addressees` says
+    whether whoever is tested sees to whom messages are addressed, which is the key of ATTEND and ADDRESS.
     """
 
     agent: str
@@ -196,6 +199,7 @@ class Scenario:
     common_ground: tuple[Fact, ...] = ()
     keyed_by: tuple[str, ...] = ()
     live: tuple[LiveProbe, ...] = ()
+    addressees: str = HIDDEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.scenarios.records import (
+    HIDDEN,
     SILENT,
     Fact,
     Key,
@@ -18,7 +19,7 @@ from annotation.scenarios.records import (
 
 KIND = "scenario"
 """The `kind` of a dialogue that is a scenario."""
-OWN_FIELDS = ("points", "secrets", "common_ground", "probes", "keys", "keyed_by", "live")
+OWN_FIELDS = ("points", "secrets", "common_ground", "probes", "keys", "keyed_by", "live", "addressees")
 """What a scenario says beside what every dialogue does."""
 
 Json = dict[str, Any]
@@ -48,6 +49,7 @@ def scenario_json(scenario: Scenario | None) -> Json | None:
             )
             for one in scenario.live
         ],
+        "addressees": "" if scenario.addressees == HIDDEN else scenario.addressees,
     }
     return {name: value for name, value in found.items() if value or (name == "points" and value is not None)}
 
@@ -103,6 +105,7 @@ def scenario_record(stored: Mapping[str, Any] | None) -> Scenario | None:
             )
             for one in stored.get("live") or ()
         ),
+        addressees=stored.get("addressees") or HIDDEN,
     )
 
 

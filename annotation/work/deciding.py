@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from annotation.importing.rows import participant_record, turn_record
+from annotation.importing.rows import participant_record, turn_record, turn_row
 from annotation.records import Dialogue
-from annotation.scenarios.points import positions_seen, scenario_of
+from annotation.scenarios.points import as_delivered, positions_seen, scenario_of
 from annotation.scenarios.presence import present_at
 from annotation.scenarios.stored import scenario_record
 from annotation.text.context import NamedText
@@ -36,8 +36,10 @@ def dialogue_of(participants: str, scenario: str, own: Sequence[Row]) -> Dialogu
 
 def as_agent(dialogue: Dialogue, own: Sequence[Row], item: Row, public: int, write: Writer) -> list[Part]:
     """Lay out what the agent has seen at a point; the turn that made it stands for what is decided on."""
-    at = item.at or 0
-    seen = positions_seen(dialogue, scenario_of(dialogue).agent, at)
+    at, scenario = item.at or 0, scenario_of(dialogue)
+    seen = positions_seen(dialogue, scenario.agent, at)
+    delivered = as_delivered(scenario, dialogue.turns)
+    own = [row._replace(extra=turn_row(turn)[4]) for row, turn in zip(own, delivered, strict=True)]
     before = tuple(write(number, own[place], "history") for number, place in enumerate(seen[:-1], start=1))
     last = write(len(seen), own[seen[-1]]._replace(item=public), "item")
     return [Part("", before), Part(NOW, (last,))]

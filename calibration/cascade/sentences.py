@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
+from annotation.scenarios.records import VISIBLE
 from annotation.text.numbers import number
 from calibration.cascade.badge import NOT_CALIBRATED
 from calibration.cascade.parts import Context
@@ -61,6 +62,12 @@ def guardrails(context: Context, found: Material) -> Iterator[str]:
     yield "What a judge told depends on that judge: read it with the judge's agreement with people."
     yield "Three scores stand side by side, and no mean of them is computed: each fails in its own way."
     yield "Reliability is pass^k. pass@k stands beside it in grey and is not reliability."
+    marked = sum(one.scenario.addressees == VISIBLE for one in found.scenarios.values() if one.scenario)
+    if marked:
+        yield (
+            f"Addressees shown: in {marked:,} of {len(found.scenarios):,} scenarios the channel marks to "
+            "whom a message is addressed, so ATTEND and ADDRESS can be read off the mark."
+        )
     alone = sum(len(one.scenario.keyed_by) < 2 for one in found.scenarios.values() if one.scenario)
     if alone:
         of = f"{alone:,} of {len(found.scenarios):,}"

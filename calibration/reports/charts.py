@@ -22,7 +22,7 @@ from calibration.reports.figures import (
 from calibration.reports.levels import SystemDot
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import label
-from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd
+from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, listed
 
 
 def among(who: Crowd) -> str:
@@ -93,7 +93,7 @@ def charts(result: Snapshot) -> list[Chart]:
     shown = {point.question for chart in found if chart for point in chart.points}
     found.append(_alpha([pair for pair in questions if pair[0] not in shown], level))
     found.append(_with_mean(questions, level))
-    return [chart for chart in found if chart]
+    return [chart for chart in found if chart and any(point.value is not None for point in chart.points)]
 
 
 def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
@@ -105,7 +105,7 @@ def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], le
         if question.headline != statistic:
             continue
         own = [
-            _point(title, f"{judge} with {who.many}", entry)
+            _point(title, _with(judge, who), entry)
             for judge in judges
             if (entry := question.with_people(statistic, judge))
         ]
@@ -118,6 +118,7 @@ def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], le
         f"Judge with {who.many}, beside {among(who)}",
         f"{worded(statistic).name}, {level}",
         tuple(points),
+        caption=_caption(questions, points),
     )
 
 
@@ -131,7 +132,42 @@ def _alpha(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Char
     if not points:
         return None
     axis = f"{worded('krippendorff_alpha').name}, {level}"
-    return Chart("krippendorff_alpha", f"How far {who.many} agree", axis, tuple(points))
+    title = f"How far {who.many} agree"
+    return Chart("krippendorff_alpha", title, axis, tuple(points), caption=_caption(questions, points))
+
+
+def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[Point]) -> str:
+    """Say what the numbers count, and why a judge that answered a question drawn has no line in it."""
+    drawn = {(point.question, point.series) for point in points}
+    rows, who = {question for question, _ in drawn}, crowd(q for _, q in questions)
+    left: dict[str, list[str]] = {}
+    for title, question in questions:
+        for judge in question.judging if title in rows else ():
+            if (title, _with(judge, who)) not in drawn:
+                left.setdefault(_why_left_out(question, judge), []).append(f"{judge} on {title}")
+    return " ".join(
+        [COMPARED, *(f"Not in this chart: {listed(names)}: {why}." for why, names in left.items())]
+    )
+
+
+def _with(judge: str, who: Crowd) -> str:
+    return f"{judge} with {who.many}"
+
+
+def _why_left_out(question: QuestionFigures, judge: str) -> str:
+    """Return why a judge has no line beside people: what it was compared by instead, or why by nothing."""
+    own, mean = question.with_people(question.headline, judge), question.with_mean(judge)
+    if own is not None and not ok(own):
+        return own.reason
+    if mean is not None and ok(mean):
+        return f"compared with the {question.crowd.own} mean by rank, in a chart of its own"
+    if mean is not None:
+        return mean.reason
+    if question.unidentified:
+        return f"the {question.crowd.many} are unidentified, so nobody is compared with one of them"
+    if not question.rater(judge).on_scale:
+        return "its answers are not on the question’s scale"
+    return f"{worded(question.headline).name} was not asked for"
 
 
 def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:

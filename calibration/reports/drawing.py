@@ -121,7 +121,7 @@ def specification(chart: dict[str, Any]) -> dict[str, Any]:
     base = alt.Chart(alt.Data(values=points)).encode(y=_rows(questions))
     beside = base.encode(yOffset=alt.YOffset("series:N", sort=series))
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=STRONG).encode(x="zero:Q")
-    layers = [zero, *_figures(beside, chart, series), _reasons(beside, points), _counts(base)]
+    layers = [zero, *_figures(beside, chart, series), _reasons(beside), _counts(base)]
     drawn = alt.layer(*layers).properties(
         width=WIDTH,
         height=max(2, len(questions)) * (ROW * max(1, len(series)) + 10),
@@ -163,13 +163,11 @@ def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]
     return [lines, given.mark_point(filled=True, opacity=1, size=60).encode(x=x, color=colour, shape=shape)]
 
 
-def _reasons(beside: Any, points: list[dict[str, Any]]) -> Any:
-    """Why there is no figure, in its place."""
+def _reasons(beside: Any) -> Any:
+    """Why there is no figure, in its place: from the left edge, cut before the counts."""
     without = beside.transform_filter("datum.value === null")
-    text = without.mark_text(
-        align="left", fontSize=11, color=INK_3, fontStyle="italic", limit=WIDTH - 20, dx=4
-    )
-    return text.encode(x=alt.datum(max(0.0, _domain(points)[0])), text="reason:N")
+    text = without.mark_text(align="left", fontSize=11, color=INK_3, fontStyle="italic", limit=WIDTH - 20)
+    return text.encode(x=alt.value(4), text="reason:N")
 
 
 def _counts(base: Any) -> Any:

@@ -59,7 +59,7 @@ def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Bot
     for judge in judges:
         found.append((f"{judge} with {who.many}", _both(question, "judge", keys, [judge])))
         found.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
-    return [(told, cells) for told, cells in found if any(cells[1::2])]
+    return [(told, cells) for told, cells in found if any(cell and cell.ok for cell in cells[1::2])]
 
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:

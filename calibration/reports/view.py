@@ -44,9 +44,21 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
 
 
 def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:
-    """Return the sections that a report has something to say in, with their tables as they are asked for."""
-    found = [(section, section.views(result, asked)) for section in SECTIONS]
+    """Return the sections that have content, with their tables as they are asked for.
+
+    One that its study was made for (it leads) is there without, too: it then says why.
+    """
+    found = [
+        (section, [view for view in section.views(result, asked) if section.leads or view.has_content])
+        for section in SECTIONS
+    ]
     return [(section, views) for section, views in found if views]
+
+
+def without_content(result: Snapshot) -> list[str]:
+    """Return what is said of the sections that are not printed: each with the reason, in one sentence."""
+    views = [view for section in SECTIONS if not section.leads for view in section.views(result, None)]
+    return [view.why_empty for view in views if not view.has_content]
 
 
 def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
@@ -73,6 +85,7 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "matrices": pairs.matrices(result) if asked is None else [],
         "raters": tables.raters(result),
         "how_asked": how_asked(result),
+        "without_content": without_content(result),
         "crowd": crowd(questions),
         "unidentified": any(question.unidentified for question in questions),
         "looks": looks(report),

@@ -34,15 +34,14 @@ def fake_model(listening: int) -> Program:
 
 
 def workers(project: Path, *, broker: bool, run: Path) -> list[Program]:
-    """One worker per queue: the plain loop, or with a broker Celery's workers and its clock (`beat`)."""
+    """One worker per queue: the plain loop, or with a broker Celery's, and the sweeper with the clock."""
     if not broker:
         manage = str(project / "manage.py")
         return [_worker(queue, (sys.executable, manage, "work", queue)) for queue in QUEUES]
     celery = (sys.executable, "-m", "celery", "-A", "config.celery")
-    clock = ("beat", "--loglevel", "warning", "--schedule", str(run / "beat"), "--pidfile=")
     return [
         *(_worker(queue, (*celery, *celery_worker(queue))) for queue in QUEUES),
-        Program("beat", (*celery, *clock)),
+        Program("beat", (*celery, *celery_sweeper(run / "beat"))),
     ]
 
 
@@ -63,3 +62,8 @@ def celery_worker(queue: str) -> tuple[str, ...]:
         "--loglevel",
         "warning",
     )
+
+
+def celery_sweeper(schedule: Path) -> tuple[str, ...]:
+    """Arguments of the worker that sweeps and has the clock in it."""
+    return (*celery_worker("sweep"), "--beat", "--schedule", str(schedule))

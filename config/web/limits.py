@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from django.conf import settings
@@ -44,9 +45,16 @@ def check(environ: dict[str, Any]) -> None:
 
 
 def client_of(environ: dict[str, Any]) -> str:
-    """Where a request comes from: behind the trusted proxy the address that this appended last."""
-    forwarded = environ.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
-    return str(forwarded.rpartition(",")[2].strip() or environ.get("REMOTE_ADDR", ""))
+    """Address of the client. X-Forwarded-For counts only where a proxy in `CONCORD_PROXIES` sent it.
+
+    It is read from its end, past the addresses of further such proxies: what a client itself wrote into the
+    header stands before those and is never reached.
+    """
+    client = str(environ.get("REMOTE_ADDR", ""))
+    hops = [hop.strip() for hop in str(environ.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
+    while hops and _is_proxy(client) and _address(hops[-1]) is not None:
+        client = hops.pop()
+    return client
 
 
 def is_file(path: str) -> bool:
@@ -60,6 +68,19 @@ def too_large(limit: int) -> Refused:
     """The refusal of a body of more than `limit` bytes."""
     size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit >> 10} KiB"
     return Refused(413, f"Too large: at most {size} may be sent here.")
+
+
+def _is_proxy(client: str) -> bool:
+    address = _address(client)
+    return address is not None and any(address in network for network in settings.PROXIES)
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
 
 
 def _name(path: str) -> str | None:

@@ -12,7 +12,7 @@ from jobs import runs
 from jobs.batches import clearing, leases
 from jobs.endpoints.client import Again, CallError, Refused
 from jobs.models import Batch, Call, Run
-from jobs.models.batch import UNCLEAR
+from jobs.models.batch import LIVE, UNCLEAR
 from jobs.queue import timing
 
 MOST_TRIES = 6
@@ -41,7 +41,7 @@ def refuse(batch: Batch, worker: str, error: CallError) -> None:
         return_calls(batch, unbegun=True)
         runs.stop_with_error(run.pk, why)
         return
-    refused = _refused_in_a_row(run)
+    refused = refused_in_a_row(run)
     return_calls(batch, unbegun=True, delay=timing.wait(refused))
     if refused >= MOST_TRIES:
         runs.pause_for(run, f"{why} That was the {refused}th in a row. Resume to try again.", STUCK)
@@ -93,7 +93,8 @@ def _end(batch: Batch, worker: str, state: Batch.State, why: str) -> None:
     leases.change(batch, worker, **ended, answered=0, failed=0, returned=batch.calls.count())
 
 
-def _refused_in_a_row(run: Run) -> int:
-    """Return how many of a run's latest batches were refused, one after the other."""
-    latest = list(run.batches.order_by("-pk").values_list("state", flat=True)[:MOST_TRIES])
+def refused_in_a_row(run: Run) -> int:
+    """Return how many of a run's latest batches that ended were refused, one after the other."""
+    ended = run.batches.exclude(state__in=LIVE).order_by("-pk")
+    latest = list(ended.values_list("state", flat=True)[:MOST_TRIES])
     return next((n for n, state in enumerate(latest) if state != Batch.State.REFUSED), len(latest))

@@ -9,20 +9,20 @@ from __future__ import annotations
 from celery import shared_task
 
 from jobs.kinds import QUEUES, queue_of
-from jobs.queue import sweeping, timing
+from jobs.queue import sweeping, timing, waking
 from jobs.queue.heartbeat import Heart
 from jobs.queue.progress import never
 
 SLICE = 20.0
 
 
-@shared_task(name="jobs.work", ignore_result=True)
+@shared_task(name=waking.TASK, ignore_result=True)
 def work_queue(queue: str, follow: bool = True) -> int:
     """Work on a queue for one slice; return how many pieces were touched."""
     with Heart(queue, passing=True) as heart:
         touched = queue_of(queue).work(queue, seconds=SLICE, heart=heart, stopping=never)
     if follow and (soon := queue_of(queue).waiting(queue)):
-        work_queue.apply_async((queue,), queue=queue, countdown=0 if soon == "ready" else 1)
+        waking.send(queue, countdown=0 if soon == "ready" else 1)
     return touched
 
 
@@ -32,5 +32,5 @@ def sweep() -> int:
     returned = sweeping.sweep()
     for queue in QUEUES:
         # No successors, or one more chain of tasks would begin at every sweep.
-        work_queue.apply_async((queue, False), queue=queue, expires=timing.SWEEP_EVERY)
+        waking.send(queue, False, expires=timing.SWEEP_EVERY)
     return returned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Sequence
 from types import FrameType
@@ -12,6 +13,8 @@ from django.db import connection
 from tqdm import tqdm
 
 from jobs.asking.slices import work
+from jobs.batches.telling import batch_note
+from jobs.endpoints.keys import key_note
 from jobs.models import Call, Run
 from jobs.progress import progress
 from jobs.queue import calls as claiming
@@ -25,12 +28,16 @@ _PAUSE = 0.5
 
 
 class Drive:
-    """Brings runs of one queue to their end; Ctrl-C and SIGTERM leave them so that they can be resumed."""
+    """Brings runs of one queue to their end; Ctrl-C and SIGTERM leave them so that they can be resumed.
+
+    What holds a run up is said on stderr, once: workers without its key, a batch that the endpoint refuses.
+    """
 
     def __init__(self, runs: Sequence[Run], *, wait: bool = False, bar_to: TextIO | None = None) -> None:
         self.runs, self.wait, self.bar_to = runs, wait, bar_to
         self.ids = [run.pk for run in runs]
         self._stop = threading.Event()
+        self._notes: dict[int, list[str]] = {}
 
     def to_the_end(self) -> bool:
         """Work (or, with `wait`, only watch the workers) until no run is active; False where interrupted."""
@@ -79,8 +86,17 @@ class Drive:
             while not self._stop.wait(_PAUSE):
                 bar.update(finished.count() - bar.n)
                 bar.set_description_str("loading the model" if loads and bar.n == begun else None)
+                self._tell_what_holds_up()
             bar.update(finished.count() - bar.n)
         connection.close()
+
+    def _tell_what_holds_up(self) -> None:
+        for run in Run.objects.filter(pk__in=self.ids, state__in=ACTIVE).select_related("endpoint"):
+            notes = [note for note in (key_note(run), batch_note(run)) if note]
+            for note in notes:
+                if note not in self._notes.get(run.pk, ()):
+                    tqdm.write(f"run {run.pk}: {note}", file=sys.stderr)
+            self._notes[run.pk] = notes
 
 
 def summary(run: Run) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scenarios.decisions import turn_of
-from annotation.scenarios.points import points_of, positions_seen, scenario_of
+from annotation.scenarios.points import as_delivered, points_of, positions_seen, scenario_of
 from annotation.scenarios.presence import others_at, present_at
 from annotation.scenarios.records import MODE, MODES, UNPARSEABLE, Decision
 from jobs.prompt import Prompt, Unparseable
@@ -69,7 +69,7 @@ class GroupChatAgent(Generator):
             "about": _about(by_id[scenario.agent]),
             "members": {one.id: _member(one) for one in dialogue.participants if one.id != scenario.agent},
             "date": next((str(dialogue.metadata[name]) for name in DATES if dialogue.metadata.get(name)), ""),
-            "turns": Shown(dialogue.turns).as_json(),
+            "turns": Shown(as_delivered(scenario, dialogue.turns)).as_json(),
             "points": list(points),
             "seen": [list(positions_seen(dialogue, scenario.agent, point + 1)) for point in points],
             "present": [sorted(present_at(dialogue, point)) for point in points],

@@ -14,7 +14,7 @@ from typing import Any
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scenarios.decisions import DECLARED
 from annotation.scenarios.live import COMPETENCE, FAILED_AT, LIVE_PROBE, OUTCOME, fired, judged_live
-from annotation.scenarios.points import positions_seen, scenario_of
+from annotation.scenarios.points import as_delivered, positions_seen, scenario_of
 from annotation.scenarios.records import MODE, MODES, UNPARSEABLE, Decision
 from annotation.scenarios.stored import scenario_json, scenario_record
 from annotation.text.folding import fold
@@ -169,10 +169,11 @@ class LiveGroupChat(Generator):
 
     def _to_agent(self, state: State) -> Prompt:
         agent = state["agent"]
+        delivered = as_delivered(scenario_of(_dialogue(state)), _seen(state, agent))
         blocks = [
             quote("YOU", [f"{agent}: {state['about'][agent][0]}", *state["about"][agent][1:]]),
             quote("MEMBERS", [f"{pk}: {name or pk}" for pk, name, _ in state["people"] if pk != agent]),
-            quote("CHAT", Cast.from_json(state["cast"]).transcript(_seen(state, agent))),
+            quote("CHAT", Cast.from_json(state["cast"]).transcript(delivered)),
             *([AGAIN] if state["again"] else []),
         ]
         schema = explicit_schema() if state["mode"] == "explicit" else None

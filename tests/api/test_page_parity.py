@@ -93,7 +93,7 @@ copy-campaign: api-copy-campaign
 campaign-state: api-campaign-state
 campaign-members: api-campaign-members
 campaign-rules: api-campaign-rules
-participants: api-participants api-join-links api-join-link
+participants: api-participants api-join-links api-join-link api-participant-browsers api-confirm-browser
 participants-file: api-participants
 campaign-roles: api-campaign-roles api-campaign-role
 submissions: api-submissions api-submission

@@ -11,9 +11,18 @@ from playwright.sync_api import Page
 from tests.browser.conftest import PHONE, WIDE
 
 AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-RULES = """() => axe.run(document, {
-  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"],
-})"""
+LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
+RULES = f"() => axe.run(document, {{ runOnly: {LEVELS}, resultTypes: ['violations'] }})"
+
+BEYOND = """() => {
+  const isClipped = (part) => getComputedStyle(part).overflowX !== "visible";
+  const clips = (part) => part && (isClipped(part) || clips(part.parentElement));
+  return [...document.querySelectorAll("body *")]
+    .filter((part) => part.getBoundingClientRect().right > document.documentElement.clientWidth)
+    .filter((part) => !clips(part.parentElement))
+    .slice(0, 3).map((part) => part.outerHTML.slice(0, 80)).join("; ");
+}"""
+"""The first parts of a page that are wider than the screen."""
 
 
 class Sound:
@@ -31,7 +40,7 @@ class Sound:
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > viewport["width"]:
-                self.wrong.append(f"{name}, {scheme}: {wide} px wide")
+                self.wrong.append(f"{name}, {scheme}: {wide} px wide: {page.evaluate(BEYOND)}")
             self._axe(f"{name}, {scheme}", page)
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         page.emulate_media(color_scheme="dark")

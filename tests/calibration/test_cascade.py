@@ -207,6 +207,19 @@ def test_difference_from_the_best_baseline_is_paired(tmp_path) -> None:
     )
 
 
+@pytest.mark.parametrize("marked", [0, 2])
+def test_the_report_says_where_the_channel_marks_addressees(marked, tmp_path) -> None:
+    corpus = families(tmp_path)
+    for dialogue in corpus.dialogues.all()[:marked]:
+        dialogue.scenario = dialogue.scenario | {"addressees": "visible"}
+        dialogue.save()
+    played(corpus, "quiet", always("silent"))
+    told = [
+        one for one in json.dumps(report(corpus)).split('"') if one.startswith("Addressees shown: in 2 of 3")
+    ]
+    assert bool(told) == bool(marked)
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

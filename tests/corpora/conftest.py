@@ -71,3 +71,19 @@ def at_once(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
         return upload
 
     monkeypatch.setattr(uploads, "receive", received)
+
+
+def with_broker(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    """Let wake-ups of this process go to a broker, as those of a web process in production do."""
+    from celery import Celery
+
+    from config import celery
+    from jobs.queue import waking
+
+    app = Celery("tests", broker=address, amqp=celery.Amqp, set_as_current=False)
+    policy = celery.app.conf.task_publish_retry_policy
+    app.conf.update(
+        broker_transport_options=celery.transport_options(address), task_publish_retry_policy=policy
+    )
+    monkeypatch.setattr(waking, "current_app", app)
+    monkeypatch.setattr("django.conf.settings.CELERY_BROKER_URL", address)

@@ -7,6 +7,7 @@ import os
 import threading
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -15,15 +16,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.importing import batches, uploads
+from annotation.importing import batches, engine, uploads
 from annotation.importing import job as importing
 from annotation.models import Corpus, Dialogue, Import, Upload
 from jobs import actions
 from jobs.models import Job
 from jobs.queue import jobs, progress
 from tests import factories
-from tests.corpora.conftest import work_off
+from tests.corpora.conftest import with_broker, work_off
 from tests.importing.helpers import line
+from tests.platform.running import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -104,13 +106,13 @@ def test_progress_is_seen_while_the_import_is_not_committed(monkeypatch: pytest.
     monkeypatch.setattr(progress, "EVERY", 0)
     received(line("a"), line("b"))
     seen: list[tuple[str, bool]] = []
-    original = batches._size
+    original = engine.stage
 
-    def watched(dialogue: object) -> tuple[int, int]:
+    def watched(*arguments: Any) -> None:
         seen.append(_from_outside())
-        return original(dialogue)  # type: ignore[arg-type]
+        original(*arguments)
 
-    monkeypatch.setattr(batches, "_size", watched)
+    monkeypatch.setattr(engine, "stage", watched)
     work_off()
     assert seen == [("", False), ("1 dialogues", False)]
 
@@ -165,15 +167,15 @@ def test_a_running_import_that_is_cancelled_keeps_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr(batches, "MAX_ENTRIES", 1)
     monkeypatch.setattr(progress, "EVERY", 0)
     upload = received(line("a"), line("b"))
-    original = batches._size
+    original = engine.stage
 
-    def cancelled(dialogue: object) -> tuple[int, int]:
+    def cancelled(*arguments: Any) -> None:
         thread = threading.Thread(target=_cancel)
         thread.start()
         thread.join()
-        return original(dialogue)  # type: ignore[arg-type]
+        original(*arguments)
 
-    monkeypatch.setattr(batches, "_size", cancelled)
+    monkeypatch.setattr(engine, "stage", cancelled)
     work_off()
     assert (now(upload).state, Dialogue.objects.count(), Corpus.objects.count()) == ("cancelled", 0, 0)
 
@@ -226,3 +228,17 @@ def test_an_uploaded_meeting_is_called_by_its_own_name(tmp_path: Path) -> None:
     uploads.receive(by=person, file=file, format="qmsum", corpus_name="c")
     work_off()
     assert Corpus.objects.get().dialogues.get().key == "Bed003"
+
+
+def test_an_upload_is_taken_as_usual_while_the_broker_is_away(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with_broker(monkeypatch, f"redis://127.0.0.1:{free_port()}/0")
+    client.force_login(factories.user(researcher=True))
+    file = SimpleUploadedFile("f.jsonl", (json.dumps(line()) + "\n").encode())
+    answer = client.post(reverse("import-corpus"), {"file": file, "name": "c", "format": "jsonl"})
+    assert answer.status_code == 302
+    assert Job.objects.get().state == "queued"
+    assert "no wake-up for jobs, the sweep finds its work: the broker is away" in caplog.text
+    work_off()
+    assert Corpus.objects.get().name == "c"

@@ -36,6 +36,28 @@ def test_a_question_of_several_schemes_is_of_the_one_that_has_most_of_the_files(
     assert {one.question.version.scheme.key for one in Label.objects.all()} == {"cocoeval_overall"}
 
 
+SCALE = ["disagree", "neutral", "agree"]
+
+
+def test_words_of_an_ordinal_scale_are_numbers_in_their_declared_order(tmp_path: Path) -> None:
+    def about(value: str | None, **fields: object) -> dict[str, object]:
+        return label(value, question="mood", level="ordinal", values=SCALE, **fields)
+
+    labels = [about("agree"), about("disagree", rater="s"), about(None, rater="t", missing="late")]
+    imported(written(tmp_path, line(labels=labels)))
+    question = Question.objects.get(key="mood")
+    assert (question.level, question.values) == ("ordinal", [1, 2, 3])
+    assert question.anchors == {"1": "disagree", "2": "neutral", "3": "agree"}
+    assert values() == [("r", "mood", 3), ("s", "mood", 1), ("t", "mood", None)]
+    again = written(
+        tmp_path, {"id": "d1", "labels": [label("neutral", question="mood", rater="u")]}, name="b"
+    )
+    imported(again, into=True)
+    assert values()[-1] == ("u", "mood", 2)
+    wrong = written(tmp_path, {"id": "d1", "labels": [label("never", question="mood", rater="v")]}, name="c")
+    assert "'never' is not on the scale of mood" in str(refusal(wrong, into=True))
+
+
 def test_an_unknown_question_is_the_corpus_own(tmp_path: Path) -> None:
     labels = [
         label(0.5, question="wit"),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import html
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from annotation.models import Label
 from demo.fake_model.misbehaving import Misbehaviour
+from demo.fake_model.responses import Response, failure
 from jobs import runs
 from jobs.batches import actions, collecting
 from jobs.errors import JobError
@@ -16,6 +21,7 @@ from jobs.models import Batch, Call, Run
 from jobs.progress import progress
 from jobs.queue import timing
 from judges.rating import actions as rating
+from judges.rating.driving import Drive
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from judges.rating.settings import RunSettings
@@ -84,6 +90,18 @@ def counted(fake: FakeLLM) -> tuple[int, int, int]:
 
 def trouble(fake: FakeLLM, kind: str, **how: Any) -> None:
     fake.batches.misbehaviours = [*fake.batches.misbehaviours, Misbehaviour(kind, **how)]
+
+
+def knows_no_files(fake: FakeLLM) -> None:
+    """Let the server answer as one that has no batches and calls that a fault of its own."""
+    usual = fake.batches.respond
+
+    def respond(method: str, path: str, body: Any) -> Response | None:
+        if path.endswith("/files"):
+            return failure(500, "files_settings is not set")
+        return usual(method, path, body)
+
+    fake.batches.respond = respond  # type: ignore[method-assign]
 
 
 def states(run: Run) -> list[str]:
@@ -375,3 +393,37 @@ def test_a_batch_is_only_for_an_endpoint_that_takes_them(fake: FakeLLM) -> None:
         rating.start(
             by=None, plan=rules, selection=Selection(small_corpus()), settings=RunSettings(mode="batch")
         )
+
+
+def test_the_first_refusal_is_said_with_what_happens_next(fake: FakeLLM, client: Client) -> None:
+    """Such as by a server that knows no batches and answers 500 to their files."""
+    run = batched(fake, batch_most=20)
+    knows_no_files(fake)
+    finish()
+    batch = run.batches.get()
+    assert batch.ended_at is not None
+    note = progress(Run.objects.get()).batch_note
+    assert note.startswith(f"The endpoint {batch.endpoint.name} did not take batch {batch.pk}: HTTP 500")
+    again = f"{batch.ended_at + timedelta(seconds=10):%H:%M:%S} UTC"
+    assert f"Its 12 calls wait and go into another batch at {again}" in note
+    assert "after 6 refusals in a row (1 so far) the run pauses" in note
+    client.force_login(factories.user(researcher=True))
+    page = html.unescape(client.get(reverse("run", args=[run.pk])).content.decode())
+    assert note in page
+    assert client.get(reverse("api-run", args=[run.pk])).json()["progress"]["batch_note"] == note
+    work()
+    paused = progress(Run.objects.get())
+    assert (paused.state, paused.batch_note) == ("paused", "")
+    assert "6th in a row" in paused.pause_reason
+
+
+def test_a_command_says_on_stderr_what_holds_its_run_up(
+    fake: FakeLLM, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = batched(fake, batch_most=20)
+    knows_no_files(fake)
+    finish()
+    drive = Drive([run])
+    for _ in range(3):
+        drive._tell_what_holds_up()
+    assert capfd.readouterr().err.count("did not take batch") == 1

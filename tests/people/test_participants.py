@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import hmac
+import re
 from datetime import timedelta
+from ipaddress import ip_network
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -17,6 +21,7 @@ from annotation.errors import CampaignRefused
 from annotation.models import Campaign, CampaignMember, JoinLink, Participant
 from annotation.people import campaign_roles, links, participants, tokens
 from annotation.people.errors import JoinRefused, LinkRefused, RoleRefused, TokenRefused
+from config.models import Event
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -41,8 +46,8 @@ def address_of(link: JoinLink) -> str:
     return reverse("join", args=[participants.key_of(link)])
 
 
-def come(link: JoinLink, **ids: str) -> Client:
-    client = Client()
+def come(link: JoinLink, client: Client | None = None, **ids: str) -> Client:
+    client = client or Client()
     answer = client.post(address_of(link), {"participant": "p1"} | ids)
     assert answer.status_code == 302, answer.content
     return client
@@ -78,7 +83,8 @@ def test_somebody_from_prolific_agrees_rates_all_there_is_and_takes_their_code_b
     who.refresh_from_db()
     assert f"https://app.prolific.com/done?cc={who.code}&amp;p=5f1" in state["html"]
     assert len(who.code) == 10
-    again = come(link, PROLIFIC_PID="5f1", participant="")
+    del client.cookies["concord_session"]  # the session ended
+    again = come(link, client, PROLIFIC_PID="5f1", participant="")
     assert who.code in ask(again, campaign, "next/")["html"]
     assert User.objects.filter(username__startswith="participant-").count() == 1
 
@@ -147,9 +153,9 @@ def test_a_link_opens_that_campaign_and_nothing_else(campaign) -> None:
 
 def test_a_link_ends_when_it_is_full_late_or_revoked_and_for_who_was_taken_out(campaign) -> None:
     link = link_into(campaign, most=1)
-    come(link)
+    client = come(link)
     assert Client().post(address_of(link), {"participant": "p2"}).status_code == 410
-    come(link)  # who is in can come back
+    come(link, client)  # who is in can come back
     person = Participant.objects.get().user
     campaigns.remove_member(by=campaign.created_by, campaign=campaign, user=person)
     assert Client().post(address_of(link), {"participant": "p1"}).status_code == 410
@@ -186,6 +192,131 @@ def test_too_many_from_one_address_wait(campaign, monkeypatch) -> None:
     come(link, participant="p2")
     refused = Client().post(address_of(link), {"participant": "p3"})
     assert (refused.status_code, refused["Retry-After"]) == (429, "3600")
+    come(link_into(campaign), participant="p3")  # another link is counted by itself
+
+
+def test_behind_a_declared_proxy_joins_are_counted_for_the_address_that_asked_it(
+    campaign, monkeypatch, settings
+) -> None:
+    monkeypatch.setattr(participants, "TRIES_AN_HOUR", 1)
+    link = link_into(campaign)
+
+    def status(number: int, sender: str) -> int:
+        ids = {"participant": f"p{number}"}
+        return Client().post(address_of(link), ids, HTTP_X_FORWARDED_FOR=sender).status_code
+
+    settings.PROXIES = [ip_network("127.0.0.1")]
+    assert [status(1, "203.0.113.1"), status(2, "203.0.113.2"), status(3, "6.6.6.6, 203.0.113.2")] == [
+        *(302, 302),
+        429,
+    ]
+    settings.PROXIES = []  # nobody who sets the header by themselves gets another count
+    assert [status(4, "203.0.113.4"), status(5, "203.0.113.5")] == [302, 429]
+
+
+def join_code(answer: HttpResponse) -> str:
+    assert answer.status_code == 403
+    (code,) = re.findall(r">([A-Z2-7]{8})<", answer.content.decode())
+    return code
+
+
+def test_an_id_that_is_known_is_let_into_no_other_browser_before_a_researcher_confirms_it(campaign) -> None:
+    link = link_into(campaign)
+    own = come(link)
+    cookie = own.cookies["concord_browser"]
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/join/")
+    guesser, phone = Client(), Client()
+    guessed = join_code(guesser.post(address_of(link), {"participant": "p1"}))
+    code = join_code(phone.post(address_of(link), {"participant": "p1"}))
+    assert code != guessed
+    for client in (guesser, phone):
+        assert "sessionid" not in client.cookies
+        assert client.get(reverse("work", args=[campaign.pk])).status_code == 302
+    assert join_code(phone.post(address_of(link), {"participant": "p1"})) == code  # asked again, the same
+    researcher = Client()
+    researcher.force_login(factories.user(researcher=True))
+    page = reverse("participants", args=[campaign.pk])
+    shown = researcher.get(page).content.decode()
+    assert code in shown
+    assert guessed in shown
+    rows = researcher.get(f"/api/v1/campaigns/{campaign.pk}/browsers/").json()["results"]
+    assert [(row["participant"], row["code"]) for row in rows] == [("p1", guessed), ("p1", code)]
+    researcher.post(page, {"confirm": str(rows[1]["id"])})
+    come(link, phone)
+    come(link, own)
+    assert join_code(guesser.post(address_of(link), {"participant": "p1"})) == guessed
+    assert Participant.objects.count() == 1
+    event = Event.objects.get(verb="campaign: confirm browser")
+    assert event.detail["annotator"] == Participant.objects.get().user.username
+
+
+def test_a_browser_is_confirmed_over_http_and_in_its_own_campaign_alone(campaign) -> None:
+    link = link_into(campaign)
+    come(link)
+    phone = Client()
+    join_code(phone.post(address_of(link), {"participant": "p1"}))
+    (browser,) = participants.waiting(campaign)
+    other = factories.campaign(campaign.corpus)
+    researcher = Client()
+    researcher.force_login(factories.user(researcher=True))
+    elsewhere = researcher.post(f"/api/v1/campaigns/{other.pk}/browsers/{browser.pk}/confirm/")
+    assert elsewhere.status_code == 404
+    assert phone.post(address_of(link), {"participant": "p1"}).status_code == 403
+    answer = researcher.post(f"/api/v1/campaigns/{campaign.pk}/browsers/{browser.pk}/confirm/")
+    assert answer.status_code == 204
+    come(link, phone)
+
+
+def test_a_participant_has_few_browsers_that_wait(campaign) -> None:
+    link = link_into(campaign)
+    come(link)
+    for _ in range(participants.MOST_WAITING + 2):
+        join_code(Client().post(address_of(link), {"participant": "p1"}))
+    assert participants.waiting(campaign).count() == participants.MOST_WAITING
+
+
+def test_where_ids_come_signed_an_id_without_its_signature_is_nobody(campaign) -> None:
+    campaign.join_proof = "signed"
+    campaign.save(update_fields=["join_proof"])
+    link, other = link_into(campaign), link_into(campaign)
+    researcher = Client()
+    researcher.force_login(factories.user(researcher=True))
+    links = researcher.get(f"/api/v1/campaigns/{campaign.pk}/join-links/").json()["results"]
+    key = next(row["signing_key"] for row in links if row["id"] == link.pk)
+    assert key in researcher.get(reverse("participants", args=[campaign.pk])).content.decode()
+    signature = hmac.new(key.encode(), b"p1", "sha256").hexdigest()
+    for wrong in ("", "x", signature[:-1], participants.signature(other, "p1"), "ä" * 64):
+        answer = Client().post(address_of(link), {"participant": "p1", "signature": wrong})
+        assert (answer.status_code, Participant.objects.count()) == (410, 0)
+    assert (
+        signature
+        in Client().get(address_of(link), {"participant": "p1", "signature": signature}).content.decode()
+    )
+    come(link, signature=signature)
+    come(link, signature=signature)  # in another browser
+    assert Participant.objects.count() == 1
+
+
+def test_where_no_proof_is_asked_for_the_id_is_enough_and_the_browser_is_not_remembered(campaign) -> None:
+    campaign.join_proof = "none"
+    campaign.save(update_fields=["join_proof"])
+    link = link_into(campaign)
+    own, other = come(link), Client()
+    come(link, other)
+    campaign.join_proof = "browser"
+    campaign.save(update_fields=["join_proof"])
+    come(link, own)
+    join_code(other.post(address_of(link), {"participant": "p1"}))
+
+
+def test_the_proof_is_a_setting_of_the_campaign_that_may_change_at_any_time(campaign) -> None:
+    researcher = Client()
+    researcher.force_login(factories.user(researcher=True))
+    assert factories.campaign(campaign.corpus).join_proof == "browser"
+    address = f"/api/v1/campaigns/{campaign.pk}/"
+    answer = researcher.patch(address, {"join_proof": "signed"}, "application/json")
+    assert answer.json()["join_proof"] == "signed"
+    assert researcher.patch(address, {"join_proof": "x"}, "application/json").status_code == 400
 
 
 def test_a_link_is_made_as_it_makes_sense(campaign) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from ipaddress import ip_network
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from django.db.models import F
 from django.http import HttpResponse
 from django.test import Client
 
+from annotation import apps
 from annotation.people import sign_in
 from config.models import Event
 from tests import factories
@@ -116,7 +118,23 @@ def test_hostile_names_are_refused_like_any_other(name: str) -> None:
 
 
 def test_behind_a_proxy_the_address_is_the_one_it_appended(settings: object, rf: object) -> None:
-    request = rf.get("/", HTTP_X_FORWARDED_FOR="203.0.113.9, 198.51.100.7")  # type: ignore[attr-defined]
+    settings.PROXIES = [ip_network("127.0.0.0/8"), ip_network("10.0.0.7")]  # type: ignore[attr-defined]
+    for sender, header, client in (
+        ("127.0.0.1", "203.0.113.9, 198.51.100.7", "198.51.100.7"),
+        ("127.0.0.1", "203.0.113.9, 198.51.100.7, 10.0.0.7", "198.51.100.7"),
+        ("::ffff:127.0.0.1", "2001:db8::1", "2001:db8::1"),
+        ("127.0.0.1", "198.51.100.7, unknown", "127.0.0.1"),
+        ("127.0.0.1", "", "127.0.0.1"),
+        ("192.0.2.1", "203.0.113.9", "192.0.2.1"),
+    ):
+        request = rf.get("/", REMOTE_ADDR=sender, HTTP_X_FORWARDED_FOR=header)  # type: ignore[attr-defined]
+        assert sign_in.address_of(request) == client
+
+
+def test_tls_at_a_proxy_does_not_make_its_header_believed(settings: object, rf: object) -> None:
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")  # type: ignore[attr-defined]
+    request = rf.get("/", HTTP_X_FORWARDED_FOR="203.0.113.9")  # type: ignore[attr-defined]
     assert sign_in.address_of(request) == "127.0.0.1"
-    settings.BEHIND_PROXY = True  # type: ignore[attr-defined]
-    assert sign_in.address_of(request) == "198.51.100.7"
+    assert apps.NO_PROXIES in [warning.msg for warning in apps._outside_services()]
+    settings.PROXIES = [ip_network("127.0.0.1")]  # type: ignore[attr-defined]
+    assert apps.NO_PROXIES not in [warning.msg for warning in apps._outside_services()]

@@ -48,7 +48,7 @@ def test_secrets_and_dumps_get_into_neither_image_nor_history(path, rules):
 
 
 def test_everything_that_stays_is_watched(services):
-    watched = {"database", "broker", "worker-calls", "worker-metrics", "worker-jobs"}
+    watched = {"database", "broker", "worker-calls", "worker-metrics", "worker-jobs", "beat"}
     assert all(services[name]["healthcheck"]["test"] for name in watched)
     assert "healthcheck" not in services["web"], "the image's own check is the web server's"
     assert "HEALTHCHECK" in (PROJECT / "Dockerfile").read_text()
@@ -104,4 +104,15 @@ def test_a_task_is_confirmed_when_done_and_taken_one_at_a_time():
     assert app.conf.task_acks_late
     assert app.conf.task_reject_on_worker_lost
     assert app.conf.worker_prefetch_multiplier == 1
-    assert {entry["task"] for entry in app.conf.beat_schedule.values()} == {"jobs.sweep"}
+
+
+def test_the_sweep_waits_behind_no_other_work(services):
+    (entry,) = app.conf.beat_schedule.values()
+    assert (entry["task"], entry["options"]["queue"]) == ("jobs.sweep", "sweep")
+    queues = {
+        name: service["command"][service["command"].index("--queues") + 1]
+        for name, service in services.items()
+        if "--queues" in service.get("command", [])
+    }
+    assert [name for name, queue in queues.items() if "sweep" in queue.split(",")] == ["beat"]
+    assert "--beat" in services["beat"]["command"]

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, closing
+from ipaddress import ip_network
 
 import pytest
 from django.test import Client
@@ -278,7 +279,7 @@ def test_all_downloads_together_have_a_limit(monkeypatch):
 def test_behind_the_proxy_a_client_is_who_asked_the_proxy(settings):
     environ = {"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "1.2.3.4, 5.6.7.8"}
     assert limits.client_of(environ) == "10.0.0.1"
-    settings.BEHIND_PROXY = True
+    settings.PROXIES = [ip_network("10.0.0.0/8")]
     assert limits.client_of(environ) == "5.6.7.8"
 
 

@@ -64,6 +64,12 @@ def test_a_file_that_says_the_same_changes_nothing(tmp_path) -> None:
     assert not Event.objects.filter(verb="correct_keys").exists()
 
 
+def test_whether_the_channel_marks_addressees_is_no_key(tmp_path) -> None:
+    stored(tmp_path, continuations=[STATIC])
+    with pytest.raises(CommandError, match="addressees: is part of what the agent saw"):
+        command(tmp_path, LAUNCH | {"addressees": "visible"})
+
+
 def other_text(raw: dict[str, Any]) -> None:
     raw["turns"][3]["text"] = "The deck is at version 4."
 

@@ -59,6 +59,17 @@ def test_what_the_agent_could_not_hear_is_not_shown(tmp_path) -> None:
     assert "Anyway" in transcript(found[-1])
 
 
+def test_to_whom_a_message_is_addressed_is_hidden(tmp_path) -> None:
+    hidden = transcript(screens(opened(tmp_path, "cascade_human"))[-1])
+    assert "(to " not in hidden
+
+
+def test_a_channel_that_marks_addressees_shows_them(tmp_path) -> None:
+    shown = transcript(screens(opened(tmp_path, "cascade_human", addressees="visible"))[-1])
+    assert "(to Kit)" in shown
+    assert "(to Ole)" in shown
+
+
 def test_those_who_are_there_can_be_named_the_agent_last(campaign) -> None:
     assert screens(campaign)[0].named == (("mia", "Mia"), ("ole", "Ole"), ("sam", "Sam"), ("bot", "Kit"))
 

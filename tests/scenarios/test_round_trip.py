@@ -62,6 +62,13 @@ def test_scenario_decisions_and_their_labels_come_back(tmp_path) -> None:
     assert len(kept) < len(content(copy)), "the copy's own key answers, too"
 
 
+def test_whether_the_channel_marks_addressees_is_kept() -> None:
+    shown = launch(addressees="visible").scenario
+    assert native_scenario(shown)["addressees"] == "visible"
+    assert scenario_record(scenario_json(shown)) == shown
+    assert "addressees" not in native_scenario(launch().scenario)
+
+
 def test_a_key_that_asks_for_nobody_is_kept() -> None:
     probes = deepcopy(LAUNCH["probes"])
     probes[0]["key"] |= {"addressed": [], "target": {"any_of": [[], ["ole"]]}}

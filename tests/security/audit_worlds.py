@@ -42,6 +42,18 @@ def make_join_link(by: User) -> Any:
     return participants.make_link(by=by, campaign=make_campaign(by), name="Prolific")
 
 
+def make_waiting_browser(by: User) -> Any:
+    from annotation.people import participants
+
+    campaign = make_campaign(by)
+    campaign.state = "open"
+    campaign.save(update_fields=["state"])
+    link = participants.make_link(by=by, campaign=campaign, name="Prolific")
+    for browser in ("first", "second"):
+        participants.join(link=link, who=participants.Came("p1"), browser=browser)
+    return participants.waiting(campaign).get()
+
+
 def make_campaign_role(by: User) -> Any:
     from annotation.people import campaign_roles
 

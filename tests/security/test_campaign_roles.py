@@ -26,7 +26,7 @@ READ = (
     *("api-check-keys", "campaign-notes", "campaign-messages", "api-campaign-notes", "api-campaign-messages"),
     "api-campaign-report",
     *("campaign-rules", "participants", "participants-file"),
-    *("api-campaign-rules", "api-join-links", "api-participants"),
+    *("api-campaign-rules", "api-join-links", "api-participants", "api-participant-browsers"),
 )
 MEASURED = ("golds", "new-gold", "exports", "transcripts")
 RESEARCHERS_ALONE = ("campaign-webhooks", "api-campaign-webhooks")

@@ -18,7 +18,7 @@ from systems.generators import GENERATORS, Done, Reply
 from systems.generators.texts import FOLDER
 from systems.group_chat.agent import AGAIN
 from systems.group_chat.replies import BY_NAME, explicit, implicit
-from tests.scenarios.scripts import chat, launch
+from tests.scenarios.scripts import LAUNCH, chat, launch
 from tests.systems.driving import canned, driven, stored
 
 AGENT = "group_chat_agent"
@@ -111,6 +111,21 @@ def test_it_is_asked_once_at_every_point_and_sees_what_the_agent_sees() -> None:
     assert not done.flags
     for telling in ("overheard", "probe", "secret", "canar", "launch-07"):
         assert all(telling not in prompt.user.lower() for prompt in prompts)
+
+
+def test_to_whom_others_address_a_message_is_shown_only_where_the_channel_shows_it() -> None:
+    turns = [*LAUNCH["turns"], {"speaker": "bot", "text": "Yes.", "addressees": ["ole"]}]
+    turns += [{"speaker": "mia", "text": "👍", "act": "reaction", "addressees": ["bot"]}]
+    turns += [{"speaker": "sam", "text": "Thanks.", "addressees": ["bot"]}]
+    keys = LAUNCH["keys"] | {"7": {"free": True}}
+    _, hidden = driven(AGENT, launch(turns=turns, keys=keys), lambda _: quiet())
+    assert all("(to " not in prompt.user for prompt in hidden[:-1])
+    assert "Kit (to Ole): Yes." in hidden[-1].user, "the agent knows to whom it spoke"
+    assert "Mia (reacts to Kit)" in hidden[-1].user, "a reaction stands at its message"
+    assert "Sam: Thanks." in hidden[-1].user
+    _, marked = driven(AGENT, launch(turns=turns, keys=keys, addressees="visible"), lambda _: quiet())
+    assert "Ole (to Kit): Kit, who will run the fair" in marked[-1].user
+    assert "Sam (to Kit): Thanks." in marked[-1].user
 
 
 def test_what_it_may_not_see_is_not_shown() -> None:

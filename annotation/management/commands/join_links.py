@@ -10,7 +10,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
-from annotation.api.participants import JoinLinkSerializer, ParticipantSerializer
+from annotation.api.participants import (
+    JoinLinkSerializer,
+    ParticipantBrowserSerializer,
+    ParticipantSerializer,
+)
 from annotation.management import named
 from annotation.management.commands.people import ADDRESS
 from annotation.models import Campaign, JoinLink
@@ -39,7 +43,10 @@ class Command(named.ActsCommand):
         gone = act("revoke", "let nobody in by a link any more; who joined stays", "campaign")
         gone.add_argument("link", help="its number, as `list` says")
         act("participants", "who came by links, with their ids and completion codes", "campaign")
-        named.takes_by(made, gone)
+        act("browsers", "browsers of participants that wait for a confirmation", "campaign")
+        let_in = act("confirm", "let a participant go on in another browser", "campaign")
+        let_in.add_argument("browser", help="its number, as `browsers` says")
+        named.takes_by(made, gone, let_in)
 
     def done(self, options: dict[str, Any]) -> Iterable[Any]:
         """Do the act that is chosen."""
@@ -86,4 +93,23 @@ def _participants(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
     return list(ParticipantSerializer(participants.listed(campaign), many=True).data)
 
 
-ACTS = {"list": _list, "make": _make, "revoke": _revoke, "participants": _participants}
+def _browsers(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
+    return list(ParticipantBrowserSerializer(participants.waiting(campaign), many=True).data)
+
+
+def _confirm(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
+    browser = participants.waiting(campaign).filter(pk=row_id(options["browser"]) or 0).first()
+    if browser is None:
+        raise CommandError(f"In “{campaign.name}” no browser {options['browser'][:20]} waits.")
+    participants.confirm(by=named.manager(options["by"], campaign), browser=browser)
+    yield {"confirmed": browser.pk}
+
+
+ACTS = {
+    "list": _list,
+    "make": _make,
+    "revoke": _revoke,
+    "participants": _participants,
+    "browsers": _browsers,
+    "confirm": _confirm,
+}

@@ -13,7 +13,7 @@ from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import Cell, Table
-from calibration.reports.view import tables_of
+from calibration.reports.view import tables_of, without_content
 from calibration.reports.wording import interval
 
 SIGNS = {"*": "$^{*}$", "†": r"$^{\dagger}$"}
@@ -24,6 +24,7 @@ def write(report: Report) -> str:
     result = snapshot_of(report)
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
     comments += [*caveats.caveats(result), *how_asked(result)]
+    comments += [f"Not printed: {text}" for text in without_content(result)]
     lines = [_comment(text) for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
     for table in tables_of(result):

@@ -10,7 +10,7 @@ from calibration.reports.how_asked import how_asked
 from calibration.reports.renderings.common import cell, headings, look_lines, part_line, summary, value
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.tables import Table
-from calibration.reports.view import links, tables_of
+from calibration.reports.view import links, tables_of, without_content
 from calibration.reports.wording import interval, listed
 
 
@@ -41,6 +41,7 @@ def write(report: Report) -> str:
     lines += ["## Who answered", "", *_table(["Rater", "Kind", "Questions", "Items", "Missing"], told), ""]
     lines += [
         *(f"- {_plain(text)}" for text in how_asked(result)),
+        *(f"- Not printed: {_plain(text)}" for text in without_content(result)),
         *(f"- {_plain(text)}" for text in links(result)),
         *(f"- Test: {_plain(t)}" for t in look_lines(report)),
     ]

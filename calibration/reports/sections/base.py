@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibration.reports.charts import Chart
+from calibration.reports.sections.cells import Count
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import Table
 
@@ -39,6 +40,19 @@ class View:
     switches: tuple[Switch, ...] = ()
     template: str = ""
     data: Any = None
+
+    @property
+    def has_content(self) -> bool:
+        """Whether it shows a figure, or counts where its table holds nothing else."""
+        cells = [cell for row in self.table.rows for cell in row.cells if cell]
+        told = [cell for cell in cells if not isinstance(cell, Count)] or cells
+        return self.data is not None or any(cell.ok for cell in told)
+
+    @property
+    def why_empty(self) -> str:
+        """What is said in place of a view without content: its title and the reasons."""
+        why = "; ".join(self.table.notes) or " ".join(self.what).rstrip(".") or "there is nothing to show"
+        return f"{self.table.title}: {why}."
 
 
 def no_charts(result: Snapshot) -> Sequence[Chart]:

@@ -26,7 +26,8 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
 def _table(title: str, table: EvidenceTable, who: Crowd) -> Table:
     names = [name for name in FIGURES if table.asks in FIGURES[name].applies]
     notes: list[str] = []
-    rows = [_row(title, row, names, notes, who, first=not place) for place, row in enumerate(table.rows)]
+    given = table.rows if table.n_pointed else ()
+    rows = [_row(title, row, names, notes, who, first=not place) for place, row in enumerate(given)]
     heads = [(name, FIGURES[name].heading) for name in names]
     return Table(f"What answers point at: {title}", heads, rows, notes)
 
@@ -47,8 +48,10 @@ def _named(row: EvidenceRow, who: Crowd) -> str:
 
 
 def _what(table: EvidenceTable) -> Iterator[str]:
+    yield f"{table.n_pointed:,} of {counted(table.n_answers, 'answer')} that may point at something do."
+    if not table.n_pointed:
+        return
     yield (
-        f"{table.n_pointed:,} of {counted(table.n_answers, 'answer')} that may point at something do. "
         "Compared are raters who gave the same answer about an item and both point somewhere; every item "
         "counts once."
     )

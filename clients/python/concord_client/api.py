@@ -346,6 +346,16 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/batches/"
         return cast("models.CampaignBatches", self.send("POST", path, keyed=True))
 
+    def campaigns_browsers_list(self, campaign: int) -> Iterator[models.ParticipantBrowser]:
+        """The browsers in which participants ask to go on, and which are not confirmed yet."""
+        path = f"/campaigns/{self.quoted(campaign)}/browsers/"
+        return cast(Iterator[models.ParticipantBrowser], self.pages(path))
+
+    def campaigns_browsers_confirm_create(self, campaign: int, id: int) -> None:
+        """Let a participant go on in another browser."""
+        path = f"/campaigns/{self.quoted(campaign)}/browsers/{self.quoted(id)}/confirm/"
+        self.send("POST", path, keyed=True)
+
     def campaigns_checks_retrieve(self, campaign: int) -> models.CheckPlan:
         """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
         path = f"/campaigns/{self.quoted(campaign)}/checks/"

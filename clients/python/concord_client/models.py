@@ -432,6 +432,7 @@ class Campaign(TypedDict, total=False):
     revise_hours: int | None
     unseen_check: UnseenCheckEnum
     shows_agreement: bool
+    join_proof: JoinProofEnum
     annotators: list[str]
     guidelines: str
     consent: str
@@ -499,6 +500,7 @@ class CampaignRequest(TypedDict, total=False):
     revise_hours: int | None
     unseen_check: UnseenCheckEnum
     shows_agreement: bool
+    join_proof: JoinProofEnum
     annotators: list[str]
     guidelines: str
     consent: str
@@ -1541,6 +1543,7 @@ class JoinLink(TypedDict, total=False):
     code: str
     return_url: str
     revoked_at: Required[str | None]
+    signing_key: Required[str]
 
 
 class JoinLinkRequest(TypedDict, total=False):
@@ -1550,6 +1553,9 @@ class JoinLinkRequest(TypedDict, total=False):
     expires_at: str | None
     code: str
     return_url: str
+
+
+JoinProofEnum: TypeAlias = Literal["browser", "signed", "none"]
 
 
 class KeepRequest(TypedDict, total=False):
@@ -2313,6 +2319,13 @@ class PaginatedOwnSubmissionList(TypedDict, total=False):
     results: Required[list[OwnSubmission]]
 
 
+class PaginatedParticipantBrowserList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[ParticipantBrowser]]
+
+
 class PaginatedParticipantList(TypedDict, total=False):
     count: Required[int]
     next: str | None
@@ -2502,6 +2515,15 @@ class Participant(TypedDict, total=False):
     code: str
 
 
+class ParticipantBrowser(TypedDict, total=False):
+    """A browser that waits for a confirmation, and the `code` that its participant can tell you."""
+    id: Required[int]
+    name: Required[str]
+    participant: Required[str]
+    code: Required[str]
+    asked_at: Required[str]
+
+
 class PatchedAccountChangeRequest(TypedDict, total=False):
     """What is to be another: the role, whether the account is active, or locked after wrong passwords.
     """
@@ -2558,6 +2580,7 @@ class PatchedCampaignRequest(TypedDict, total=False):
     revise_hours: int | None
     unseen_check: UnseenCheckEnum
     shows_agreement: bool
+    join_proof: JoinProofEnum
     annotators: list[str]
     guidelines: str
     consent: str

@@ -72,5 +72,5 @@ class RunCommand(DatabaseCommand):
         """Exit with a line that says what failed, where something did."""
         for found in summaries:
             if found["state"] != Run.State.DONE:
-                why = found["error"] or f"the run is {found['state']}"
+                why = found["error"] or found["pause_reason"] or f"the run is {found['state']}"
                 raise CommandError(f"Run {found['run']} of {found['rater']}: {why}")
