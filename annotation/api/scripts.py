@@ -37,11 +37,11 @@ SPEAKER = OpenApiParameter("speaker", OpenApiTypes.STR, description="an id or a 
 
 
 class Refused(serializers.Serializer[Any]):
-    """Why nothing was changed, and the field at fault."""
+    """Why nothing was changed, and the field at fault where it is one."""
 
     detail = serializers.CharField()
     code = serializers.CharField()
-    field = serializers.CharField()
+    field = serializers.CharField(required=False)
 
 
 REFUSED = OpenApiResponse(Refused, description="Nothing is changed: by field and reason.")

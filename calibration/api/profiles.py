@@ -43,7 +43,7 @@ def profile(request: Request, pk: int) -> Response:
     labels have come since; a newer one is then computed. Before there is one: 202 with its job.
     """
     corpus, user = access.corpus(pk), cast(User, request.user)
-    query = ProfileQuerySerializer(data=request.query_params)
+    query = ProfileQuerySerializer(data=request.query_params.dict())
     query.is_valid(raise_exception=True)
     points = query.validated_data["points"]
     found = profile_or_job(corpus=corpus, by=user, points=points)

@@ -126,6 +126,7 @@ BY_NAME = {
     "POST /api/v1/webhooks/": "an address is refused, or told already",
     "POST /api/v1/campaigns/{campaign}/messages/": "who is written to is named, and no text holds a NUL",
     "POST /api/v1/campaigns/{campaign}/webhooks/": "an address is refused, or told already",
+    "POST /api/v1/work/messages/": "no text holds a NUL",
     "POST /api/v1/workbench/": "protocol, corpus and campaign are named",
     "POST /api/v1/workbench/{id}/searches/": "a text and endpoints are named",
     "POST /api/v1/workbench/{id}/searches/{search}/{verb}/": "a proposal that there is is named",

@@ -3087,10 +3087,10 @@ class Refusal(TypedDict, total=False):
 
 
 class Refused(TypedDict, total=False):
-    """Why nothing was changed, and the field at fault."""
+    """Why nothing was changed, and the field at fault where it is one."""
     detail: Required[str]
     code: Required[str]
-    field: Required[str]
+    field: str
 
 
 class RelationTableRow(TypedDict, total=False):
