@@ -165,7 +165,7 @@ def test_many_failures_are_said_to_outweigh_chance() -> None:
 
 def test_bounds_that_hold_what_people_reach_are_said_to_turn_what_is_shown() -> None:
     built = rated(
-        failed=dict.fromkeys(range(90), "transport"), judge=np.where(np.arange(N) % 3, TRUTH, 1 - TRUTH)
+        failed=dict.fromkeys(range(84), "transport"), judge=np.where(np.arange(N) % 4, TRUTH, 1 - TRUTH)
     )
     found = snapshot_of(report(built))
     (question,) = found.questions

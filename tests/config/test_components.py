@@ -31,7 +31,7 @@ def test_a_framed_table_scrolls_by_keyboard_and_its_name_is_text() -> None:
     page = render("{% tableframe label=name card=True %}<table></table>{% endtableframe %}", name='"><b>')
     assert 'class="card tablewrap"' in page
     assert 'tabindex="0"' in page
-    assert 'aria-label="&quot;&gt;&lt;b&gt;"' in page
+    assert 'aria-label="&quot;&gt;&lt;b&gt;: table"' in page
     assert "<table></table>" in page
 
 
