@@ -112,9 +112,14 @@ def test_who_is_not_in_a_campaign_finds_nothing_there(client, ana, campaign, who
     assert client.get(reverse("work", args=[campaign.pk])).status_code == 404
     assert client.get(reverse("work-task", args=[campaign.pk, assignment])).status_code == 404
     assert client.get(reverse("work-guidelines", args=[campaign.pk])).status_code == 404
-    body = {"answers": answers_of(assignment), "version": 5, "reason": "x"}
+    answers = answers_of(assignment)
+    bodies = {
+        "submit": {"answers": answers},
+        "draft": {"answers": answers, "version": 5},
+        "skip": {"reason": "x"},
+    }
     for prefix in ("work", "api-work"):
-        for name in ("submit", "draft", "skip"):
+        for name, body in bodies.items():
             assert post(client, f"{prefix}-{name}", campaign.pk, assignment, **body).status_code == 404
         assert post(client, f"{prefix}-next", campaign.pk).status_code == 404
         assert post(client, f"{prefix}-reopen", campaign.pk).status_code == 404
