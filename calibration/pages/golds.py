@@ -186,7 +186,7 @@ def _again(gold: Gold) -> list[tuple[str, str]]:
     """Return the form's fields that make a gold anew; where all people counted, those who joined do, too."""
     version = gold.scheme_version
     raters = [] if counts_everybody(gold) else gold.options["raters"]
-    own = [(name, str(value)) for name, value in described(gold).options]
+    own = [(name, str(gold.options[name])) for name, _ in described(gold).options]
     fields = [("scheme", f"{version.scheme.key}@{version.version}"), ("rule", gold.rule), *own]
     return [*fields, *(("raters", name) for name in raters)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from calibration.profiles import causes, summary
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.base import InReports
 from calibration.studies import actions as studies
+from config.declared_input import declared_input
 from judges.metrics import METRICS, Metric, Score, Settings, Tools
 from judges.metrics.kit.base import DESCRIPTIVE, Aspect, Cause, scored
 from judges.metrics.kit.scene import Scene
@@ -30,6 +32,14 @@ from tests.calibration.test_profiles import scored as given_scores
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def entries_that_come_later_are_declared() -> Iterator[None]:
+    """What routes declare is read once a process; here tables get entries that other tests do not have."""
+    declared_input.cache_clear()
+    yield
+    declared_input.cache_clear()
 
 
 def loudness(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:

@@ -44,7 +44,7 @@ def hundred_calls(fake: FakeLLM, **fields: object) -> Run:
 def test_a_run_stops_after_ten_equal_refusals_in_the_servers_words(fake: FakeLLM) -> None:
     refusing(fake)
     run = hundred_calls(fake)
-    finish()
+    finish(seconds=60)
     run.refresh_from_db()
     assert run.calls.count() == 102
     assert (run.state, fake.requests.total()) == (Run.State.FAILED, MOST_EQUAL)
@@ -61,7 +61,7 @@ def test_it_goes_on_once_the_cause_is_gone(fake: FakeLLM) -> None:
     good = fake.answer
     refusing(fake)
     run = hundred_calls(fake)
-    finish()
+    finish(seconds=60)
     fake.answer = good  # type: ignore[method-assign]
     runs.retry_failed(by=None, run=run)
     finish(seconds=60)
@@ -93,7 +93,7 @@ def test_a_cap_on_calls_counts_what_was_sent_and_refused(fake: FakeLLM) -> None:
     refusing(fake)
     run = hundred_calls(fake)
     runs.set_caps(by=None, run=run, caps={"cap_calls": 6})
-    finish()
+    finish(seconds=60)
     run.refresh_from_db()
     assert (run.state, fake.requests.total()) == (Run.State.PAUSED, 6)
     assert "cap of 6 calls (6 made)" in run.pause_reason
@@ -106,7 +106,7 @@ def test_the_runs_error_holds_no_key(fake: FakeLLM, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("FAKE_API_KEY", KEY)
     refusing(fake, f"Unknown key {KEY} in {{}}")
     run = hundred_calls(fake, key_env="FAKE_API_KEY")
-    finish()
+    finish(seconds=60)
     run.refresh_from_db()
     assert "HTTP 400: Unknown key [key] in" in run.error
 

@@ -27,7 +27,7 @@ _RECOUNT = _PER_STATE.format(
     " count(*) FILTER (WHERE state = 'failed' OR error <> ''), coalesce(sum(tokens_in), 0),"
     " coalesce(sum(tokens_out), 0), count(cost), coalesce(sum(cost), 0), count(latency_ms),"
     " coalesce(sum(latency_ms), 0), coalesce(sum(asked), 0), count(*) FILTER (WHERE cached),"
-    " coalesce(sum(saved), 0)",
+    " coalesce(sum(saved), 0), coalesce(sum(sent), 0)",
     "jobs_call",
 )
 _KEPT = _PER_STATE.format(", ".join(f"sum({name})" for name in call_counts.SUMS), "jobs_callcount")
@@ -96,8 +96,12 @@ def test_progress_says_what_the_calls_took(run: Run) -> None:
 
 
 def test_where_no_completion_came_nothing_was_spent_and_without_prices_nobody_knows(run: Run) -> None:
-    run.endpoint = Endpoint.objects.create(name="e", base_url="http://localhost/v1", model="m")
-    run.save()
+    endpoint = Endpoint.objects.create(name="e", base_url="http://localhost/v1", model="m")
+    calls = run.calls.all()
+    run = Run.objects.create(
+        corpus=run.corpus, kind=run.kind, queue=run.queue, rater=run.rater, endpoint=endpoint
+    )
+    calls.update(run=run)
     assert progress(run).cost == 0
     run.calls.update(state="done", asked=1, latency_ms=40, finished_at="2026-01-01T00:00:00Z")
     assert progress(run).cost is None

@@ -267,7 +267,8 @@ def test_the_api_does_what_the_page_does(model: Served, product: Corpus) -> None
         "name": "bench", "sources": [{"corpus": "product", "source": "P"}],
         "per_source": 2, "endpoint": "fake",
     }  # fmt: skip
-    estimated = client.post(f"{address}estimate/", wanted, format="json").json()
+    nameless = {name: value for name, value in wanted.items() if name != "name"}
+    estimated = client.post(f"{address}estimate/", nameless, format="json").json()
     assert [one["step"] for one in estimated["steps"]] == ["metadata", "summary"]
     answer = client.post(address, wanted, format="json")
     assert answer.status_code == 201
