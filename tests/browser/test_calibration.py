@@ -171,6 +171,7 @@ def test_gold_by_a_rule_with_an_option_is_compared_with_the_majority(page_of, re
     page = page_of(rea)
     page.goto(f"/gold/new/?corpus={rated.corpus.pk}")
     expect(page.get_by_label("Share, for Trimmed mean")).to_be_hidden()
+    page.get_by_role("radio", name="Majority: ").check()
     expect(page.get_by_label("Ties, for")).to_be_visible()
     page.get_by_role("button", name="Make gold labels").click()
     expect(page.get_by_role("heading", name="(Majority)")).to_be_visible()

@@ -103,7 +103,10 @@ def test_own_turns_are_scored_where_there_are_no_others_or_when_chosen(write) ->
 
 def test_another_continuation_can_be_the_reference(write) -> None:
     lines = run(write(NATIVE), "word_f1", "--against", "y-1")
-    assert [one["value"] for one in lines] == [0.0, 1.0]
+    assert [(one["value"], one["reason"]) for one in lines] == [
+        (0.0, None),
+        (None, "it is the reference itself"),
+    ]
 
 
 def test_a_folder_is_read_in_the_order_of_names(write, tmp_path: Path) -> None:
