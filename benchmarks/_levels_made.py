@@ -26,7 +26,7 @@ class Planted:
     turn: float = 0.3
 
 
-NOTHING_ACROSS_SYSTEMS = Planted(system=0.0, dialogue=0.5, both=0.0, turn=0.0)
+NOTHING_ACROSS_SYSTEMS = Planted(system=0.0, dialogue=0.0, both=0.0, turn=0.0)
 SOMETHING_ACROSS_SYSTEMS = Planted(system=0.4, dialogue=0.5, both=0.0, turn=0.0)
 
 

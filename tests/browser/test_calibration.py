@@ -174,6 +174,8 @@ def test_gold_by_a_rule_with_an_option_is_compared_with_the_majority(page_of, re
     page.get_by_role("radio", name="Majority: ").check()
     expect(page.get_by_label("Ties, for")).to_be_visible()
     page.get_by_role("button", name="Make gold labels").click()
+    expect(page.get_by_text("would stay without a value by this rule")).to_be_visible()
+    page.get_by_role("button", name="Make gold labels").click()
     expect(page.get_by_role("heading", name="(Majority)")).to_be_visible()
     page.goto(f"/gold/new/?corpus={rated.corpus.pk}")
     page.get_by_role("radio", name="Trimmed mean: ").check()
