@@ -24,7 +24,7 @@ from jobs.models import Run
 from tests import factories
 from tests.browser.conftest import PHONE
 from tests.browser.pictures import Pictures
-from tests.browser.working import aside
+from tests.browser.working import aside, work_off
 from tests.judges.helpers import finish
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def test_a_model_writes_and_what_it_wrote_is_rated_and_counted(
     expect(page.get_by_text("fake-1 taxonomy 30/call").first).to_be_visible()
 
     page.goto(f"/corpora/{corpus.pk}/counts/?by=prompting,turns_per_call")
+    expect(page.get_by_text("Computing the figures.")).to_be_visible()
+    work_off("jobs")  # of so many labels a worker computes them, and the page goes on by itself
     expect(page.get_by_role("heading", name="Corrected for the judge")).to_be_visible()
     pictures.take("counts", page, top="h2:text('Counts by behaviour')")
     page.goto(f"/studies/{study.pk}/report/")
