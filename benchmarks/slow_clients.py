@@ -9,29 +9,25 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import http.client
 import json
-import re
 import selectors
 import socket
 import threading
 import time
-import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks import _home, annotate
+from benchmarks._slow_readers import DOWNLOADS, PIPELINED, STATIC, STATIC_READERS, sign_in, slow_reader
 
 # With the cookie, Django would read the body before it refuses the form.
 HEAD = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nCookie: concord_csrf=" + b"a" * 32 + b"\r\n"
 UNFINISHED = (HEAD, HEAD + b"Content-Length: 1000\r\n\r\nusername=")
 GOAL = 1.5
 SIGN_IN_GOAL = 3.0
-STATIC = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
-STATIC_READERS, DOWNLOADS, PIPELINED = 75, 120, 8
-PASSWORD = "long enough 1"
+NAME, PASSWORD = "slow-reader", "long enough 1"
 LABELS = 800
 
 
@@ -91,16 +87,16 @@ def _ask_health(port: int, over: threading.Event, seconds: list[float]) -> None:
 def _sign_in_beside_readers(port: int, folder: Path, seconds: float) -> dict[str, Any]:
     """Sign in again and again beside slow readers; the worst is what counts."""
     path, token = _export(folder)
-    alone = [_sign_in(port) for _ in range(3)]
+    alone = [sign_in(port, NAME, PASSWORD) for _ in range(3)]
     headers = f"Authorization: Token {token}\r\n"
     with contextlib.ExitStack() as held:
         readers = [
-            held.enter_context(_reader(port, STATIC, requests=PIPELINED)) for _ in range(STATIC_READERS)
+            held.enter_context(slow_reader(port, STATIC, requests=PIPELINED)) for _ in range(STATIC_READERS)
         ]
-        readers += [held.enter_context(_reader(port, path, headers=headers)) for _ in range(DOWNLOADS)]
+        readers += [held.enter_context(slow_reader(port, path, headers=headers)) for _ in range(DOWNLOADS)]
         beside, until = list[float](), time.perf_counter() + seconds
         while time.perf_counter() < until:
-            beside.append(_sign_in(port))
+            beside.append(sign_in(port, NAME, PASSWORD))
         served = sum(reader.recv(12) == b"HTTP/1.1 200" for reader in readers)
     return {
         "sign_in_alone_s": round(max(alone), 2),
@@ -129,39 +125,10 @@ def _export(folder: Path) -> tuple[str, str]:
     file = folder / "read-slowly.jsonl"
     file.write_text(json.dumps(line) + "\n")
     call_command("import_corpus", str(file), name="read slowly", scheme="own", verbosity=0)
-    person = User.objects.create_superuser("slow-reader", password=PASSWORD)
+    person = User.objects.create_superuser(NAME, password=PASSWORD)
     made = tokens.make(person=person, name="benchmark", scope="read", days=1)
     corpus = Corpus.objects.get(name="read slowly")
     return f"/api/v1/exports/labels.csv?corpus={corpus.pk}", made.key
-
-
-def _sign_in(port: int) -> float:
-    """Sign in as a browser does, and return how many seconds that took."""
-    began = time.perf_counter()
-    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
-        connection.request("GET", "/sign-in/")
-        answer = connection.getresponse()
-        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', answer.read().decode())
-        cookie = answer.headers["Set-Cookie"].partition(";")[0]
-        form = {"csrfmiddlewaretoken": token[1] if token else "", "username": "slow-reader"}
-        body = urllib.parse.urlencode({**form, "password": PASSWORD})
-        headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
-        connection.request("POST", "/sign-in/", body=body, headers=headers)
-        answer = connection.getresponse()
-        answer.read()
-        if answer.status != 302:
-            raise RuntimeError(f"signing in was answered with {answer.status}")
-    return time.perf_counter() - began
-
-
-def _reader(port: int, path: str, *, requests: int = 1, headers: str = "") -> socket.socket:
-    """Ask, and read nothing yet, through a small buffer."""
-    connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.settimeout(120)
-    connection.connect(("127.0.0.1", port))
-    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode() * requests)
-    return connection
 
 
 @contextlib.contextmanager

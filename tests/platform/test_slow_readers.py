@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import http.client
-import re
 import socket
 import threading
-import time
-import urllib.parse
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from benchmarks._slow_readers import DOWNLOADS, PIPELINED, STATIC, STATIC_READERS, sign_in, slow_reader
 from tests.platform import forking, ready
 from tests.platform.running import running, status_of
 
 pytestmark = pytest.mark.slow
-STATIC = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
-PASSWORD = "long enough 1"
+NAME, PASSWORD = "root", "long enough 1"
 LABELS = 800
 PREPARE = f"""
 from datetime import timedelta
@@ -28,41 +24,10 @@ from django.utils import timezone
 from annotation.models import ApiToken
 from annotation.people.tokens import hash_of
 ApiToken.objects.create(
-    user=User.objects.create_superuser("root", password="{PASSWORD}"), name="tests", scope="read",
+    user=User.objects.create_superuser("{NAME}", password="{PASSWORD}"), name="tests", scope="read",
     key_hash=hash_of("{TOKEN}"), expires_at=timezone.now() + timedelta(days=1),
 )
 """
-STATIC_READERS, DOWNLOADS, PIPELINED = 75, 120, 8
-
-
-def sign_in(port: int) -> float:
-    """Sign in as a browser does, and return how many seconds that took."""
-    began = time.monotonic()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", "/sign-in/")
-    answer = connection.getresponse()
-    page = answer.read().decode()
-    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
-    cookie = (answer.headers["Set-Cookie"] or "").partition(";")[0]
-    assert token, page[:500]
-    form = {"csrfmiddlewaretoken": token[1], "username": "root", "password": PASSWORD}
-    headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
-    connection.request("POST", "/sign-in/", body=urllib.parse.urlencode(form), headers=headers)
-    answer = connection.getresponse()
-    answer.read()
-    connection.close()
-    assert answer.status == 302
-    return time.monotonic() - began
-
-
-def slow_reader(port: int, path: str, *, requests: int = 1, headers: str = "") -> socket.socket:
-    """Ask and read nothing yet, through a small buffer."""
-    connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.settimeout(60)
-    connection.connect(("127.0.0.1", port))
-    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode() * requests)
-    return connection
 
 
 def trickle(readers: list[socket.socket], over: threading.Event) -> None:
@@ -72,7 +37,7 @@ def trickle(readers: list[socket.socket], over: threading.Event) -> None:
             reader.recv(100)
 
 
-def test_signing_in_takes_below_three_seconds_beside_slow_readers(new_home: Path) -> None:
+def test_slow_readers_hold_up_nobody_who_signs_in(new_home: Path) -> None:
     label = {"rater": "ann", "question": "note", "value": 1, "explanation": "long " * 1_000}
     labels = ",".join(f'{{"turn": {turn}, {str(label)[1:-1]}}}' for turn in range(LABELS)).replace("'", '"')
     turns = ",".join(['{"speaker": "A", "text": "said"}'] * LABELS)
@@ -86,22 +51,22 @@ def test_signing_in_takes_below_three_seconds_beside_slow_readers(new_home: Path
             done = commands.run(*command)
             assert done.returncode == 0, done.stderr
         port = int(server.port)
-        sign_in(port)
-        alone = max(sign_in(port) for _ in range(3))
+        sign_in(port, NAME, PASSWORD)
+        alone = max(sign_in(port, NAME, PASSWORD) for _ in range(3))
         export = "/api/v1/exports/labels.csv?corpus=1"
         token = f"Authorization: Token {TOKEN}\r\n"
         readers = [
             held.enter_context(slow_reader(port, STATIC, requests=PIPELINED)) for _ in range(STATIC_READERS)
         ]
         readers += [held.enter_context(slow_reader(port, export, headers=token)) for _ in range(DOWNLOADS)]
-        seconds = [sign_in(port) for _ in range(5)]
+        seconds = [sign_in(port, NAME, PASSWORD) for _ in range(5)]
         for reader in readers:
             assert reader.recv(12) == b"HTTP/1.1 200"
         over = threading.Event()
         reading = threading.Thread(target=trickle, args=(readers, over))
         reading.start()
         try:
-            seconds += [sign_in(port) for _ in range(10)]
+            seconds += [sign_in(port, NAME, PASSWORD) for _ in range(10)]
             assert status_of(port, "readyz") is not None
         finally:
             over.set()
