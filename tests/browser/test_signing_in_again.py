@@ -44,6 +44,15 @@ def sign_in(page: Page, password: str) -> None:
     dialog.get_by_role("button", name="Sign in and send").click()
 
 
+def sign_in_in_another_tab(page: Page) -> None:
+    tab = page.context.new_page()
+    tab.goto("/sign-in/")
+    tab.get_by_label("User name").fill("ana")
+    tab.get_by_label("Password").fill(factories.PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    tab.wait_for_url("**/my/")
+
+
 def test_the_password_is_asked_for_on_the_spot_and_the_same_answers_are_sent(page):
     Session.objects.all().delete()
     page.keyboard.press("Control+Enter")
@@ -62,12 +71,7 @@ def test_the_password_is_asked_for_on_the_spot_and_the_same_answers_are_sent(pag
 
 def test_signed_in_again_in_another_tab_the_page_goes_on(page):
     Session.objects.all().delete()
-    tab = page.context.new_page()
-    tab.goto("/sign-in/")
-    tab.get_by_label("User name").fill("ana")
-    tab.get_by_label("Password").fill(factories.PASSWORD)
-    tab.get_by_role("button", name="Sign in").click()
-    tab.wait_for_url("**/my/")
+    sign_in_in_another_tab(page)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#progress-text")).to_have_text("1 of 2")
     assert chosen() == 1
@@ -91,12 +95,7 @@ def test_a_form_that_was_open_before_signing_in_again_is_taken(page_of, ana):
     page = page_of(ana)
     page.goto("/account/comfort/")
     Session.objects.all().delete()
-    tab = page.context.new_page()
-    tab.goto("/sign-in/")
-    tab.get_by_label("User name").fill("ana")
-    tab.get_by_label("Password").fill(factories.PASSWORD)
-    tab.get_by_role("button", name="Sign in").click()
-    tab.wait_for_url("**/my/")
+    sign_in_in_another_tab(page)
     with page.expect_response(lambda answer: answer.request.method == "POST") as answer:
         page.locator("main form[method=post] button").first.click()
     assert answer.value.status in (200, 302)
