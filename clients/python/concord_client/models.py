@@ -383,6 +383,7 @@ class Call(TypedDict, total=False):
     saved: str | None
     asked: int
     sent: int
+    lost: int
     prompt_hash: str
     tokens_in: int | None
     tokens_out: int | None
