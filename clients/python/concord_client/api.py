@@ -1831,6 +1831,12 @@ class Api(Transport):
         path = f"/gold/{self.quoted(id)}/labels.{self.quoted(form)}"
         return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
 
+    def gold_preview_create(self, body: models.NewGoldRequest) -> models.GoldPreview:
+        """Count the items that would have a value, and those that would stay without one; nothing is kept.
+        """
+        path = "/gold/preview/"
+        return cast("models.GoldPreview", self.send("POST", path, body=body, keyed=True))
+
     def gold_rules_list(self) -> list[models.GoldRule]:
         """List the rules by which gold can be chosen, with their options."""
         path = "/gold/rules/"

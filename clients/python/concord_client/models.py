@@ -1201,7 +1201,7 @@ class FactRequestRequest(TypedDict, total=False):
     accepted: bool
 
 
-FallbackEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "trimmed_mean", "severity_adjusted_mean", "weighted", "none"]
+FallbackEnum: TypeAlias = Literal["scale", "majority", "dawid_skene", "mace", "mean", "median", "median_low", "trimmed_mean", "severity_adjusted_mean", "weighted", "none"]
 
 
 class Figure(TypedDict, total=False):
@@ -1325,6 +1325,8 @@ class Gold(TypedDict, total=False):
     scheme: Required[str]
     rule: Required[str]
     options: Any
+    n: Required[int]
+    without: Required[int]
     inputs_hash: Required[str]
     created_at: Required[str]
 
@@ -1350,6 +1352,15 @@ class GoldOptionsRequest(TypedDict, total=False):
 
 
 GoldOptionsTiesEnum: TypeAlias = Literal["none", "lowest", "highest"]
+
+
+class GoldPreview(TypedDict, total=False):
+    """What a rule would choose. Nothing is kept."""
+    rule: Required[str]
+    n: Required[int | None]
+    without: Required[int | None]
+    ties: Required[int | None]
+    unknown: Required[str]
 
 
 class GoldRule(TypedDict, total=False):
@@ -1896,12 +1907,12 @@ class NewGoldRequest(TypedDict, total=False):
     corpus: int
     campaign: int | None
     scheme: Required[str]
-    rule: Required[NewGoldRuleEnum]
+    rule: NewGoldRuleEnum
     options: GoldOptionsRequest
     raters: list[str]
 
 
-NewGoldRuleEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "trimmed_mean", "severity_adjusted_mean", "weighted", "adjudicated"]
+NewGoldRuleEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "median_low", "trimmed_mean", "severity_adjusted_mean", "weighted", "adjudicated"]
 
 
 class NewInvitationRequest(TypedDict, total=False):
