@@ -2771,6 +2771,9 @@ class Plan(TypedDict, total=False):
     efforts: Required[list[PlanEffort]]
     answer: Required[list[str]]
     cautions: Required[list[str]]
+    computed_at: Required[str | None]
+    labels_since: Required[bool]
+    computing: Required[ReportJob | None]
 
 
 class PlanCrowd(TypedDict, total=False):
