@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotation.models import Campaign, Corpus, Split, System
+from jobs.endpoints.actions import sync_environment
 from jobs.models import Endpoint
 from judges.errors import JudgeError
 from judges.rating.selection import Selection
@@ -49,7 +50,8 @@ def split_for(corpus: Corpus, part: str) -> Split | None:
 
 
 def endpoint_named(name: str) -> Endpoint:
-    """Return an active endpoint by its name."""
+    """Return an active endpoint by its name, also one that the environment declares since."""
+    sync_environment()
     found = Endpoint.objects.filter(name=name, active=True).first()
     if found is None:
         names = ", ".join(Endpoint.objects.filter(active=True).values_list("name", flat=True))

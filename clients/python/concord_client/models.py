@@ -825,7 +825,7 @@ class Corpus(TypedDict, total=False):
 
 
 class CorpusDetail(TypedDict, total=False):
-    """A corpus with its imports, its systems and the number of live labels."""
+    """A corpus with its imports, its systems, its parts and the number of live labels."""
     id: Required[int]
     name: Required[str]
     source: str
@@ -834,6 +834,7 @@ class CorpusDetail(TypedDict, total=False):
     counts: Required[dict[str, int]]
     imports: Required[list[Import]]
     systems: Required[list[str]]
+    parts: Required[dict[str, int]]
     labels: Required[int]
 
 
@@ -971,6 +972,7 @@ class Dialogue(TypedDict, total=False):
     id: Required[int]
     key: Required[str]
     cluster: Required[str]
+    part: Part44dEnum | BlankEnum
     language: str
     summary: str
     participants: Any
@@ -983,6 +985,7 @@ class DialogueDetail(TypedDict, total=False):
     id: Required[int]
     key: Required[str]
     cluster: Required[str]
+    part: Part44dEnum | BlankEnum
     language: str
     summary: str
     participants: Any
@@ -1502,6 +1505,7 @@ class Item(TypedDict, total=False):
     kind: Required[ItemKindEnum]
     system: Required[str | None]
     cluster: Required[str]
+    part: Required[str]
     members: Required[list[Member]]
 
 
@@ -2500,6 +2504,9 @@ class Part(TypedDict, total=False):
     heading: Required[str]
     lines: Required[list[ShownLine]]
     folded: Required[bool]
+
+
+Part44dEnum: TypeAlias = Literal["training", "evaluation"]
 
 
 class Participant(TypedDict, total=False):

@@ -14,7 +14,6 @@ from django.db.models import Sum
 
 from config.commands import DatabaseCommand
 from jobs import runs
-from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import CallCount, Run
@@ -158,7 +157,6 @@ def summary(run: Run) -> dict[str, Any]:
 
 
 def _chosen(options: dict[str, Any]) -> tuple[Generation, Dialogues]:
-    sync_environment()
     corpus = corpus_named(options["corpus"])
     generation = Generation(
         options["generator"],
