@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0028_join_proof'),
+        ('annotation', '0029_dialogue_parts'),
     ]
 
     operations = [
