@@ -45,5 +45,5 @@ def source_of(instrument: Instrument, corpus: Corpus) -> Source:
         return Source(corpus_named(named).pk)
     except JudgeError:
         raise JudgeError(
-            f"{instrument.metric.key} learns from dev, training or a corpus, and there is no corpus {named!r}."
+            f"{instrument.metric.key} learns from dev, training or a corpus; there is no corpus {named!r}."
         ) from None
