@@ -213,7 +213,8 @@ class Item(models.Model):
     """What is rated: of a kind (`annotation.kinds`) that says whether it has a turn.
 
     A trigger refuses an item whose turn is given, or belongs to another continuation or corpus. Annotators
-    know an item by `public`, a random number: ids follow the order of imports, and so they follow systems.
+    never learn `public`, a random number, nor the id, which follows the order of imports, and so systems:
+    what names an item in a task is drawn from `public` (`annotation.work.item_numbers`).
 
     What compares several has them as its `members` and no turn of its own; `continuation` is then the first
     member's, and says nothing of whom it is about. `compared` names the members whatever their order, so that

@@ -1965,7 +1965,7 @@ class NewProductionsRequest(TypedDict, total=False):
     condition: dict[str, Any]
     name: str
     trials: int
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     min_turns: int
     max_turns: int
     first: int
@@ -2008,7 +2008,7 @@ class NewRunRequest(TypedDict, total=False):
     systems: list[str]
     include_self: bool
     samples: int | None
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     open_test: str
     metric: str
     protocol: str
@@ -2509,6 +2509,9 @@ class Part(TypedDict, total=False):
 Part44dEnum: TypeAlias = Literal["training", "evaluation"]
 
 
+PartD49Enum: TypeAlias = Literal["dev", "test", "training"]
+
+
 class Participant(TypedDict, total=False):
     """Somebody who came by a link: `name` is their account's, `participant` what they are elsewhere."""
     name: Required[str]
@@ -2830,12 +2833,13 @@ PlayModeEnum: TypeAlias = Literal["explicit", "implicit"]
 
 
 class PlayRequest(TypedDict, total=False):
-    """A baseline that is to decide. `seed` is that of its draws; `part` is dev or test, or empty for both.
+    """A baseline that is to decide. `seed` is that of its draws; `part` is dev, test or training, or empty
+    for all but training.
     """
     agent: Required[AgentEnum]
     mode: PlayModeEnum
     trials: int
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     seed: int
 
 
@@ -4359,9 +4363,6 @@ class WithoutTurnsRequestRequest(TypedDict, total=False):
     first: int
     min_turns: int
     max_turns: int
-
-
-WrittenPartEnum: TypeAlias = Literal["dev", "test"]
 
 
 class WrittenRequest(TypedDict, total=False):
