@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -103,7 +104,16 @@ class Words(OpenApiSerializerFieldExtension):
 
 
 class Described(AutoSchema):
-    """Adds each route's refusals, and offers JSON alone where a body may be JSON."""
+    """Adds each route's refusals, offers JSON alone where a body may be JSON, and names operations."""
+
+    def get_operation_id(self) -> str:
+        """The operation's name, of letters and `_` alone; a file in a form of choice has `file` in its name.
+
+        Generators drop other characters, and then one of two operations: `studies_report._retrieve` would be
+        `studies_report_retrieve`.
+        """
+        name = super().get_operation_id().replace("._", "_file_")
+        return re.sub(r"_+", "_", re.sub(r"\W", "_", name)).strip("_")
 
     def get_override_parameters(self) -> list[Any]:
         """Return what a route takes beside its own parameters: a POST the key that lets it be sent twice."""

@@ -185,8 +185,8 @@ def _named(schema: Json) -> str:
 
 
 def _name(text: str) -> str:
-    """Return a name that Python takes: `exports_labels._create` becomes `exports_labels_file_create`."""
-    name = re.sub(r"_+", "_", re.sub(r"\W", "_", text.replace("._", "_file_"))).strip("_")
+    """Return a name that Python takes."""
+    name = re.sub(r"\W", "_", text)
     return f"{name}_" if keyword.iskeyword(name) else name
 
 

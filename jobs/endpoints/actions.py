@@ -21,13 +21,16 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from config.models import Event
 from jobs.endpoints.addresses import literal, refusal
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
+from jobs.models.endpoint import LONGEST_ADDRESS
 from jobs.queue.waking import wake
 
 PREFIX = "CONCORD_ENDPOINT_"
@@ -131,30 +134,47 @@ def _require_listed(key_env: str) -> None:
         )
 
 
-@transaction.atomic
 def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpoint]:
     """Mirror the declared endpoints; one that is no longer declared becomes inactive. Return the declared.
 
+    Whatever lists endpoints or looks one up does this first, so it takes one query where nothing changed.
     Who declares an endpoint there runs the machine, and so allows it to be in its private network.
     Raises JobError for a declaration that makes no sense.
     """
     source = os.environ if environment is None else environment
-    declared = [
+    declared = dict(
         _declared(name, text) for name, text in sorted(source.items()) if name.startswith(PREFIX) and text
-    ]
-    endpoints = []
-    for name, fields in declared:
-        if not Endpoint.objects.filter(name=name, **fields, **_DECLARED).exists():
+    )
+    mirrored = Q(from_environment=True, active=True)
+    endpoints = {row.name: row for row in Endpoint.objects.filter(Q(name__in=declared) | mirrored)}
+    same = [name for name in declared if name in endpoints and _is_as(endpoints[name], declared[name])]
+    if not len(same) == len(declared) == len(endpoints):
+        endpoints = _mirror(declared)
+    return [endpoints[name] for name in declared]
+
+
+@transaction.atomic
+def _mirror(declared: Mapping[str, Mapping[str, Any]]) -> dict[str, Endpoint]:
+    """Write the declared endpoints, retire the others of the environment; processes do it in turn."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('endpoints of the environment', 0))")
+    endpoints = {row.name: row for row in Endpoint.objects.select_for_update().filter(name__in=declared)}
+    for name, fields in declared.items():
+        if name not in endpoints or not _is_as(endpoints[name], fields):
             detail = {"base_url": fields["base_url"]}
             Event.objects.create(verb="declare endpoint", subject=name, detail=detail)
-        found, _ = Endpoint.objects.update_or_create(name=name, defaults=fields | _DECLARED)
-        endpoints.append(found)
+            defaults = {**fields, **_DECLARED}
+            endpoints[name], _ = Endpoint.objects.update_or_create(name=name, defaults=defaults)
     gone = Endpoint.objects.select_for_update().filter(from_environment=True, active=True)
-    gone = gone.exclude(name__in=[e.name for e in endpoints])
+    gone = gone.exclude(name__in=declared)
     for name in gone.values_list("name", flat=True):
         Event.objects.create(verb="endpoint no longer declared", subject=name)
     gone.update(active=False)
     return endpoints
+
+
+def _is_as(endpoint: Endpoint, fields: Mapping[str, Any]) -> bool:
+    return all(getattr(endpoint, name) == value for name, value in {**fields, **_DECLARED}.items())
 
 
 def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
@@ -180,8 +200,22 @@ def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     told: dict[str, Any] = {
         field: limit for field, limit in limits.items() if limit is not None or field not in _USUAL
     }
-    told |= {"family": family[:60], "revision": revision[:200]}
-    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices, **told}
+    told |= {"family": family, "revision": revision}
+    fields = {"base_url": base_url, "model": model, "key_env": key_env, **prices, **told}
+    _require_storable(variable, name, fields)
+    return name, fields
+
+
+def _require_storable(variable: str, name: str, fields: Mapping[str, Any]) -> None:
+    """Raise JobError for what is too long or has too many digits. `check` has looked at the address."""
+    endpoint = Endpoint(name=name, **fields)
+    if len(endpoint.base_url) > LONGEST_ADDRESS:
+        raise JobError(f"{variable}: the address has more than {LONGEST_ADDRESS} characters.")
+    try:
+        endpoint.clean_fields(exclude=["base_url"])
+    except ValidationError as error:
+        field, (message, *_) = next(iter(error.message_dict.items()))
+        raise JobError(f"{variable}: {field}: {message}") from None
 
 
 def _limit(text: str) -> int | None:

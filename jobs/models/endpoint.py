@@ -5,6 +5,7 @@ from django.db import models
 
 from jobs.endpoints.forms import FORMS
 
+LONGEST_ADDRESS = 500
 MOST_IN_A_BATCH = 10_000
 """Requests of a batch, where nobody said otherwise; providers allow 50,000 and more."""
 
@@ -28,7 +29,7 @@ class Endpoint(models.Model):
     """
 
     name = models.CharField(max_length=100, unique=True)
-    base_url = models.URLField(max_length=500)
+    base_url = models.URLField(max_length=LONGEST_ADDRESS)
     model = models.CharField(max_length=200)
     revision = models.CharField(max_length=200, blank=True, default="", db_default="")
     key_env = models.CharField(max_length=100, blank=True)

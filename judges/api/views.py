@@ -243,6 +243,14 @@ class Endpoints(generics.ListCreateAPIView[Endpoint]):
     serializer_class = EndpointSerializer
     queryset = Endpoint.objects.order_by("name")
 
+    def get_queryset(self) -> QuerySet[Endpoint]:
+        """Return all, with those that the environment declares."""
+        try:
+            endpoints.sync_environment()
+        except JobError as error:
+            raise ValidationError({"detail": str(error)}) from None
+        return super().get_queryset()
+
     def perform_create(self, serializer: BaseSerializer[Endpoint]) -> None:
         """Save through the same checks as the page."""
         serializer.instance = _save(self.request, serializer, None)

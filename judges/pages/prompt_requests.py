@@ -20,7 +20,7 @@ from judges.pages.forms import JudgeForm
 from judges.pages.prompt_forms import EditorForm, NewPromptForm, RequestForm
 from judges.pages.prompts import ROOM
 from judges.pages.runs import user_of
-from judges.pages.starting import target_of
+from judges.pages.starting import sync_endpoints, target_of
 from judges.prompt_versions import finding, requests
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.requests import Request
@@ -56,6 +56,7 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
             context = {"form": editor, "base": version, "action": _editor_of(version, named), **ROOM}
             return render(request, "judges/prompts/editor.html", context, status=422)
         draft = _draft(request, editor)
+    sync_endpoints(request)
     asked = "corpus" in told
     initial = {"corpus": Corpus.objects.order_by("name").first()}
     form = RequestForm(told if asked else None, initial=initial, version=version)

@@ -20,6 +20,7 @@ from jobs import actions as jobs
 from jobs import runs
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
+from judges.rating.lookup import endpoint_named
 from judges.rating.settings import RunSettings
 from systems.errors import SystemsError
 from systems.generators import Failed
@@ -28,7 +29,6 @@ from systems.long_dialogue.recalling import TooLong
 from systems.long_dialogue.settings import EMBEDDER, NAMES
 from systems.long_dialogue.world import NoMaterial
 from systems.models import Simulation, SimulationRun
-from systems.producing import embedders
 from systems.producing.plans import digest
 from systems.simulating import playing
 from systems.simulating.going_on import Next, asking, generation, go_on_with, prepare, scripts_of
@@ -100,9 +100,9 @@ def checked(asked: QuestionSet, order: Order, endpoint: Endpoint | None) -> Orde
         raise SystemsError(f"set: the question set {asked.name!r} asks nothing: make it anew.")
     try:
         if embedder := str(order.settings[EMBEDDER]):
-            embedders.of(embedder)
+            endpoint_named(embedder)
         return replace(order, settings={**order.settings, NAMES: _names(rows, str(order.settings[NAMES]))})
-    except (ValueError, Failed) as error:
+    except ValueError as error:
         raise SystemsError(str(error)) from None
 
 

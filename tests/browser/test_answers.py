@@ -48,6 +48,7 @@ def test_a_report_of_answers_leads_to_one_answer(page_of, tmp_path):
         page.get_by_role("link", name="Answers one by one").click()
         page.get_by_label("Outcome").select_option("right")
         page.get_by_role("button", name="Show").click()
+        page.wait_for_url("**outcome=right**")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
         pictures.take(f"answers-list-{name}", page)
         page.locator("tbody a").first.click()

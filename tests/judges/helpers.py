@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Corpus
+from jobs import runs
 from jobs.asking.outcomes import Counts
 from jobs.asking.slices import work
-from jobs.models import Endpoint, Run
+from jobs.models import Call, Endpoint, Run
 from jobs.queue.heartbeat import Heart
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
@@ -48,3 +49,12 @@ def finish(queue: str = "calls", seconds: float = 20) -> Counts:
     """Work on the queue until nothing is ready, as a worker does."""
     with Heart(queue) as heart:
         return work(queue, seconds=seconds, heart=heart)
+
+
+def finish_all() -> None:
+    """Work until nothing is ready, however often calls wait for what others will have taken."""
+    for _ in range(20):
+        Call.objects.update(not_before=None)
+        if not finish().runs and not Run.objects.filter(state__in=runs.ACTIVE).exists():
+            return
+    raise AssertionError("the run goes on and on")

@@ -25,7 +25,7 @@ from judges.rating.selection import Selection
 from judges.rating.settings import RunSettings, settings_from
 from tests import factories, fake_llm
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
-from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
+from tests.judges.helpers import begin, endpoint_of, finish, finish_all, small_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
 COST = Decimal(TOKENS_IN * 1 + TOKENS_OUT * 10) / 1_000_000
@@ -36,15 +36,6 @@ def capped(fake: FakeLLM, parameters: dict[str, Any] | None = None, **caps: Any)
     judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake, concurrency=4), parameters=parameters or {})
     selection = Selection(small_corpus(dialogues=4))
     return rating.start(by=None, plan=judge.plan(), selection=selection, settings=RunSettings(caps=caps))
-
-
-def finish_all() -> None:
-    """Work until nothing is ready, however often calls wait for what others will have taken."""
-    for _ in range(20):
-        Call.objects.update(not_before=None)
-        if not finish().runs and not Run.objects.filter(state__in=runs.ACTIVE).exists():
-            return
-    raise AssertionError("the run goes on and on")
 
 
 def test_a_cap_on_calls_is_kept_to_the_call_and_raising_it_goes_on(fake: FakeLLM) -> None:

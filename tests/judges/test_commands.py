@@ -123,24 +123,6 @@ def test_an_endpoint_of_the_environment_can_be_named(fake: FakeLLM, monkeypatch:
     assert not Endpoint.objects.get().active
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "http://x",
-        "ftp://x|m",
-        "http://u:p@x|m",
-        "http://169.254.169.254/v1|m",
-        "http://x|m|PATH",
-        "http://x|m||a",
-    ],
-)
-def test_a_declaration_that_makes_no_sense_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONCORD_ENDPOINT_BAD", text)
-    factories.corpus("c")
-    with pytest.raises(CommandError, match=r"^CONCORD_ENDPOINT_BAD: "):
-        command("run_judge", "--protocol", "rules_baseline", "--corpus", "c")
-
-
 def test_the_demo_s_judge_is_called_rules_baseline() -> None:
     corpus = small_corpus(dialogues=1)
     assert (

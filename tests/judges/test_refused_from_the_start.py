@@ -14,7 +14,7 @@ from jobs.models import Call, Run
 from jobs.progress import progress
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
-from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
+from tests.judges.helpers import begin, endpoint_of, finish, finish_all, small_corpus
 
 KEY = "sk-Zq81tRv93xWb77dYc0"
 WRONG = "Invalid model name passed in model=fake-9. Call `/v1/models`. Request {}"
@@ -93,7 +93,7 @@ def test_a_cap_on_calls_counts_what_was_sent_and_refused(fake: FakeLLM) -> None:
     refusing(fake)
     run = hundred_calls(fake)
     runs.set_caps(by=None, run=run, caps={"cap_calls": 6})
-    finish(seconds=60)
+    finish_all()
     run.refresh_from_db()
     assert (run.state, fake.requests.total()) == (Run.State.PAUSED, 6)
     assert "cap of 6 calls (6 made)" in run.pause_reason

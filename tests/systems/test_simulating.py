@@ -216,7 +216,7 @@ def test_a_worker_finds_every_vector_in_the_store(
     )  # fmt: skip
     assert (again.state, model.embedded) == ("done", vectors)
     embeds.delete()
-    with pytest.raises(SystemsError, match="there is no endpoint 'vectors'"):
+    with pytest.raises(SystemsError, match="There is no endpoint 'vectors'"):
         simulate(asked, again.endpoint, memory=memory, retriever="embedding", embedder="vectors", k=3)
 
 

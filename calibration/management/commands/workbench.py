@@ -17,7 +17,6 @@ from calibration.workbench.differences import differences
 from calibration.workbench.sheets import sheets
 from calibration.workbench.versions import side_by_side
 from config.commands import DatabaseCommand
-from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
 from jobs.models import Run
 from judges.drafts import actions, benches, estimating, keeping
@@ -45,7 +44,6 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what was asked; exit with one line on a mistake."""
         try:
-            sync_environment()
             getattr(self, f"_{options['what']}")(options)
         except (CalibrationError, JobError) as error:
             raise CommandError(str(error)) from error

@@ -747,11 +747,14 @@ class Api(Transport):
         self,
         name: str,
         *,
+        part: Literal["evaluation", "training"] | None = None,
         system: str | None = None,
     ) -> Iterator[models.Dialogue]:
-        """List dialogues, those that a `system` took part in where one is named."""
+        """List dialogues: those that a `system` took part in, those of a `part`, where they are named.
+        """
         path = f"/corpora/{self.quoted(name)}/dialogues/"
         query = {
+            "part": part,
             "system": system,
         }
         return cast(Iterator[models.Dialogue], self.pages(path, query=query))

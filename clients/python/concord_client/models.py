@@ -825,7 +825,7 @@ class Corpus(TypedDict, total=False):
 
 
 class CorpusDetail(TypedDict, total=False):
-    """A corpus with its imports, its systems and the number of live labels."""
+    """A corpus with its imports, its systems, its parts and the number of live labels."""
     id: Required[int]
     name: Required[str]
     source: str
@@ -834,6 +834,7 @@ class CorpusDetail(TypedDict, total=False):
     counts: Required[dict[str, int]]
     imports: Required[list[Import]]
     systems: Required[list[str]]
+    parts: Required[dict[str, int]]
     labels: Required[int]
 
 
@@ -971,6 +972,7 @@ class Dialogue(TypedDict, total=False):
     id: Required[int]
     key: Required[str]
     cluster: Required[str]
+    part: Part44dEnum | BlankEnum
     language: str
     summary: str
     participants: Any
@@ -983,6 +985,7 @@ class DialogueDetail(TypedDict, total=False):
     id: Required[int]
     key: Required[str]
     cluster: Required[str]
+    part: Part44dEnum | BlankEnum
     language: str
     summary: str
     participants: Any
@@ -1513,6 +1516,7 @@ class Item(TypedDict, total=False):
     kind: Required[ItemKindEnum]
     system: Required[str | None]
     cluster: Required[str]
+    part: Required[str]
     members: Required[list[Member]]
 
 
@@ -1972,7 +1976,7 @@ class NewProductionsRequest(TypedDict, total=False):
     condition: dict[str, Any]
     name: str
     trials: int
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     min_turns: int
     max_turns: int
     first: int
@@ -2015,7 +2019,7 @@ class NewRunRequest(TypedDict, total=False):
     systems: list[str]
     include_self: bool
     samples: int | None
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     open_test: str
     metric: str
     protocol: str
@@ -2513,6 +2517,12 @@ class Part(TypedDict, total=False):
     folded: Required[bool]
 
 
+Part44dEnum: TypeAlias = Literal["training", "evaluation"]
+
+
+PartD49Enum: TypeAlias = Literal["dev", "test", "training"]
+
+
 class Participant(TypedDict, total=False):
     """Somebody who came by a link: `name` is their account's, `participant` what they are elsewhere."""
     name: Required[str]
@@ -2837,12 +2847,13 @@ PlayModeEnum: TypeAlias = Literal["explicit", "implicit"]
 
 
 class PlayRequest(TypedDict, total=False):
-    """A baseline that is to decide. `seed` is that of its draws; `part` is dev or test, or empty for both.
+    """A baseline that is to decide. `seed` is that of its draws; `part` is dev, test or training, or empty
+    for all but training.
     """
     agent: Required[AgentEnum]
     mode: PlayModeEnum
     trials: int
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     seed: int
 
 
@@ -4366,9 +4377,6 @@ class WithoutTurnsRequestRequest(TypedDict, total=False):
     first: int
     min_turns: int
     max_turns: int
-
-
-WrittenPartEnum: TypeAlias = Literal["dev", "test"]
 
 
 class WrittenRequest(TypedDict, total=False):

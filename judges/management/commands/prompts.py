@@ -13,7 +13,6 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand, acts_of
-from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters
 from jobs.endpoints.parameter_options import told as parameters_told
 from jobs.errors import JobError
@@ -182,7 +181,6 @@ class Command(DatabaseCommand):
         return {"deleted": version.ref}
 
     def _request(self, options: dict[str, Any]) -> Any:
-        sync_environment()
         version = finding.find(options["version"])
         judge = Judge(
             prompt=version.ref,

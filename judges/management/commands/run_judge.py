@@ -8,7 +8,6 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import Run
@@ -109,7 +108,6 @@ class Command(RunCommand):
         self.fail(summaries)
 
     def _chosen(self, options: dict[str, Any]) -> tuple[Judge, Selection]:
-        sync_environment()
         judge = Judge(
             options["protocol"],
             options["variant"],

@@ -9,7 +9,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from jobs.endpoints import probing
-from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
 from judges.rating.lookup import endpoint_named
 
@@ -29,7 +28,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Ask, and say what came of it."""
         try:
-            sync_environment()
             endpoint = endpoint_named(options["name"])
         except JobError as error:
             raise CommandError(str(error)) from None

@@ -11,7 +11,6 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus
 from config.commands import DatabaseCommand
-from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import Run
@@ -91,7 +90,6 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print what came of it."""
         try:
-            sync_environment()
             sources = [_source(one) for one in options["sources"]]
             order = _order(options)
             endpoint = endpoint_named(options["endpoint"]) if options["endpoint"] else None

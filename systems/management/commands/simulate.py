@@ -12,7 +12,6 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.models import QuestionSet
 from annotation.scripts.answers import FORMATS
 from config.commands import DatabaseCommand
-from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
@@ -160,7 +159,6 @@ def _add_asking(parser: CommandParser) -> None:
 
 
 def _chosen(options: dict[str, Any]) -> tuple[QuestionSet, Order, Endpoint | None]:
-    sync_environment()
     asked = actions.question_set(corpus_named(options["corpus"]), options["set"])
     if options["agent"] is not None:
         read = [name for name in UNREAD if options[name] is not None] + sorted(told(options))
