@@ -11,6 +11,7 @@ from django.contrib.auth.models import Group, User
 from annotation.campaigns import actions as campaigns
 from annotation.models import Campaign, Continuation, Corpus, Dialogue, Item, System, Turn
 from annotation.models.schemes import SchemeVersion
+from annotation.work.item_numbers import item_number
 from config.permissions import RESEARCHERS
 
 _number = count(1)
@@ -101,6 +102,12 @@ def campaign(
         campaigns.open(by=by, campaign=made)
         made.refresh_from_db()
     return made
+
+
+def item_name(item: Item | None, assignment: int) -> str:
+    """Return what names an item in an assignment's answers."""
+    assert item is not None
+    return str(item_number(item.public, assignment))
 
 
 def scheme_version(key: str = "comperdial_turn") -> SchemeVersion:

@@ -56,7 +56,7 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
     if found is None:
         raise NotTaskHolder("This task is not yours.")
     turns = screens.load(found.task_id).turns
-    rows = notes_on(campaign=campaign, user=_user(request).pk, turns=turns)
+    rows = notes_on(campaign=campaign, user=_user(request).pk, assignment=found.pk, turns=turns)
     return Response([rows[line].as_json() for line in sorted(rows)])
 
 

@@ -13,7 +13,7 @@ from django.db.models import Count, Prefetch, QuerySet, prefetch_related_objects
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import generics, status
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -24,6 +24,7 @@ from annotation import access
 from annotation.api import corpora_serializers as serializers
 from annotation.corpora import reading as browsing
 from annotation.corpora import searching, splits
+from annotation.corpora.parts import EVALUATION, TRAINING
 from annotation.deletion import job as deletion
 from annotation.errors import DeletionRefused, SplitRefused
 from annotation.formats import FORMATS
@@ -208,18 +209,24 @@ class Dialogues(generics.ListAPIView[Dialogue]):
     permission_classes = (IsResearcher,)
     serializer_class = serializers.DialogueSerializer
 
-    @extend_schema(parameters=_query("system"))
+    @extend_schema(
+        parameters=[
+            *_query("system"),
+            OpenApiParameter("part", OpenApiTypes.STR, enum=[TRAINING, EVALUATION]),
+        ]
+    )
     def get(self, request: Request, *args: Any, **options: Any) -> Response:
-        """List dialogues, those that a `system` took part in where one is named."""
+        """List dialogues: those that a `system` took part in, those of a `part`, where they are named."""
         return super().get(request, *args, **options)
 
     def get_queryset(self) -> QuerySet[Dialogue]:
         """Return the dialogues that are asked for."""
         if getattr(self, "swagger_fake_view", False):
             return Dialogue.objects.none()
-        return browsing.dialogues(
-            access.corpus_named(self.kwargs["name"]), system=_value(self.request, "system")
-        )
+        system, part = _value(self.request, "system"), _value(self.request, "part")
+        if part not in ("", TRAINING, EVALUATION):
+            raise ValidationError({"part": f"A part is {TRAINING} or {EVALUATION}, not {part!r}."})
+        return browsing.dialogues(access.corpus_named(self.kwargs["name"]), system=system, part=part)
 
 
 class Turns(generics.GenericAPIView[Turn]):

@@ -9,7 +9,7 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.corpora import clusters
+from annotation.corpora import clusters, parts
 from annotation.formats import FORMATS
 from annotation.formats.settings import MOST, SETTINGS, Setting
 from annotation.importing import several
@@ -42,14 +42,19 @@ class ImportSerializer(serializers.ModelSerializer[Import]):
 
 
 class CorpusDetailSerializer(CorpusSerializer):
-    """A corpus with its imports, its systems and the number of live labels."""
+    """A corpus with its imports, its systems, its parts and the number of live labels."""
 
     imports = ImportSerializer(many=True)
     systems = serializers.SlugRelatedField[Any](many=True, read_only=True, slug_field="name")
+    parts = serializers.SerializerMethodField()
     labels = serializers.SerializerMethodField()
 
     class Meta(CorpusSerializer.Meta):
-        fields = (*CorpusSerializer.Meta.fields, "imports", "systems", "labels")  # type: ignore[assignment]
+        fields = (*CorpusSerializer.Meta.fields, "imports", "systems", "parts", "labels")  # type: ignore[assignment]
+
+    def get_parts(self, corpus: Corpus) -> dict[str, int]:
+        """Dialogues in each part: training, which is left out where it is not named, and evaluation."""
+        return parts.sizes(corpus)
 
     def get_labels(self, corpus: Corpus) -> int:
         """Live labels about the corpus."""
@@ -123,7 +128,7 @@ class DialogueSerializer(serializers.ModelSerializer[Dialogue]):
 
     class Meta:
         model = Dialogue
-        fields = ("id", "key", "cluster", "language", "summary", "participants", "metadata", "agenda")
+        fields = ("id", "key", "cluster", "part", "language", "summary", "participants", "metadata", "agenda")
 
 
 class DialogueDetailSerializer(DialogueSerializer):
@@ -157,11 +162,12 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
     )
     system = serializers.SerializerMethodField()
     cluster = serializers.SerializerMethodField()
+    part = serializers.CharField(source="continuation.dialogue.part", read_only=True)
     members = MemberSerializer(many=True)
 
     class Meta:
         model = Item
-        fields = ("id", "key", "turn_number", "kind", "system", "cluster", "members")
+        fields = ("id", "key", "turn_number", "kind", "system", "cluster", "part", "members")
 
     def get_key(self, item: Item) -> str:
         """`dialogue/continuation/turn`, without the turn for a whole continuation; `/+/` between members, and

@@ -103,10 +103,23 @@ def submitted(*, seat: Seat, done: Done, answers: Iterable[tuple[int, int, float
         _finish_where_done(seat, plan, standing)
         return
     if done.is_first:
-        Standing.objects.filter(pk=standing.pk).update(steps=F("steps") + 1)
-    if done.occasion == Occasion.CHECK and done.is_aside:
-        standing.refresh_from_db()
-        marks.apply(plan, standing)
+        _step(seat, plan, standing, done)
+
+
+def _step(seat: Seat, plan: CheckPlan, standing: Standing, done: Done) -> None:
+    """Count a task of the main work or among it, and act on checks: this one, and those that are due."""
+    step, due = standing.steps + 1, standing.marks_due
+    is_due, is_check = due is not None and step >= due, done.is_aside and done.occasion == Occasion.CHECK
+    if is_due:
+        due = None
+    if is_check and due is None:
+        due = marks.step_due(step, rates_of(plan, seat.campaign, seat.user).drawn)
+    standing.marks_due = due
+    Standing.objects.filter(pk=standing.pk).update(steps=F("steps") + 1, marks_due=due)
+    if is_due:
+        marks.warn_or_pause(plan, standing, done.assignment)
+    if is_check:
+        marks.leave_out(plan, standing)
 
 
 def skipped(*, seat: Seat) -> None:

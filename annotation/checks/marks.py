@@ -2,10 +2,14 @@
 
 A rule acts on the last checks of a person (a window that rolls) once there are enough of them. It never
 touches a label. After a pause was lifted, or somebody was taken back into gold, checks count from then on.
+
+Being left out, which annotators are not told, follows a check at once. A warning or a pause comes one to MOST
+tasks later, at a step drawn for the person: right after the check it would tell which task it was.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
 
 from django.utils import timezone
@@ -22,34 +26,47 @@ class Recent(NamedTuple):
     n: int
 
 
-def recent(plan: CheckPlan, standing: Standing) -> Recent:
-    """Return the score of the last checks that count; a check that was voided does not."""
+MOST = 4
+"""Tasks that may lie between a check and the warning or pause that follows from it."""
+
+
+def step_due(step: int, drawn: str) -> int:
+    """Return how many tasks are submitted when a person is warned or paused for a check, their `step`-th."""
+    digest = hashlib.sha256(f"{drawn}:marks:{step}".encode()).digest()
+    return step + 1 + int.from_bytes(digest[:6]) % MOST
+
+
+def recent(plan: CheckPlan, standing: Standing, but: int | None = None) -> Recent:
+    """Return the score of the last checks that count; one that was voided, and the task `but`, do not."""
     mine = CheckResult.objects.filter(
         campaign=standing.campaign_id, user=standing.user_id, occasion=Occasion.CHECK
     ).exclude(assignment__state="voided")
     if standing.window_from is not None:
         mine = mine.filter(at__gt=standing.window_from)
+    if but is not None:
+        mine = mine.exclude(assignment=but)
     rows = list(mine.order_by("-at", "-id")[: plan.window])
     return Recent(total(Score(row.right, row.asked, row.chance) for row in rows), len(rows))
 
 
-def apply(plan: CheckPlan, standing: Standing) -> None:
-    """Warn, pause or leave out a person whose recent checks are below the campaign's marks."""
-    found = recent(plan, standing)
-    share = found.score.share
-    if found.n < plan.least or share is None:
-        return
-    why = f"{found.score.right} of {found.score.asked} answers right in the last {found.n} checks"
-    now, changed = timezone.now(), []
+def leave_out(plan: CheckPlan, standing: Standing) -> None:
+    """Leave a person out of gold whose recent checks are below the campaign's mark."""
+    share, why = _judged(plan, recent(plan, standing))
     if _is_below(share, plan.leave_out_below) and standing.left_out_at is None:
-        standing.left_out_at, standing.left_out_why = now, why
-        changed += ["left_out_at", "left_out_why"]
+        standing.left_out_at, standing.left_out_why = timezone.now(), why
+        standing.save(update_fields=["left_out_at", "left_out_why"])
         log(standing, "leave out of gold", by=None, reason=why)
+
+
+def warn_or_pause(plan: CheckPlan, standing: Standing, but: int | None) -> None:
+    """Warn or pause a person whose recent checks, but for the task `but`, are below the campaign's marks."""
+    share, why = _judged(plan, recent(plan, standing, but))
+    now, changed = timezone.now(), []
     if _is_below(share, plan.pause_below) and standing.paused_at is None:
         standing.paused_at, standing.paused_why = now, why
         changed += ["paused_at", "paused_why"]
         log(standing, "pause annotator", by=None, reason=why)
-    if _is_below(share, plan.warn_below) and standing.paused_at is None and _may_warn(plan, standing):
+    if _is_below(share, plan.warn_below) and standing.paused_at is None and _may_warn(plan, standing, but):
         standing.warned_at, standing.warning_read_at = now, None
         changed += ["warned_at", "warning_read_at"]
         log(standing, "warn annotator", by=None, reason=why)
@@ -57,11 +74,17 @@ def apply(plan: CheckPlan, standing: Standing) -> None:
         standing.save(update_fields=changed)
 
 
-def _is_below(share: float, mark: float | None) -> bool:
-    return mark is not None and share < mark - 1e-9
+def _judged(plan: CheckPlan, found: Recent) -> tuple[float | None, str]:
+    """Return the share of right answers, None where too few checks are done to judge, and it in words."""
+    why = f"{found.score.right} of {found.score.asked} answers right in the last {found.n} checks"
+    return (None if found.n < plan.least else found.score.share), why
 
 
-def _may_warn(plan: CheckPlan, standing: Standing) -> bool:
+def _is_below(share: float | None, mark: float | None) -> bool:
+    return share is not None and mark is not None and share < mark - 1e-9
+
+
+def _may_warn(plan: CheckPlan, standing: Standing, but: int | None) -> bool:
     """Whether the last warning was read, and as many checks lie behind it as a rule needs to act."""
     if standing.warned_at is None:
         return True
@@ -70,5 +93,5 @@ def _may_warn(plan: CheckPlan, standing: Standing) -> bool:
         user=standing.user_id,
         occasion=Occasion.CHECK,
         at__gt=standing.warned_at,
-    )
+    ).exclude(assignment=but)
     return standing.warning_read_at is not None and since.count() >= plan.least

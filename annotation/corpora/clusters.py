@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from annotation.corpora import parts
 from annotation.models import Corpus, Dialogue, Item
 
 ITEM_CLUSTER_SQL = "coalesce(i.cluster, d.cluster)"
@@ -24,9 +25,13 @@ def within(clusters: Any, prefix: str = "") -> Q:
 
 
 def of_corpus(corpus: Corpus) -> frozenset[str]:
-    """Return the clusters of a corpus: those of its dialogues, of scripts those of their sessions."""
-    dialogues = corpus.dialogues.filter(script__isnull=True).values_list("cluster", flat=True).order_by()
-    scripts = _sessions(corpus.dialogues.filter(script__isnull=False).values_list("key", "script"))
+    """Return the clusters of a corpus that may be dev or test: those of its dialogues outside training.
+
+    Of scripts these are the clusters of their sessions.
+    """
+    rows = corpus.dialogues.filter(parts.of_dialogues()).order_by()
+    dialogues = rows.filter(script__isnull=True).values_list("cluster", flat=True)
+    scripts = _sessions(rows.filter(script__isnull=False).values_list("key", "script"))
     return frozenset(dialogues.distinct()) | frozenset(scripts)
 
 

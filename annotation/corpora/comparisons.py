@@ -16,22 +16,22 @@ from annotation.text.item_keys import members_key
 MAKE = """
 WITH given AS MATERIALIZED ({given}),
 ranked AS MATERIALIZED (
-  SELECT g.n, g.continuation_id, g.turn_id, row_number() OVER (
+  SELECT g.n, g.continuation_id, g.turn_id, d.part = 'training' AS training, row_number() OVER (
            PARTITION BY g.n ORDER BY concord_member_rank(d.key, c.key, u.position)) - 1 AS number
     FROM given g
     JOIN annotation_continuation c ON c.id = g.continuation_id
     JOIN annotation_dialogue d ON d.id = c.dialogue_id
     LEFT JOIN annotation_turn u ON u.id = g.turn_id),
 wanted AS MATERIALIZED (
-  SELECT min(n) AS n, compared, kind, first FROM (
+  SELECT min(n) AS n, compared, kind, first, training FROM (
     SELECT n, string_agg(continuation_id || coalesce('.' || turn_id, ''), '+'
                          ORDER BY continuation_id, turn_id) AS compared,
            CASE count(*) WHEN 2 THEN 'pair' ELSE 'ranking' END AS kind,
-           min(continuation_id) FILTER (WHERE number = 0) AS first
-      FROM ranked GROUP BY n) AS sets GROUP BY compared, kind, first),
+           min(continuation_id) FILTER (WHERE number = 0) AS first, bool_or(training) AS training
+      FROM ranked GROUP BY n) AS sets GROUP BY compared, kind, first, training),
 made AS (
-  INSERT INTO annotation_item (corpus_id, kind, continuation_id, compared)
-  SELECT %(corpus)s, kind, first, compared FROM wanted ORDER BY n
+  INSERT INTO annotation_item (corpus_id, kind, continuation_id, compared, training)
+  SELECT %(corpus)s, kind, first, compared, training FROM wanted ORDER BY n
   ON CONFLICT (compared) WHERE compared IS NOT NULL DO NOTHING RETURNING id, compared),
 kept AS (
   INSERT INTO annotation_itemmember (item_id, number, continuation_id, turn_id)

@@ -74,9 +74,11 @@ def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, tuple[int, str]]:
     return {dialogue: (length, " / ".join(first.get(dialogue, []))) for dialogue, length in lengths.items()}
 
 
-def dialogues(corpus: Corpus, *, system: str = "") -> QuerySet[Dialogue]:
-    """Return a corpus's dialogues, those that a system took part in where one is named."""
+def dialogues(corpus: Corpus, *, system: str = "", part: str = "") -> QuerySet[Dialogue]:
+    """Return a corpus's dialogues, those that a system took part in, or of a part, where they are named."""
     found = corpus.dialogues.order_by("id")
+    if part:
+        found = found.filter(part=part)
     if system:
         theirs = Continuation.objects.filter(dialogue=OuterRef("pk"), system__name=system)
         found = found.filter(Exists(theirs))

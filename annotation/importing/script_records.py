@@ -45,13 +45,14 @@ USE_COLUMNS = [
 ]
 USE_TYPES = ["int8", "int8", "int4", "bool", "text", "text", "text", "int4", "jsonb", "text"]
 ITEMS = """
-INSERT INTO annotation_item (corpus_id, kind, continuation_id, record_id, cluster)
+INSERT INTO annotation_item (corpus_id, kind, continuation_id, record_id, cluster, training)
 WITH dated AS MATERIALIZED (
   SELECT d.id, s->>'id' AS session, d.key || '/' || coalesce(s->>'season', s->>'id') AS cluster
     FROM annotation_dialogue d, jsonb_array_elements(d.script->'sessions') AS s
    WHERE d.script IS NOT NULL AND d.id IN (SELECT dialogue_id FROM annotation_record WHERE id = ANY(%(ids)s)))
-SELECT r.corpus_id, r.kind, c.id, r.id, dated.cluster
+SELECT r.corpus_id, r.kind, c.id, r.id, dated.cluster, d.part = 'training'
   FROM annotation_record r
+  JOIN annotation_dialogue d ON d.id = r.dialogue_id
   JOIN annotation_continuation c ON c.dialogue_id = r.dialogue_id AND c.key = 'self'
   LEFT JOIN dated ON dated.id = r.dialogue_id
    AND dated.session = coalesce(r.content->>'session', r.content->'evidence'->>0)

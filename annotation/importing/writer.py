@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import connection
 
+from annotation.corpora.parts import part_in
 from annotation.formats import Faults, ImportProblem, SourceRecord
 from annotation.formats.checks import check_static
 from annotation.importing.copying import copy_rows, fresh_table, reserve_ids
@@ -35,9 +36,10 @@ DIALOGUE_COLUMNS = [
     "agenda",
     "scenario",
     "script",
+    "part",
     "imported_id",
 ]
-DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", *["jsonb"] * 5, "int8"]
+DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", *["jsonb"] * 5, "text", "int8"]
 CONTINUATION_COLUMNS = ["id", "dialogue_id", "key", "system_id", "mode", "trial", "condition"]
 CONTINUATION_TYPES = ["int8", "int8", "text", "int8", "text", "int4", "jsonb"]
 TURN_COLUMNS = ["continuation_id", "position", "speaker", "text", "given", "at", "extra"]
@@ -47,14 +49,15 @@ Placed = tuple[int, Continuation]
 """The id of a dialogue in the database, and a continuation to be added to it."""
 
 OF_CONTINUATIONS = """
-INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
-SELECT %(corpus)s, %(kind)s, c.id, NULL FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS o (id, n)
+INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id, training)
+SELECT %(corpus)s, %(kind)s, c.id, NULL, d.part = 'training'
+  FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS o (id, n)
   JOIN annotation_continuation c ON c.id = o.id JOIN annotation_dialogue d ON d.id = c.dialogue_id
  WHERE d.script IS NULL ORDER BY n
 """
 """Items of whole continuations; of a script nobody rates the whole."""
 OF_TURNS = f"""
-INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id, cluster)
+INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id, cluster, training)
 WITH dated AS MATERIALIZED (
   SELECT d.id, s->>'id' AS session, d.key || '/' || coalesce(s->>'season', s->>'id') AS cluster
     FROM annotation_dialogue d, jsonb_array_elements(d.script->'sessions') AS s
@@ -63,7 +66,7 @@ WITH dated AS MATERIALIZED (
 SELECT %(corpus)s,
        CASE WHEN c.mode = 'static' AND d.scenario IS NOT NULL THEN '{DECISION.key}'
             WHEN c.mode = 'static' AND d.script IS NOT NULL THEN '{ANSWER.key}' ELSE %(kind)s END,
-       t.continuation_id, t.id, dated.cluster
+       t.continuation_id, t.id, dated.cluster, d.part = 'training'
   FROM annotation_turn t
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
@@ -174,6 +177,7 @@ class Writer:
             agenda_json(record.agenda),
             scenario_json(record.scenario),
             script_json(record.script),
+            part_in(record.metadata),
             self.imported.pk,
         )
 

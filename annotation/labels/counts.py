@@ -11,7 +11,7 @@ from config.tallies import Tally
 
 TALLY = Tally(
     table="annotation_labelcount",
-    keys=("corpus_id", "question_id", "rater_id", "campaign_id", "occasion"),
+    keys=("corpus_id", "question_id", "rater_id", "campaign_id", "occasion", "training"),
     sums=("n", "missing", "changes"),
     greatest=("last",),
 )

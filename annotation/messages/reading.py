@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Prefetch, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 
-from annotation.models import Campaign, Message, Thread
+from annotation.models import Assignment, Campaign, Message, Occasion, Thread
 
 
 class Shown(NamedTuple):
@@ -72,11 +72,15 @@ def on_screen(
 ) -> list[dict[str, Any]]:
     """Return the threads that belong beside a task: about it, or about a turn shown in it.
 
-    Each has its `line` (None: about the task as a whole), counted from 1, and its messages. Two queries.
+    Each has its `line` (None: about the task as a whole), counted from 1, and its messages. Two queries. A
+    repeat does not show those about the task that it repeats: that would tell what it is.
     """
     lines = {turn: line for line, turn in reversed(list(enumerate(turns, start=1)))}
     rows = Thread.objects.filter(annotator=user, campaign=campaign)
+    again = Assignment.objects.filter(pk=assignment, occasion=Occasion.REPEAT, task=OuterRef("task"))
+    repeated = Assignment.objects.filter(Exists(again), user=user).exclude(pk=assignment)
     rows = rows.filter(Q(assignment=assignment) | Q(turn__in=lines)).order_by("id")
+    rows = rows.exclude(assignment__in=repeated)
     rows = rows.prefetch_related(Prefetch("messages", Message.objects.select_related("by")))
     return [as_json(row, viewer, line=lines.get(row.turn_id or 0)) for row in rows]
 

@@ -206,7 +206,9 @@ class Standing(models.Model):
     `admitted_at` is when the main work was opened to them: by the test, or by hand, with a reason. `steps`
     counts the tasks submitted in the main work, hidden ones among them, and `hidden_at` is the step at which
     the last hidden one was given. `feedback` is the training task whose feedback they have to see.
-    Checks count from `window_from` on. `left_out_at` says that gold leaves their labels of the campaign out.
+    Checks count from `window_from` on; `marks_due` is how many tasks are submitted when the person is warned
+    or paused for them, if at all: some after the check, so that neither tells which task it was.
+    `left_out_at` says that gold leaves their labels of the campaign out.
     """
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="standings")
@@ -223,6 +225,7 @@ class Standing(models.Model):
     )
     steps = models.PositiveIntegerField(default=0)
     hidden_at = models.PositiveIntegerField(null=True)
+    marks_due = models.PositiveIntegerField(null=True)
     window_from = models.DateTimeField(null=True)
     warned_at = models.DateTimeField(null=True)
     warning_read_at = models.DateTimeField(null=True)

@@ -93,7 +93,15 @@ class Dialogue(models.Model):
     `participants` is a list of {id, name, role, profile, aliases}; `agenda` is as in the native format, and
     so is `scenario`, which holds what makes a dialogue a scenario (null: it is none). `script` holds main
     character, sessions and name maps of a long, dated dialogue (null: it is none).
+
+    `part` is what the dialogue is for, as its metadata said when it came (`annotation.corpora.parts`); a
+    trigger keeps it. Training is left out of every selection that does not name it.
     """
+
+    class Part(models.TextChoices):
+        NONE = "", "Not in a part"
+        TRAINING = "training", "Training"
+        EVALUATION = "evaluation", "Evaluation"
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="dialogues", db_index=False)
     key = models.CharField(max_length=300)
@@ -105,11 +113,20 @@ class Dialogue(models.Model):
     agenda = models.JSONField(null=True)
     scenario = models.JSONField(null=True)
     script = models.JSONField(null=True)
+    part = models.CharField(max_length=10, choices=Part, blank=True, default=Part.NONE, db_default="")
     imported = models.ForeignKey(Import, null=True, on_delete=models.CASCADE, related_name="dialogues")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["corpus", "key"], name="dialogue_key_once")]
-        indexes = [models.Index(fields=["corpus", "id"], name="dialogue_in_order")]
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "key"], name="dialogue_key_once"),
+            models.CheckConstraint(
+                condition=Q(part__in=["", "training", "evaluation"]), name="dialogue_part_known"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["corpus", "id"], name="dialogue_in_order"),
+            models.Index(fields=["corpus", "part"], name="dialogue_of_part", condition=~Q(part="")),
+        ]
 
     def __str__(self) -> str:
         return self.key
@@ -196,12 +213,14 @@ class Item(models.Model):
     """What is rated: of a kind (`annotation.kinds`) that says whether it has a turn.
 
     A trigger refuses an item whose turn is given, or belongs to another continuation or corpus. Annotators
-    know an item by `public`, a random number: ids follow the order of imports, and so they follow systems.
+    never learn `public`, a random number, nor the id, which follows the order of imports, and so systems:
+    what names an item in a task is drawn from `public` (`annotation.work.item_numbers`).
 
     What compares several has them as its `members` and no turn of its own; `continuation` is then the first
     member's, and says nothing of whom it is about. `compared` names the members whatever their order, so that
     a corpus has one item for them. What is a record has it as its `record`, and `continuation` is the
     dialogue's own turns. `cluster` takes the place of the dialogue's: of a script, the session or season.
+    `training` says that the dialogue's part is training; a trigger refuses anything else.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="items")
@@ -215,6 +234,7 @@ class Item(models.Model):
     )
     cluster = models.CharField(max_length=620, null=True)  # noqa: DJ001  (null: the dialogue's)
     compared = models.TextField(null=True)  # noqa: DJ001  (null: it has no members)
+    training = models.BooleanField(default=False, db_default=False)
     public = models.BigIntegerField(
         db_default=Cast(Random() * PUBLIC_SPAN + PUBLIC_FROM, models.BigIntegerField())
     )

@@ -8,7 +8,8 @@ from annotation.models.labels import Occasion
 
 
 class LabelCount(models.Model):
-    """A part of the number of live labels of one rater to one question, by corpus, campaign and occasion.
+    """A part of the number of live labels of one rater to one question, by corpus, campaign and occasion,
+    and by whether the items are of training.
 
     The number is the sum of `n` over such rows, and that of missing answers the sum of `missing`: whatever
     inserts, supersedes or deletes labels adds a row with its difference in the same transaction (triggers on
@@ -44,6 +45,7 @@ class LabelCount(models.Model):
         db_index=False,
     )
     occasion = models.CharField(max_length=20, choices=Occasion)
+    training = models.BooleanField(default=False, db_default=False)
     n = models.BigIntegerField()
     missing = models.BigIntegerField()
     changes = models.BigIntegerField()

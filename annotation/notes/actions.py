@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.errors import NoteRefused, NotTaskHolder
-from annotation.models import Assignment, Bookmark, CampaignMember, TurnNote
+from annotation.models import Assignment, Bookmark, CampaignMember, Occasion, TurnNote
 from annotation.notes.reading import Note, notes_on
 from annotation.work import screens
 from annotation.work.request_json import cleaned
@@ -40,12 +40,13 @@ def set_note(
         raise NoteRefused(f"This task has the lines 1 to {len(turns)}; there is no line {line}.")
     turn = turns[line - 1]
     live = TurnNote.objects.filter(campaign=campaign, user=by, turn=turn, superseded_at=None).first()
-    wanted = _wanted(live, comment, flagged)
-    if wanted != (live.comment if live else "", live.flagged if live else False):
-        _replace(live, own, turn, *wanted)
+    shown = None if live is None or live.assignment_id in repeated_by(own) else live
+    wanted = _wanted(shown, comment, flagged)
+    if wanted != (shown.comment if shown else "", shown.flagged if shown else False):
+        _replace(live, shown.assignment if shown else own, turn, *wanted)
     if bookmarked is not None:
         _bookmark(own, turn, bookmarked)
-    found = notes_on(campaign=campaign, user=by.pk, turns=turns).get(line)
+    found = notes_on(campaign=campaign, user=by.pk, assignment=own.pk, turns=turns).get(line)
     return found or Note(line)
 
 
@@ -66,6 +67,14 @@ def _wanted(live: TurnNote | None, comment: str | None, flagged: bool | None) ->
     return text, (live is not None and live.flagged) if flagged is None else flagged
 
 
+def repeated_by(own: Assignment) -> list[int]:
+    """Return the assignments that a repeat repeats; none for any other task."""
+    if own.occasion != Occasion.REPEAT:
+        return []
+    mine = Assignment.objects.filter(task=own.task_id, user=own.user_id).exclude(pk=own.pk)
+    return list(mine.values_list("pk", flat=True))
+
+
 def _replace(live: TurnNote | None, own: Assignment, turn: int, comment: str, flagged: bool) -> None:
     """Insert the next version of a note; where nothing is left to say, that is a version, too."""
     now = timezone.now()
@@ -75,7 +84,7 @@ def _replace(live: TurnNote | None, own: Assignment, turn: int, comment: str, fl
         campaign_id=own.campaign_id,
         user_id=own.user_id,
         turn_id=turn,
-        assignment=live.assignment if live else own,
+        assignment=own,
         comment=comment,
         flagged=flagged,
         superseded_at=None if comment or flagged else now,
@@ -85,6 +94,8 @@ def _replace(live: TurnNote | None, own: Assignment, turn: int, comment: str, fl
 def _bookmark(own: Assignment, turn: int, bookmarked: bool) -> None:
     place: dict[str, Any] = {"campaign_id": own.campaign_id, "user_id": own.user_id, "turn_id": turn}
     if bookmarked:
-        Bookmark.objects.get_or_create(**place, defaults={"assignment": own})
+        made, created = Bookmark.objects.get_or_create(**place, defaults={"assignment": own})
+        if not created and made.assignment_id in repeated_by(own):
+            Bookmark.objects.filter(pk=made.pk).update(assignment=own)
     else:
         Bookmark.objects.filter(**place).delete()

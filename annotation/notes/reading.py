@@ -17,12 +17,16 @@ from config import prepared
 
 OWN = """
 SELECT turn_id, max(comment), bool_or(flagged), bool_or(bookmarked) FROM (
-  SELECT turn_id, comment, flagged, false AS bookmarked FROM annotation_turnnote
+  SELECT turn_id, comment, flagged, false AS bookmarked, assignment_id FROM annotation_turnnote
    WHERE campaign_id = %(campaign)s AND user_id = %(user)s AND superseded_at IS NULL
   UNION ALL
-  SELECT turn_id, '', false, true FROM annotation_bookmark
+  SELECT turn_id, '', false, true, assignment_id FROM annotation_bookmark
    WHERE campaign_id = %(campaign)s AND user_id = %(user)s) AS own
- WHERE turn_id = ANY(%(turns)s) GROUP BY turn_id
+ WHERE turn_id = ANY(%(turns)s) AND NOT EXISTS (
+  SELECT 1 FROM annotation_assignment r JOIN annotation_assignment o
+      ON o.task_id = r.task_id AND o.user_id = r.user_id AND o.id <> r.id
+   WHERE r.id = %(assignment)s AND r.occasion = 'repeat' AND o.id = own.assignment_id)
+ GROUP BY turn_id
 """
 
 
@@ -53,13 +57,16 @@ class Said:
     assignment: int
 
 
-def notes_on(*, campaign: int, user: int, turns: Sequence[int]) -> dict[int, Note]:
-    """Return a person's own notes on the lines of a transcript, by line. One query.
+def notes_on(*, campaign: int, user: int, assignment: int, turns: Sequence[int]) -> dict[int, Note]:
+    """Return a person's own notes on the lines of an assignment's transcript, by line. One query.
 
     `turns` are the ids of the turns, line by line; a turn that stands on two lines has its note on both.
+    A repeat does not show what was noted in the task that it repeats: that would tell what it is.
     """
     with prepared.cursor() as cursor:
-        cursor.execute(OWN, {"campaign": campaign, "user": user, "turns": list(turns)})
+        cursor.execute(
+            OWN, {"campaign": campaign, "user": user, "assignment": assignment, "turns": list(turns)}
+        )
         found = {turn: rest for turn, *rest in cursor.fetchall()}
     return {line: Note(line, *found[turn]) for line, turn in enumerate(turns, start=1) if turn in found}
 

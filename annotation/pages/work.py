@@ -203,7 +203,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         state["html"] = get_template("annotate/_before.html").render(context)
         return state
     if hold is None and (notice := notices.waiting(seat)) is not None:
-        about = load(notice.task) if notice.task else None
+        about = load(notice.task, assignment=notice.number) if notice.task else None
         told = {"notice": notice, "seat": seat, "screen": about}
         state["html"] = get_template("annotate/_notice.html").render(told)
         return state

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation import records
+from annotation.corpora.parts import of_dialogues
 from annotation.importing.rows import participant_record, turn_record
 from annotation.models import Corpus, Dialogue, Record, Turn
 from annotation.records import SELF
@@ -23,8 +24,8 @@ RULES = 2
 
 
 def scripts(corpus: Corpus) -> list[Dialogue]:
-    """Return a corpus's scripts, in order."""
-    return list(corpus.dialogues.filter(script__isnull=False).order_by("key"))
+    """Return a corpus's scripts outside training, in order."""
+    return list(corpus.dialogues.filter(of_dialogues(), script__isnull=False).order_by("key"))
 
 
 def counting(corpus_or_dialogue: Corpus | Dialogue, kind: str) -> Any:

@@ -28,6 +28,7 @@ from annotation.work import leases as assigning
 from annotation.work import revising as revisions
 from annotation.work.checking import Answers, Given, check, in_own_order
 from annotation.work.evidence import Evidence, with_evidence
+from annotation.work.item_numbers import item_number
 from annotation.work.leases import Hold, Seat
 from annotation.work.naming import with_people
 from annotation.work.request_json import cleaned
@@ -59,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 class Work(NamedTuple):
-    """An assignment with what submitting it needs. `items` maps public numbers to ids, in order.
+    """An assignment with what submitting it needs. `items` maps their numbers in it to ids, in order.
 
     It `is_aside` where it holds no slot; `round` says which round of training, or try at the test, it is of.
     `shown` are the members of a comparison in the order in which the annotator saw them, None without any.
@@ -285,7 +286,8 @@ def _work(seat: Seat, assignment: int) -> Work:
     if row is None:
         raise NotTaskHolder("This task is not yours.")
     work = Work(*row)
-    return work._replace(items=dict(work.items))
+    pairs: Any = work.items
+    return work._replace(items={item_number(public, assignment): item for public, item in pairs})
 
 
 def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None) -> list[Given]:

@@ -23,9 +23,10 @@ def beside(*, by: User, seat: Seat, hold: Hold, screen: Screen) -> dict[str, Any
 
     `lines` is how many lines there are; they count from 1.
     """
-    place: dict[str, Any] = {"user": by.pk, "campaign": seat.campaign, "turns": screen.turns}
+    about = {"campaign": seat.campaign, "assignment": hold.assignment}
+    place: dict[str, Any] = {"user": by.pk, "turns": screen.turns, **about}
     notes = notes_on(**place) if seat.noted else {}
-    threads = messages.on_screen(**place, viewer=by, assignment=hold.assignment) if seat.talks else []
+    threads = messages.on_screen(**place, viewer=by) if seat.talks else []
     return {
         "notes": [note.as_json() for note in notes.values()],
         "threads": threads,

@@ -12,7 +12,7 @@ from annotation.schemes import comparisons
 from annotation.schemes.base import bounds_told
 
 Answers = Mapping[str, Mapping[str, Any]]
-"""Item (its public number as a text) to question key to value; None or an empty text is not an answer."""
+"""Item (its number in the task) to question key to value; None or an empty text is not an answer."""
 
 
 class Given(NamedTuple):
@@ -27,7 +27,7 @@ class Given(NamedTuple):
 def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers) -> list[Given]:
     """Return an answer to every question that was asked of every item; untouched tags are negatives.
 
-    `items` are ids, or ids by public number: then answers may name an item by either.
+    `items` are ids, or ids by number: then answers may name an item by either.
 
     Of a task that asks about turns and then about the whole, the last item is the whole.
     Answers to questions that were not asked (their condition is not met) are left out. Raises

@@ -23,7 +23,7 @@ from annotation.work.screens import turns_of
 from annotation.work.transcripts import Row
 
 Evidence = Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]
-"""Item (its public number as a text) to question key to [{line, start, end}]; no start and end: all of it."""
+"""Item (its number in the task) to question key to [{line, start, end}]; no start and end: all of it."""
 FIELDS = frozenset(["line", "start", "end"])
 
 
@@ -92,7 +92,7 @@ def with_evidence(
     evidence: Evidence | None,
     task: int,
 ) -> list[Given]:
-    """Return checked answers with what each points at; `items` are ids by public number.
+    """Return checked answers with what each points at; `items` are ids by number.
 
     Raises AnswerRefused, naming the place: for evidence that a question or an answer does not take, a line
     that is not on the screen, a stretch beyond its text, or where evidence is required and missing. Evidence

@@ -32,6 +32,7 @@ from annotation.work.heads import (
     TURNS,
     Head,
 )
+from annotation.work.item_numbers import item_number
 from annotation.work.sides import Member, Side, lay_out
 from annotation.work.transcripts import Line, Part, Place, Row, Writer, one_turn, whole
 from config import prepared
@@ -60,9 +61,9 @@ class Screen:
     card: scripted.Card | None = None
     offered: tuple[scripted.Offered, ...] = ()
 
-    def with_whole(self, public: int) -> Screen:
+    def with_whole(self, item: int) -> Screen:
         """Return the screen that asks about the whole, too, after its turns."""
-        return replace(self, items=(*self.items, public), whole=public)
+        return replace(self, items=(*self.items, item), whole=item)
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -104,7 +105,8 @@ def load(task: int, tagged: bool = True, assignment: int | None = None, asks: Se
 
     `asks` are the kinds of items that are asked about: where turns and the whole are, the whole comes after
     the turns (a query more). Of a comparison, the sides stand as they were drawn for the assignment; where
-    turns are asked about, each side is an item of its own. Raises LookupError for a task that does not exist.
+    turns are asked about, each side is an item of its own. Items have their numbers in the assignment.
+    Raises LookupError for a task that does not exist.
     """
     return _read(task, HEAD, (task,), tagged, asks, assignment)
 
@@ -135,7 +137,7 @@ def _read(
         return screen
     with prepared.cursor() as cursor:
         cursor.execute(OF_THE_WHOLE, (head.continuation,))
-        return screen.with_whole(cursor.fetchone()[0])
+        return screen.with_whole(_number(cursor.fetchone()[0], assignment))
 
 
 def _seen(
@@ -148,23 +150,24 @@ def _seen(
         if row is None:
             raise LookupError(values[0])
         head = Head(*row)
+        head = head._replace(item=_number(head.item, assignment))
         if head.compared is not None:
             known = {"dialogue": head.dialogue, "item": head.compared, "assignment": assignment}
             cursor.execute(COMPARED, known | {"last": NO_LAST, "each": each})
-            return head, *_members(cursor.fetchall())
+            return head, *_members(cursor.fetchall(), assignment)
         if head.script is not None:
-            return head, _of_script(cursor, head), []
+            return head, _of_script(cursor, head, assignment), []
         last = NO_LAST if head.turn is None else head.turn
         cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
-        return head, [_row(*row) for row in cursor.fetchall()], []
+        return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
 
-def _of_script(cursor: Any, head: Head) -> list[Row]:
+def _of_script(cursor: Any, head: Head, assignment: int | None) -> list[Row]:
     """Return the turns that a screen about a script shows: of thousands, those of a few sessions."""
     asked: list[Row] = []
     if head.record is None:
         cursor.execute(OF_ANSWER, {"continuation": head.continuation, "last": head.turn})
-        asked = [_row(*row) for row in cursor.fetchall()]
+        asked = [_row(*row, assignment=assignment) for row in cursor.fetchall()]
     wanted = scripted.sessions(head, asked)
     cursor.execute(OF_SESSIONS, {"dialogue": head.dialogue, "sessions": wanted})
     return [*(_row(*row) for row in cursor.fetchall()), *asked]
@@ -184,18 +187,25 @@ def turns_of(task: int) -> tuple[list[Row], Blind, int]:
     return shown, _view(head).hide, head.continuation
 
 
-def _members(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Row], list[Member]]:
+def _members(rows: Sequence[tuple[Any, ...]], assignment: int | None) -> tuple[list[Row], list[Member]]:
     """Return the dialogue's own turns, and the members with theirs."""
     own = [_row(True, *row[4:9], None, *row[9:]) for row in rows if row[0] is None]
     members: dict[int, Member] = {}
     for place, mode, is_turn, item, *columns, extra, turn in (row for row in rows if row[0] is not None):
-        before = members.get(place, Member(mode, is_turn, (), item))
+        before = members.get(place, Member(mode, is_turn, (), _number(item, assignment)))
         members[place] = before._replace(turns=(*before.turns, _row(False, *columns, None, extra, turn)))
     return own, [members[place] for place in sorted(members)]
 
 
-def _row(*columns: Any) -> Row:
+def _number(public: int | None, assignment: int | None) -> Any:
+    """Return an item's number in an assignment; its own where a screen is nobody's task."""
+    return public if public is None or assignment is None else item_number(public, assignment)
+
+
+def _row(*columns: Any, assignment: int | None = None) -> Row:
     row = Row(*columns)
+    if row.item is not None:
+        row = row._replace(item=_number(row.item, assignment))
     return row._replace(extra=json.loads(row.extra)) if isinstance(row.extra, str) else row
 
 

@@ -15,7 +15,7 @@ from annotation.work.transcripts import Line, Part, Row, Writer, whole
 class Member(NamedTuple):
     """One of what is compared: its continuation's mode and its turns, up to the one that is meant.
 
-    `item` is the public number of that turn where each is rated for itself.
+    `item` is the number of that turn where each is rated for itself.
     """
 
     mode: str

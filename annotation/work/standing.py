@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from annotation.models import Assignment
@@ -11,6 +12,7 @@ from annotation.scheme_versions.asked import questionnaire_of
 from annotation.schemes import comparisons
 from annotation.text import passages
 from annotation.work.evidence import Evidence, as_shown
+from annotation.work.item_numbers import item_number
 from annotation.work.leases import Hold
 
 
@@ -32,7 +34,7 @@ def held(assignment: Assignment) -> Hold:
 
 
 def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
-    """Return the live answers that an assignment gave: item (its public number) to question key to value."""
+    """Return the live answers that an assignment gave: item (its number in it) to question key to value."""
     live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
         "item__public", "question__key", "number", "text"
     )
@@ -43,7 +45,7 @@ def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]
         value = (text or "") if number is None else number
         if key in plan:
             value = comparisons.as_shown(value, assignment.shown, plan[key].level, plan[key].values)
-        answers.setdefault(str(item), {})[key] = value
+        answers.setdefault(str(item_number(item, assignment.pk)), {})[key] = value
     return answers
 
 
@@ -51,7 +53,10 @@ def standing_evidence(assignment: Assignment) -> Evidence:
     """Return what its live answers point at, by the lines of its screen; {} where they point at nothing."""
     live = assignment.labels.filter(superseded_at__isnull=True, evidence__isnull=False)
     kept = live.values_list("item__public", "question__key", "evidence")
-    return as_shown([(str(item), key, passages.read(found)) for item, key, found in kept], assignment.task_id)
+    number = partial(item_number, assignment=assignment.pk)
+    return as_shown(
+        [(str(number(item)), key, passages.read(found)) for item, key, found in kept], assignment.task_id
+    )
 
 
 def standing_labels(

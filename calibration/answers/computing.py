@@ -14,7 +14,7 @@ from annotation.models import Rater, Split, TestLook
 from calibration.answers import question_sets
 from calibration.answers.agreement import Agreement, agreements
 from calibration.answers.beside_oracle import beside_oracle, oracle_table
-from calibration.answers.figures import Answers, RowFigures, of_group
+from calibration.answers.figures import Answers, RowFigures, row_figures
 from calibration.answers.groups import CONDITION, SCRIPT, SYSTEM, groups, known
 from calibration.answers.layouts import table3, table4
 from calibration.answers.names import NamesRow, names_rows
@@ -115,7 +115,7 @@ def _report(
     agreed: tuple[Agreement, ...],
 ) -> AnswersReport:
     answers = Answers(Sheet(found, query.plan))
-    made = tuple(of_group(answers, group, query.rule) for group in groups(found, query.by))
+    made = row_figures(answers, groups(found, query.by), query.rule)
     held = tuple(names_rows(answers, query.by, query.rule))
     looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     return AnswersReport(

@@ -46,6 +46,7 @@ def _row(row: RowFigures) -> dict[str, Any]:
         "script": row.group.script,
         "fake_model": row.group.fake_model,
         "accuracy": row.accuracy.as_dict(),
+        "on_shared": row.on_shared.as_dict(),
         "strict": row.strict.as_dict(),
         "lenient": row.lenient.as_dict(),
         "bounds": {"low": row.low.value, "high": row.high.value},

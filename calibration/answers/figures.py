@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from annotation.scripts.records import UNKNOWN
 from calibration.answers.factors import FACTORS
-from calibration.answers.groups import ORACLE, Group, held_with_oracle, less
+from calibration.answers.groups import ORACLE, Group, held_with_oracle, less, shared
 from calibration.answers.rows import (
     AMBIGUOUS,
     FAILED,
@@ -25,12 +25,13 @@ from calibration.answers.rows import (
     Rule,
 )
 from calibration.answers.sheet import Figure, Mask, Sheet, undefined
-from calibration.statistics.core.types import Floats
+from calibration.statistics.core.types import Floats, Ints
 
 CHANCE = 0.2
 """What guessing among five letters is right by, whatever the key is."""
 NO_ORACLE = "no oracle of the same model, names and format was asked the same questions"
 IS_ORACLE = "this is the oracle"
+NOTHING_SHARED = "no question was asked in every row"
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,8 @@ class RowFigures:
 
     group: Group
     accuracy: Figure
+    on_shared: Figure
+    """The accuracy on what was asked, in the same trials, in every row of the report."""
     strict: Figure
     lenient: Figure
     low: Figure
@@ -227,13 +230,20 @@ class RowFigures:
         return f"{self.group.name} (fake model)" if self.group.fake_model else self.group.name
 
 
-def of_group(answers: Answers, group: Group, rule: Rule) -> RowFigures:
-    """Return the figures of a group of answers."""
+def row_figures(answers: Answers, groups: Sequence[Group], rule: Rule) -> tuple[RowFigures, ...]:
+    """Return the figures of each group of answers."""
+    common = shared(answers.sheet.rows, {at: group.rows for at, group in enumerate(groups)})
+    return tuple(of_group(answers, group, rule, common[at]) for at, group in enumerate(groups))
+
+
+def of_group(answers: Answers, group: Group, rule: Rule, common: Ints) -> RowFigures:
+    """Return the figures of a group; ``common`` are its answers to what every group was asked."""
     scored = {one: accuracy(answers, group, one) for one in RULES}
     low, high = bounds(answers, group, rule)
     return RowFigures(
         group,
         scored[rule],
+        answers.sheet.figure("accuracy", common, answers.right[rule][common], reason=NOTHING_SHARED),
         scored["strict"],
         scored["lenient"],
         low,
@@ -247,4 +257,4 @@ def of_group(answers: Answers, group: Group, rule: Rule) -> RowFigures:
     )
 
 
-__all__ = ["CHANCE", "SUFFICIENT", "Answers", "Counts", "RowFigures", "of_group"]
+__all__ = ["CHANCE", "SUFFICIENT", "Answers", "Counts", "RowFigures", "row_figures"]

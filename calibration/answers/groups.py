@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -115,6 +116,13 @@ Pairing = Callable[[AnswerRow], Hashable]
 def asked_at(row: AnswerRow) -> tuple[Hashable, ...]:
     """Return what two answers to one question of one trial share."""
     return (row.place.script, row.place.trial, row.session, row.question)
+
+
+def shared(rows: Sequence[AnswerRow], parts: Mapping[Any, Ints]) -> dict[Any, Ints]:
+    """Return of each part of the rows the answers to what was asked, in the same trial, in all parts."""
+    questions = {key: [asked_at(rows[at]) for at in own.tolist()] for key, own in parts.items()}
+    everywhere = set.intersection(*map(set, questions.values())) if questions else set()
+    return {key: own[[place in everywhere for place in questions[key]]] for key, own in parts.items()}
 
 
 def held_with_oracle(row: AnswerRow) -> Hashable:

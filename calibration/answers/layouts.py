@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.scripts.records import ANONYMISED, ORIGINAL, SWAPPED
 from calibration.answers.figures import CHANCE, Answers
-from calibration.answers.groups import ORACLE, Group, K, asked_at, groups, varying
+from calibration.answers.groups import ORACLE, Group, K, groups, shared, varying
 from calibration.answers.names import difference, parts_of
 from calibration.answers.rows import MEMORY, MODEL, NAMES, RETRIEVER, AnswerRow, Rule
 from calibration.answers.sheet import Figure
@@ -87,13 +87,6 @@ def row_keys(rows: Sequence[AnswerRow], heads: Columns, without: Sequence[str] =
         if key not in apart and any(len(seen) > 1 for seen in values.values()):
             kept.append(key)
     return (MODEL, *kept)
-
-
-def shared(rows: Sequence[AnswerRow], cells: Mapping[Any, Ints]) -> dict[Any, Ints]:
-    """Return of each cell the answers to what was asked, in the same trial, in all of them."""
-    asked = {key: [asked_at(rows[at]) for at in own.tolist()] for key, own in cells.items()}
-    everywhere = set.intersection(*map(set, asked.values())) if asked else set()
-    return {key: own[[one in everywhere for one in asked[key]]] for key, own in cells.items()}
 
 
 def fair(

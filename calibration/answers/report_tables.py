@@ -24,12 +24,23 @@ MEANS = (
 
 def accuracy(rows: Sequence[RowFigures]) -> Table:
     """Accuracy beside the two rules, the oracle, and what needs no memory."""
-    heads = ("Accuracy", "Strict", "Lenient", "Below the oracle", "Always (E)", "Asked", "Trials")
+    is_same = all(_n(row.on_shared) == _n(row.accuracy) for row in rows)
+    heads = (
+        "Accuracy",
+        *([] if is_same else ["On shared questions"]),
+        "Strict",
+        "Lenient",
+        "Below the oracle",
+        "Always (E)",
+        "Asked",
+        "Trials",
+    )
     lines = [
         Line(
             row.label,
             (
                 row.accuracy,
+                *([] if is_same else [row.on_shared]),
                 row.strict,
                 row.lenient,
                 row.gap,
@@ -42,11 +53,29 @@ def accuracy(rows: Sequence[RowFigures]) -> Table:
     ]
     notes = (
         MEANS,
+        *([] if is_same else [_compared(rows)]),
         f"Guessing among five letters is right by {CHANCE:.2f}; always (E) is what choosing (E) throughout "
         "would reach on the questions that were asked.",
         "Below the oracle: paired over the questions that the oracle of the same model was asked too.",
     )
     return Table("accuracy", "Accuracy", heads, tuple(lines), notes)
+
+
+def _n(figure: Figure) -> int:
+    """How many answers a figure is of, those included of which it is not known whether they are right."""
+    return (figure.result.n_items or 0) + figure.result.n_missing
+
+
+def _compared(rows: Sequence[RowFigures]) -> str:
+    """What the rows, which were not asked the same, can be compared by."""
+    n_asked, n_shared = (sum(_n(row.accuracy) for row in rows), sum(_n(row.on_shared) for row in rows))
+    if not n_shared:
+        return "No question was asked in every row, in the same trial: the rows are not to be compared."
+    return (
+        "The rows were not asked the same questions in the same trials. Compare them by the accuracy on "
+        f"shared questions, those asked in every row: {n_asked - n_shared:,} of {n_asked:,} answers are "
+        "left out of it. All else is over each row's own questions."
+    )
 
 
 def outcomes(rows: Sequence[RowFigures]) -> Table:

@@ -105,7 +105,13 @@ class NewRunSerializer(serializers.Serializer[Any]):
         max_value=MOST_SAMPLES,
         help_text="Answers to ask for per call; null: one, of pairwise two, one in each order.",
     )
-    part = serializers.ChoiceField(choices=PARTS, required=False, default="", allow_blank=True)
+    part = serializers.ChoiceField(
+        choices=PARTS,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="dev or test of the split, or training, which is left out where it is not named",
+    )
     open_test = serializers.CharField(
         required=False,
         default="",

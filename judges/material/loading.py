@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation import records
+from annotation.corpora.parts import of_dialogues
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.models import Continuation, Dialogue, Item, ItemMember, Split, System, Turn
 from annotation.scenarios.stored import scenario_record
@@ -83,12 +84,12 @@ def _member(row: ItemMember, turns: list[Turn]) -> Member:
     return Member(_continuation(row.continuation, turns), turn)
 
 
-def whole_corpus(corpus_id: int, dev_of: Split | None = None) -> Iterator[records.Dialogue]:
+def whole_corpus(corpus_id: int, dev_of: Split | None = None, part: str = "") -> Iterator[records.Dialogue]:
     """Yield a corpus's dialogues in the order of their keys, each with all its continuations.
 
-    Of a split its dev part alone.
+    Of a split its dev part alone; training dialogues where that is the part, and then alone.
     """
-    dialogues = _dialogues(corpus_id, dev_of).order_by("key")
+    dialogues = _dialogues(corpus_id, dev_of, part).order_by("key")
     for batch in _batches(dialogues.iterator(_BATCH), _BATCH):
         rows: dict[int, list[Continuation]] = defaultdict(list)
         found = Continuation.objects.select_related("system").filter(dialogue__in=batch).order_by("key")
@@ -102,15 +103,15 @@ def whole_corpus(corpus_id: int, dev_of: Split | None = None) -> Iterator[record
             yield dialogue_record(dialogue, history, others, own.system.name if own else records.HUMAN)
 
 
-def contents(corpus_id: int, dev_of: Split | None = None) -> Iterator[Content]:
+def contents(corpus_id: int, dev_of: Split | None = None, part: str = "") -> Iterator[Content]:
     """Yield what metrics may learn from each dialogue of a corpus, in one query without making records.
 
-    Of a split its dev part alone.
+    Of a split its dev part alone; training dialogues where that is the part, and then alone.
     """
     fields = ("key", "continuations__key", "continuations__turns__position")
     turn = tuple(f"continuations__turns__{name}" for name in ("speaker", "text", "at"))
     rows = (
-        _dialogues(corpus_id, dev_of)
+        _dialogues(corpus_id, dev_of, part)
         .order_by("pk", "continuations__key", "continuations__turns__position")
         .values_list(*fields, *turn)
     )
@@ -124,8 +125,8 @@ def contents(corpus_id: int, dev_of: Split | None = None) -> Iterator[Content]:
         yield key, own + [part for part in parts if part[0] != records.SELF]
 
 
-def _dialogues(corpus_id: int, dev_of: Split | None) -> QuerySet[Dialogue]:
-    rows = Dialogue.objects.filter(corpus=corpus_id)
+def _dialogues(corpus_id: int, dev_of: Split | None, part: str) -> QuerySet[Dialogue]:
+    rows = Dialogue.objects.filter(of_dialogues(part), corpus=corpus_id)
     if dev_of is None:
         return rows
     return rows.filter(cluster__in=dev_of.clusters.filter(part="dev").values("cluster"))

@@ -21,7 +21,7 @@ from judges.pages.cap_fields import cap_fields, check_mode, mode_field
 from judges.prompt_versions import finding, listing
 from judges.protocols import PROTOCOLS
 from judges.rating.availability import Availability, availability
-from judges.rating.lookup import split_for
+from judges.rating.lookup import part_choices, split_for
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Selection
 
@@ -43,6 +43,15 @@ def metric_choices() -> list[tuple[str, str]]:
     return [(key, f"{metric.title} ({key})") for key, metric in METRICS.items()]
 
 
+def offer_parts(form: forms.Form, corpus: Corpus) -> None:
+    """Let the field `part` of a form offer the parts of a corpus; take it away where there are none."""
+    field = form.fields["part"]
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = part_choices(corpus)
+    if not field.choices:
+        del form.fields["part"]
+
+
 class SelectionForm(forms.Form):
     """What both kinds of run share: which continuations of a corpus or campaign."""
 
@@ -57,9 +66,8 @@ class SelectionForm(forms.Form):
 
     part = forms.ChoiceField(
         required=False,
-        choices=[("", "dev and test"), ("dev", "dev only"), ("test", "test only")],
-        label="Dev and test",
-        help_text="Which part of the corpus's split. A judge is developed on dev and measured on test.",
+        label="Part",
+        help_text="A judge is developed on dev and measured on test. Training is left out unless chosen.",
     )
 
     def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None = None, **kwargs: Any) -> None:
@@ -69,8 +77,7 @@ class SelectionForm(forms.Form):
         field = self.fields["systems"]
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [(name, name) for name in names]
-        if not corpus.splits.exists():
-            del self.fields["part"]
+        offer_parts(self, corpus)
 
     def selection(self) -> Selection:
         """Return the chosen selection."""

@@ -180,6 +180,8 @@ def _why_not(protocol: Asking, corpus: Corpus, key: str, clusters: frozenset[str
     found = (rows.filter(turn__isnull=True) if turn is None else rows.filter(turn__position=turn)).first()
     if found is None:
         return f"There is no item {key!r} in {corpus.name}."
+    if found.training:
+        return f"{key!r} is in training, which examples do not come from."
     if clusters is not None and item_clusters.of_item(found) not in clusters:
         return f"{key!r} is in the test part: examples come from dev alone."
     return f"{key!r} cannot be an example: people gave no answer to what {protocol.key} asks."

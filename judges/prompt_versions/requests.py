@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import comparisons, splits
+from annotation.corpora.parts import of_dialogues
 from annotation.kinds import COMPARING, WITH_TURN
 from annotation.models import Campaign, Corpus, Item
 from annotation.text.item_keys import place_of
@@ -195,7 +196,9 @@ def any_item(corpus: Corpus, covers: str, rng: random.Random | None = None) -> I
     rows = _items().filter(kind=kind, continuation__in=continuations(Selection(corpus)))
     lock = splits.lock_of(corpus)
     names = splits.clusters(split=lock, part="dev") if lock else None
-    dialogues = corpus.dialogues.filter(cluster__in=names) if names is not None else corpus.dialogues
+    dialogues = corpus.dialogues.filter(of_dialogues())
+    if names is not None:
+        dialogues = dialogues.filter(cluster__in=names)
     for pk in rng.sample(drawn := list(dialogues.values_list("pk", flat=True)), min(len(drawn), 50)):
         if found := list(rows.filter(continuation__dialogue=pk).values_list("pk", flat=True)):
             return rows.get(pk=rng.choice(sorted(found)))

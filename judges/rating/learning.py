@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotation import records
+from annotation.corpora.parts import TRAINING
 from annotation.models import Corpus, Split
 from judges.errors import JudgeError
 from judges.material.loading import contents, whole_corpus
@@ -16,18 +17,19 @@ from judges.rating.lookup import corpus_named, split_for
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A corpus, or the dev part of its split."""
+    """A corpus without its training dialogues, the dev part of its split, or its training dialogues alone."""
 
     corpus: int
     dev_of: Split | None = None
+    part: str = ""
 
     def contents(self) -> Iterator[Content]:
         """Yield what its hash is made of."""
-        return contents(self.corpus, self.dev_of)
+        return contents(self.corpus, self.dev_of, self.part)
 
     def dialogues(self) -> Iterator[records.Dialogue]:
         """Yield its dialogues."""
-        return whole_corpus(self.corpus, self.dev_of)
+        return whole_corpus(self.corpus, self.dev_of, self.part)
 
 
 def source_of(instrument: Instrument, corpus: Corpus) -> Source:
@@ -37,9 +39,11 @@ def source_of(instrument: Instrument, corpus: Corpus) -> Source:
         return Source(corpus.pk)
     if named == DEV:
         return Source(corpus.pk, split_for(corpus, DEV))
+    if named == TRAINING:
+        return Source(corpus.pk, split_for(corpus, TRAINING), TRAINING)
     try:
         return Source(corpus_named(named).pk)
     except JudgeError:
         raise JudgeError(
-            f"{instrument.metric.key} learns from dev or from a corpus, and there is no corpus {named!r}."
+            f"{instrument.metric.key} learns from dev, training or a corpus; there is no corpus {named!r}."
         ) from None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from annotation.corpora.parts import TRAINING, has_training
 from annotation.models import Campaign, Corpus, Split, System
 from jobs.endpoints.actions import sync_environment
 from jobs.models import Endpoint
 from judges.errors import JudgeError
 from judges.rating.selection import Selection
 
-PARTS = ("dev", "test")
+PARTS = ("dev", "test", TRAINING)
 
 
 def selection_of(
@@ -24,7 +25,7 @@ def selection_of(
 ) -> Selection:
     """Return the selection that names describe: exactly one of corpus and campaign, and systems of it.
 
-    `part` is dev or test of the corpus's split, or empty for all of it.
+    `part` is dev or test of the corpus's split, training, or empty for all of it but training.
     """
     if bool(corpus) == bool(campaign):
         raise JudgeError("Name either a corpus or a campaign.")
@@ -38,15 +39,28 @@ def selection_of(
 
 
 def split_for(corpus: Corpus, part: str) -> Split | None:
-    """Return the split that a part is of, the corpus's first; None where no part is named."""
+    """Return the split that a part is of, the corpus's first; None where no part is named, or training is."""
     if not part:
         return None
     if part not in PARTS:
-        raise JudgeError(f"There is no part {part!r}: a corpus is split into {' and '.join(PARTS)}.")
+        raise JudgeError(f"There is no part {part!r}: parts are {', '.join(PARTS)}.")
+    if part == TRAINING:
+        if not has_training(corpus):
+            raise JudgeError(f"No dialogue of {corpus.name} is in training.")
+        return None
     split = corpus.splits.order_by("pk").first()
     if split is None:
         raise JudgeError(f"The corpus {corpus.name} has no split: draw one on its page.")
     return split
+
+
+def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
+    """Return the parts that a page offers of a corpus; none where it has neither a split nor training."""
+    is_split, training = corpus.splits.exists(), has_training(corpus)
+    choices = [("", "dev and test")] if is_split else [("", "all but training")] if training else []
+    if is_split:
+        choices += [("dev", "dev only"), ("test", "test only")]
+    return [*choices, (TRAINING, "training only")] if training else choices
 
 
 def endpoint_named(name: str) -> Endpoint:

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import openings, splits
+from annotation.corpora.parts import TRAINING
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split
 from judges.errors import JudgeError
@@ -18,10 +19,13 @@ from judges.rating.selection import Selection, continuations
 def locked(selection: Selection) -> Split | None:
     """Return the split whose test part a run would cover, None where it covers none.
 
-    A part is named, or the corpus's first split is in use: until it is, no part of it is test to anybody.
+    Training is never test. Else a part is named, or the corpus's first split is in use: until it is, no part
+    of it is test to anybody.
     """
     if selection.split is not None:
         return selection.split if selection.part == "test" else None
+    if selection.part == TRAINING:
+        return None
     split = splits.lock_of(selection.corpus)
     if split is None or split.fixed_at is None:
         return None

@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.campaigns import sampling
 from annotation.corpora import clusters as item_clusters
+from annotation.corpora import parts
 from annotation.kinds import COMPARING
 from annotation.models import Campaign, Continuation, Corpus, Item, ItemMember, Split
 from annotation.records import SELF
@@ -20,7 +21,8 @@ from annotation.records import SELF
 class Selection:
     """A selection. No `systems` means all; own turns count where there is nothing else, or when asked.
 
-    `part` (dev or test, of `split`) leaves out the clusters of the other part.
+    `part` (dev or test, of `split`) leaves out the clusters of the other part. Training dialogues are covered
+    where `part` is training, and then alone.
     """
 
     corpus: Corpus
@@ -40,7 +42,9 @@ class Selection:
             "include_self": self.include_self,
             "samples": self.samples,
         }
-        return whole if self.split is None else whole | {"split": self.split.pk, "part": self.part}
+        if self.split is not None:
+            return whole | {"split": self.split.pk, "part": self.part}
+        return whole | {"part": self.part} if self.part else whole
 
     def digest(self) -> str:
         """Return the SHA-256 of the selection: the same hash is the same run of a rater."""
@@ -87,7 +91,8 @@ def _beside(campaign: Campaign) -> QuerySet[ItemMember]:
 
 def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
     """Return the comparisons of a campaign, or of a corpus, none of whose members is of another system."""
-    rows = Item.objects.filter(kind=kind, corpus=selection.corpus)
+    training = selection.part == parts.TRAINING
+    rows = Item.objects.filter(kind=kind, corpus=selection.corpus, training=training)
     if campaign := selection.campaign:
         tasks, chosen = campaign.tasks.values("item"), campaign.compared_items.values("item")
         rows = rows.filter(pk__in=tasks) if tasks.exists() else rows.filter(pk__in=chosen)
@@ -106,6 +111,7 @@ def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> Query
 
 
 def _of_part(rows: QuerySet[Continuation], selection: Selection) -> QuerySet[Continuation]:
+    rows = rows.filter(parts.of_dialogues(selection.part, "dialogue__"))
     if selection.split is None:
         return rows
     clusters = selection.split.clusters.filter(part=selection.part).values("cluster")

@@ -55,7 +55,8 @@ class AgentsSerializer(serializers.Serializer[Any]):
 
 
 class PlaySerializer(serializers.Serializer[Any]):
-    """A baseline that is to decide. `seed` is that of its draws; `part` is dev or test, or empty for both."""
+    """A baseline that is to decide. `seed` is that of its draws; `part` is dev, test or training, or
+    empty for all but training."""
 
     agent = serializers.ChoiceField(choices=list(AGENTS))
     mode = serializers.ChoiceField(choices=MODES, default=MODES[0])

@@ -89,7 +89,13 @@ class NewProductionsSerializer(serializers.Serializer[Any]):
         help_text="Of the system; empty: the model and what varies.",
     )
     trials = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_TRIALS)
-    part = serializers.ChoiceField(choices=PARTS, required=False, default="", allow_blank=True)
+    part = serializers.ChoiceField(
+        choices=PARTS,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="dev or test of the split, or training, which is left out where it is not named",
+    )
     min_turns = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
     max_turns = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
     first = serializers.IntegerField(

@@ -16,8 +16,9 @@ from annotation.scenarios.records import MODES
 from config.permissions import researcher_only
 from jobs.errors import JobError
 from jobs.models import Job
+from judges.pages.forms import offer_parts
 from judges.pages.runs import user_of
-from judges.rating.lookup import PARTS, split_for
+from judges.rating.lookup import split_for
 from systems.producing import baseline_job
 from systems.producing.actions import MOST_TRIALS
 from systems.producing.baselines import Baseline
@@ -45,15 +46,14 @@ class AgentForm(forms.Form):
     )
     part = forms.ChoiceField(
         required=False,
-        choices=[("", "dev and test"), *((part, f"{part} only") for part in PARTS)],
-        label="Dev and test",
+        label="Part",
+        help_text="Training is left out unless it is chosen.",
     )
 
     def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.corpus = corpus
-        if not corpus.splits.exists():
-            del self.fields["part"]
+        offer_parts(self, corpus)
 
     def baseline(self) -> Baseline:
         """Return what was asked for."""

@@ -11,6 +11,7 @@ from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
 from judges.pages.cap_fields import cap_fields, check_mode, mode_field
+from judges.pages.forms import offer_parts
 from judges.rating.lookup import split_for
 from systems.errors import SystemsError
 from systems.generators import Generator, Setting, WrongSettings
@@ -50,8 +51,8 @@ class GenerateForm(WithParameters):
     )
     part = forms.ChoiceField(
         required=False,
-        choices=[("", "dev and test"), ("dev", "dev only"), ("test", "test only")],
-        label="Dev and test",
+        label="Part",
+        help_text="Training is left out unless it is chosen.",
     )
     min_turns = forms.IntegerField(required=False, min_value=0, label="Least turns of a dialogue")
     max_turns = forms.IntegerField(required=False, min_value=0, label="Most turns of a dialogue")
@@ -73,8 +74,7 @@ class GenerateForm(WithParameters):
         self.generator, self.corpus = generator, corpus
         own = {f"{SETTING}{one.name}": setting_field(one) for one in generator.settings}
         self.fields.update(own | cap_fields() | {"mode": mode_field()})
-        if not corpus.splits.exists():
-            del self.fields["part"]
+        offer_parts(self, corpus)
 
     def clean_mode(self) -> str:
         """Require an endpoint that takes batches, where it is asked in batches."""

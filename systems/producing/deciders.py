@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
+from annotation.corpora.parts import of_dialogues
 from annotation.kinds.decision import DECISION
 from annotation.models import Continuation, Corpus
 from annotation.scenarios.records import PEOPLE
@@ -39,10 +40,16 @@ class Decider:
 
 
 def deciders(corpus: Corpus) -> list[Decider]:
-    """Return who decided in a corpus's scenarios, by name and condition; people as agents are left out."""
+    """Return who decided in a corpus's scenarios outside training, by name and condition.
+
+    People as agents are left out.
+    """
     rows = (
         Continuation.objects.filter(
-            dialogue__corpus=corpus, dialogue__scenario__isnull=False, mode=Continuation.Mode.STATIC
+            of_dialogues(prefix="dialogue__"),
+            dialogue__corpus=corpus,
+            dialogue__scenario__isnull=False,
+            mode=Continuation.Mode.STATIC,
         )
         .exclude(system__name=PEOPLE)
         .values("system__name", "condition")
@@ -60,5 +67,5 @@ def deciders(corpus: Corpus) -> list[Decider]:
 
 
 def scenario_count(corpus: Corpus) -> int:
-    """Return how many of a corpus's dialogues are scenarios."""
-    return corpus.dialogues.filter(scenario__isnull=False).count()
+    """Return how many of a corpus's dialogues outside training are scenarios."""
+    return corpus.dialogues.filter(of_dialogues(), scenario__isnull=False).count()

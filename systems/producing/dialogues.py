@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from annotation import records
+from annotation.corpora.parts import of_dialogues
 from annotation.importing.rows import turn_record
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
 from annotation.scripts.stored import script_record
@@ -21,8 +22,9 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class Dialogues:
-    """A selection of a corpus's dialogues. `part` is dev or test of `split`; `least` and `most` limit the
-    number of their own turns (0: no limit), `first` takes so many of them, in the order of their ids."""
+    """A selection of a corpus's dialogues. `part` is dev or test of `split`, or training, which is left out
+    where it is not named; `least` and `most` limit the number of their own turns (0: no limit), `first` takes
+    so many of them, in the order of their ids."""
 
     corpus: Corpus
     split: Split | None = None
@@ -50,7 +52,7 @@ class Dialogues:
 
     def rows(self) -> QuerySet[Dialogue]:
         """Return the dialogues, in the order of their ids."""
-        rows = Dialogue.objects.filter(corpus=self.corpus)
+        rows = Dialogue.objects.filter(of_dialogues(self.part), corpus=self.corpus)
         if self.split is not None:
             clusters = self.split.clusters.filter(part=self.part).values("cluster")
             rows = rows.filter(cluster__in=clusters)

@@ -75,7 +75,7 @@ def test_a_campaign_whose_ratings_are_all_in_says_so_and_leads_to_its_report(cli
     address, said = reverse("campaign", args=[campaign.pk]), "All ratings are in"
     assert said not in client.get(address).content.decode()
     hold = labelling.start(by=ana, campaign=campaign.pk)[1]
-    answers = {str(corpus.items.get(kind="turn", turn__text="one").public): {"overall": 4}}
+    answers = {str(corpus.items.get(kind="turn", turn__text="one").pk): {"overall": 4}}
     labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
     page = client.get(address).content.decode()
     assert said in page

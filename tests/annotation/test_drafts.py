@@ -49,7 +49,7 @@ def save(ana, campaign, hold):
 
 @pytest.fixture
 def submit(ana, campaign, hold):
-    item = Assignment.objects.get(pk=hold.assignment).task.item.public
+    item = factories.item_name(Assignment.objects.get(pk=hold.assignment).task.item, hold.assignment)
 
     def submitted(value, **more):
         answers = {str(item): {"overall": value}}
@@ -130,7 +130,7 @@ def test_a_second_different_submit_says_so_and_keeps_what_stands(submit):
 def test_the_refusal_carries_what_stands(client, ana, campaign, hold, submit, route):
     submit(2)
     client.force_login(ana)
-    item = Assignment.objects.get(pk=hold.assignment).task.item.public
+    item = factories.item_name(Assignment.objects.get(pk=hold.assignment).task.item, hold.assignment)
     body = json.dumps({"answers": {str(item): {"overall": 5}}})
     refused = client.post(
         reverse(route, args=[campaign.pk, hold.assignment]), body, content_type="application/json"

@@ -131,7 +131,7 @@ def test_who_had_done_everything_gets_nothing_twice_when_raters_are_added(corpus
         corpus, by=by, annotators=[ana, ben], systems=[corpus.systems.get(name="model-y")]
     )
     _, hold = labelling.start(by=ana, campaign=campaign.pk)
-    item = str(corpus.items.get(kind="turn", turn__text="three").public)
+    item = str(corpus.items.get(kind="turn", turn__text="three").pk)
     labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers={item: {"overall": 4}})
     assert labelling.start(by=ben, campaign=campaign.pk)[1] is None
     editing.change(by=by, campaign=campaign, raters_per_item=2)

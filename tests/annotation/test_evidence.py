@@ -54,7 +54,7 @@ def work(db, ana):
             break
         labelling.skip(by=ana, campaign=campaign.pk, assignment=hold.assignment, reason="x")
     assert hold is not None
-    return Work(ana, campaign.pk, hold.assignment, str(second.public))
+    return Work(ana, campaign.pk, hold.assignment, factories.item_name(second, hold.assignment))
 
 
 class Work:

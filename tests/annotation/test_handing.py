@@ -61,7 +61,7 @@ def submit(user, campaign, assignment, value=4):
 
 
 def drafted(user, campaign, own):
-    draft = {"version": 1, "answers": {str(own.task.item.public): {"overall": 2}}}
+    draft = {"version": 1, "answers": {str(own.task.item.pk): {"overall": 2}}}
     labelling.save_draft(by=user, campaign=campaign.pk, assignment=own.pk, draft=draft)
 
 
@@ -92,7 +92,7 @@ def test_a_task_taken_back_goes_to_others_and_its_draft_stays_with_its_author(an
     assert began(ben, campaign).task == own.task
     assert began(ana, campaign).task != own.task
     own.refresh_from_db()
-    assert (own.state, own.draft["answers"]) == ("taken", {str(own.task.item.public): {"overall": 2}})
+    assert (own.state, own.draft["answers"]) == ("taken", {str(own.task.item.pk): {"overall": 2}})
 
 
 def test_who_lost_a_task_reads_why_and_cannot_submit_it(client, ana, rosa, campaign):

@@ -30,7 +30,7 @@ def ana(db):
 
 def submit(who, campaign, hold):
     item = Assignment.objects.get(pk=hold.assignment).task.item
-    answers = {str(item.public): {"overall": 4}}
+    answers = {str(item.pk): {"overall": 4}}
     return labelling.submit(by=who, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
 
 

@@ -123,7 +123,7 @@ class Annotator(threading.Thread):
         if hold is None:
             return False
         items = Assignment.objects.get(pk=hold.assignment).task.item
-        answers = {str(items.public): {"overall": self.random.randint(1, 5)}}
+        answers = {str(items.pk): {"overall": self.random.randint(1, 5)}}
         labelling.submit(by=self.user, campaign=self.campaign, assignment=hold.assignment, answers=answers)
         return True
 

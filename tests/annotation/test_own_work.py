@@ -51,7 +51,7 @@ def campaign(rei, ana):
 
 def submit(person, campaign, value=4, **more):
     _seat, hold = labelling.start(by=person, campaign=campaign.pk)
-    (item,) = screens.load(hold.task).items
+    (item,) = screens.load(hold.task, assignment=hold.assignment).items
     questions = campaign.scheme_version.questions.filter(required=True, level="ordinal")
     answers = {str(item): {question.key: value for question in questions}}
     place = {"campaign": campaign.pk, "assignment": hold.assignment}

@@ -21,6 +21,7 @@ from django.db.models import Count
 from annotation.errors import SubmissionRefused
 from annotation.models import Assignment, Campaign, Label, Slot
 from annotation.work import withdrawing
+from annotation.work.item_numbers import item_number
 from config.embedded import programs
 from tests import factories
 from tests.annotation.crowd import Annotator
@@ -198,7 +199,7 @@ def assert_nothing_acknowledged_is_lost(
     for held, item, number in Label.objects.filter(campaign=campaign, superseded_at=None).values_list(
         "assignment", "item__public", "number"
     ):
-        live.setdefault(held, {})[str(item)] = int(number)
+        live.setdefault(held, {})[str(item_number(item, held))] = int(number)
     accepted = {held: given for worker in crowd for held, given in worker.accepted.items()}
     unsure = set().union(*(worker.unsure for worker in crowd))
     assert set(accepted) - researcher.touched <= set(live)

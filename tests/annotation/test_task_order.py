@@ -26,7 +26,7 @@ def positions(who, campaign):
     while (hold := labelling.start(by=who, campaign=campaign.pk)[1]) is not None:
         task = Assignment.objects.get(pk=hold.assignment).task
         came.append(task.position)
-        answers = {str(task.item.public): {"overall": 3}}
+        answers = {str(task.item.pk): {"overall": 3}}
         labelling.submit(by=who, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
     return came
 

@@ -95,7 +95,7 @@ def test_exports_carry_the_number_beside_the_index(client, corpus):
     ana = factories.user("ana")
     campaign = factories.campaign(corpus, annotators=[ana])
     while (hold := labelling.start(by=ana, campaign=campaign.pk)[1]) is not None:
-        item = Assignment.objects.get(pk=hold.assignment).task.item.public
+        item = Assignment.objects.get(pk=hold.assignment).task.item.pk
         answers = {str(item): {"overall": 4}}
         labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
     client.force_login(factories.user(researcher=True))

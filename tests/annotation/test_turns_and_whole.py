@@ -58,10 +58,15 @@ def campaign(ana):
 
 @pytest.fixture
 def items(campaign):
-    """The two turns and the whole, by their public numbers."""
+    """The two turns and the whole, by their ids."""
     rows = Item.objects.filter(continuation__key="zork-1")
-    turns = rows.filter(kind="turn").order_by("turn__position").values_list("public", flat=True)
-    return [*map(str, turns), str(rows.get(kind="dialogue").public)]
+    turns = rows.filter(kind="turn").order_by("turn__position").values_list("pk", flat=True)
+    return [*map(str, turns), str(rows.get(kind="dialogue").pk)]
+
+
+def names(items, task):
+    """What names them in a task."""
+    return [factories.item_name(Item.objects.get(pk=item), task["assignment"]) for item in items]
 
 
 def answers(items, overall=3, **more):
@@ -203,20 +208,21 @@ def test_drafts_revisions_and_evidence_hold_both(ana, campaign, items):
     pointed = {whole: {"overall": [{"line": 4}]}}
     submit(ana, campaign, answers(items, overall=1, why="x"), evidence=pointed)
     kept = held(Assignment.objects.get()).draft
-    assert kept["answers"][whole] == {"overall": 1, "why": "x"}
-    assert kept["evidence"] == pointed
+    name = factories.item_name(Item.objects.get(pk=whole), hold.assignment)
+    assert kept["answers"][name] == {"overall": 1, "why": "x"}
+    assert kept["evidence"] == {name: pointed[whole]}
     labelling.submit(
         by=ana, campaign=campaign.pk, assignment=hold.assignment, answers=answers(items), revising=True
     )
-    live = Label.objects.filter(item__public=whole, superseded_at=None)
+    live = Label.objects.filter(item=whole, superseded_at=None)
     assert {label.question.key: label.value for label in live} == {"overall": 3.0, "why": None}
 
 
 def test_the_database_refuses_an_answer_about_the_wrong_kind_of_item(campaign, items):
     rater = Rater.objects.create(kind="judge", name="j", spec={})
     by_key = {question.key: question for question in Question.objects.filter(version__scheme__key="talk")}
-    whole = Item.objects.get(public=items[2])
-    turn = Item.objects.get(public=items[0])
+    whole = Item.objects.get(pk=items[2])
+    turn = Item.objects.get(pk=items[0])
     for item, key, kind in ((turn, "overall", "dialogue"), (whole, "clear", "turn")):
         with pytest.raises(IntegrityError, match=f"made for {kind} items"), transaction.atomic():
             recording.record(rater=rater, answers=[recording.Answer(item, by_key[key], 1)], occasion="main")
@@ -237,8 +243,8 @@ def test_the_page_has_the_whole_after_the_turns(ana, campaign, items):
     client.force_login(ana)
     response = client.get(f"/work/{campaign.pk}/")
     state = response.context["state"]
-    assert state["task"]["items"] == tuple(map(int, items))
-    assert state["task"]["whole"] == int(items[2])
+    assert [str(item) for item in state["task"]["items"]] == names(items, state["task"])
+    assert state["task"]["whole"] == state["task"]["items"][2]
     assert state["html"].count("data-item=") == 3
     assert state["html"].rindex("The whole dialogue") > state["html"].rindex('class="turn')
     assert {one["key"]: one["about"] for one in response.context["questions"]}["overall"] == "dialogue"
@@ -249,8 +255,8 @@ def test_programs_are_told_which_question_is_about_what(ana, campaign, items):
     client = APIClient()
     client.force_authenticate(ana)
     told = client.post(f"/api/v1/work/{campaign.pk}/next/").json()
-    assert told["task"]["items"] == [int(one) for one in items]
-    assert told["task"]["whole"] == int(items[2])
+    assert [str(item) for item in told["task"]["items"]] == names(items, told["task"])
+    assert told["task"]["whole"] == told["task"]["items"][2]
     assert {one["key"]: one["item_kind"] for one in told["questions"]} == {
         "clear": "turn",
         "rude": "turn",
@@ -280,9 +286,10 @@ def test_previews_show_the_whole_and_leave_nothing(campaign, items):
     sample = previews.of_scheme(definition, None)
     assert (len(sample.items), sample.whole) == (4, sample.items[-1])
     beside = previews.of_scheme(definition, campaign.corpus)
-    assert [str(one) for one in beside.items] == items
+    public = [Item.objects.get(pk=item).public for item in items]
+    assert list(beside.items) == public
     place = previews.places(campaign)[0]
-    assert str(previews.of_campaign(campaign, place).whole) == items[2]
+    assert previews.of_campaign(campaign, place).whole == public[2]
     assert not Assignment.objects.exists()
 
 
@@ -346,7 +353,7 @@ def test_feedback_comes_turn_by_turn_and_the_whole_last(ana, campaign, items):
     labelling.start(by=ana, campaign=campaign.pk)
     agreements.accept(by=ana, campaign=campaign.pk, what="training", version=1)
     hold = labelling.start(by=ana, campaign=campaign.pk)[1]
-    own = [str(item.public) for item in keys.items_at(campaign, spot)]
+    own = [str(item.pk) for item in keys.items_at(campaign, spot)]
     labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers=answers(own))
     found, _ = feedback_of(Assignment.objects.get(pk=hold.assignment))
     assert [(row.place, row.is_right) for row in found] == [("Turn 1", True), ("The whole dialogue", False)]

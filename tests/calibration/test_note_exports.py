@@ -44,7 +44,7 @@ def campaign(rei):
     notes.set_note(line=1, flagged=True, bookmarked=True, **place)
     item = made.tasks.get(pk=hold.task).item
     labelling.submit(
-        answers={str(item.public): {"overall": 3}}, comment="the whole is odd", flagged=True, **place
+        answers={str(item.pk): {"overall": 3}}, comment="the whole is odd", flagged=True, **place
     )
     _, other = labelling.start(by=ben, campaign=made.pk)
     notes.set_note(by=ben, campaign=made.pk, assignment=other.assignment, line=2, comment="no label yet")

@@ -40,7 +40,7 @@ def test_it_moves_in_steps_and_a_revision_does_not_move_it() -> None:
     def rate(person, value, number=1):
         for _ in range(number):
             _, hold = labelling.start(by=person, campaign=campaign.pk)
-            (item,) = screens.load(hold.task).items
+            (item,) = screens.load(hold.task, assignment=hold.assignment).items
             place = {"campaign": campaign.pk, "assignment": hold.assignment}
             answers = {str(item): {question.key: value}}
             labelling.submit(by=person, **place, answers=answers)

@@ -44,7 +44,7 @@ def campaign(rea):
         for value in ANSWERS[person.username]:
             _, hold = labelling.start(by=person, campaign=made.pk)
             items = made.tasks.get(pk=hold.task).item
-            answers = {str(items.public): {"overall": value}}
+            answers = {str(items.pk): {"overall": value}}
             labelling.submit(by=person, campaign=made.pk, assignment=hold.assignment, answers=answers)
     return made
 
@@ -130,7 +130,7 @@ def test_a_submission_is_seen_at_the_next_look(campaign, api, monkeypatch):
     item = campaign.tasks.get(pk=hold.task).item
     labelling.submit(
         by=ana, campaign=campaign.pk, assignment=hold.assignment, revising=True,
-        answers={str(item.public): {"overall": 1}},
+        answers={str(item.pk): {"overall": 1}},
     )  # fmt: skip
     after = api().json()
     alpha = [told["agreement"]["questions"][0]["statistics"][0]["value"] for told in (before, after)]

@@ -1,6 +1,7 @@
 """Hidden checks and repeats: at their rate, indistinguishable, outside the main work; and what follows."""
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
@@ -129,7 +130,7 @@ def test_a_skipped_check_is_not_made_up_for_and_revising_one_changes_no_score(an
         answer(ana, made, hold)
     answer(ana, made, hold, WRONG)
     item = Assignment.objects.get(pk=hold.assignment).task.item
-    again = {str(item.public): {"overall": RIGHT}}
+    again = {str(item.pk): {"overall": RIGHT}}
     labelling.submit(by=ana, campaign=made.pk, assignment=hold.assignment, answers=again, revising=True)
     assert (CheckResult.objects.get().right, CheckResult.objects.get().asked) == (0, 1)
 
@@ -148,9 +149,9 @@ def test_below_a_mark_somebody_is_warned_then_paused_and_left_out_and_no_label_g
         return WRONG if given[-1] == "check" and given.count("check") > 1 else RIGHT
 
     given = work(ana, made, values)
-    assert given.count("check") == 2  # 1 of 2 right: paused at once
+    assert 2 <= given.count("check") <= 4  # 1 of 2 right: paused a few tasks later
     standing = Standing.objects.get(user=ana)
-    assert standing.paused_why == "1 of 2 answers right in the last 2 checks"
+    assert re.fullmatch(r"1 of (\d) answers right in the last \1 checks", standing.paused_why)
     assert standing.left_out_at is not None
     before = Label.objects.count()
     deciding.lift(by=made.created_by, campaign=made, user=ana, reason="talked about it")
@@ -169,9 +170,83 @@ def test_below_a_mark_somebody_is_warned_then_paused_and_left_out_and_no_label_g
 
 def test_a_warning_is_read_before_the_next_task_and_comes_again_only_after_as_many_checks(ana):
     made = campaign(ana, check=6, main=20, check_every=2, warn_below=0.9, least=2, window=10)
-    assert work(ana, made, only_checks_wrong).count("check") == 2
+    before = work(ana, made, only_checks_wrong)
+    assert before.count("check") >= 2
     accept(ana, made, "warning")
-    assert work(ana, made, only_checks_wrong).count("check") == 2
+    assert work(ana, made, only_checks_wrong).count("check") >= 2
+
+
+@pytest.mark.parametrize("mark", ["warn_below", "pause_below"])
+def test_a_warning_or_pause_comes_some_tasks_after_the_check_and_not_always_as_many(db, mark):
+    people = [factories.user() for _ in range(8)]
+    made = campaign(*people, check=1, main=60, check_every=3, least=1, leave_out_below=0.9, **{mark: 0.9})
+    between = []
+    for person in people:
+        given = work(person, made, only_checks_wrong, most=8)
+        between.append(len(given) - 1 - given.index("check"))
+        standing = Standing.objects.get(user=person)
+        assert standing.warned_at or standing.paused_at
+    assert set(between) <= {1, 2, 3, 4}
+    assert len(set(between)) > 1, "always as many tasks later would tell which it was"
+
+
+def test_the_answer_to_a_check_tells_nothing_but_leaves_out_of_gold_at_once(ana, client):
+    made = campaign(ana, check=1, main=20, check_every=2, least=1, leave_out_below=0.9, warn_below=0.9)
+    client.force_login(ana)
+    while occasion_of(hold := start(ana, made)) != "check":
+        answer(ana, made, hold)
+    body = {"answers": {str(Assignment.objects.get(pk=hold.assignment).task.item_id): {"overall": WRONG}}}
+    told = client.post(
+        f"/api/v1/work/{made.pk}/{hold.assignment}/submit/", json.dumps(body), content_type="application/json"
+    ).json()
+    assert told["waiting"] is None
+    assert told["task"] is not None
+    standing = Standing.objects.get(user=ana)
+    assert standing.left_out_at is not None
+    assert standing.warned_at is None
+
+
+NOTED = "noted in <{}>"
+
+
+def test_nothing_but_the_transcript_tells_that_a_repeat_is_the_same_task(ana, client):
+    """Over HTTP: what pages and programs are sent of a task and its repeat shares its texts alone."""
+    made = campaign(ana, main=8, repeat_every=3, repeat_after=1)
+    client.force_login(ana)
+    screens: dict[int, list[tuple[int, str]]] = {}
+    numbers: dict[int, set[int]] = {}
+    while (hold := start(ana, made)) is not None:
+        page = client.get(reverse("work", args=[made.pk])).content.decode()
+        told = client.post(f"/api/v1/work/{made.pk}/next/").json()["task"]
+        screens.setdefault(hold.task, []).append((hold.assignment, page + json.dumps(told)))
+        numbers.setdefault(hold.task, set()).update(told["items"])
+        if occasion_of(hold) != "repeat":
+            last = told["parts"][-1]["lines"][-1]["line"]
+            note(client, made, hold, {"line": last, "comment": NOTED.format(hold.assignment)})
+        answer(ana, made, hold)
+    again = {task: seen for task, seen in screens.items() if len(seen) == 2}
+    assert len(again) >= 2
+    for task, ((first, one), (second, two)) in again.items():
+        assert NOTED.format(first) not in two
+        assert len(numbers[task]) == 2
+        same = long_numbers(one) & long_numbers(two)
+        assert same <= constants(screens, but=task), f"{first} and {second} share {same}"
+
+
+def note(client, made, hold, said):
+    address = reverse("work-note", args=[made.pk, hold.assignment])
+    assert client.post(address, json.dumps(said), content_type="application/json").status_code == 200
+
+
+def long_numbers(text):
+    """Everything in a text that could be an id: numbers and tokens of hexadecimal digits."""
+    return set(re.findall(r"\b(?:[0-9]+|[0-9a-f]{8,})\b", text))
+
+
+def constants(screens, but):
+    """What any two screens of other tasks share, too: the campaign's constants, and small numbers."""
+    others = [long_numbers(text) for task, seen in screens.items() if task != but for _, text in seen]
+    return set.union(*others)
 
 
 def test_a_key_that_is_corrected_counts_the_results_anew(ana):

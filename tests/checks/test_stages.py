@@ -124,7 +124,7 @@ def test_what_was_part_of_the_test_is_not_revised(ana):
             by=ana,
             campaign=made.pk,
             assignment=hold.assignment,
-            answers={str(item.public): {"overall": 5}},
+            answers={str(item.pk): {"overall": 5}},
             revising=True,
         )
 

@@ -66,7 +66,7 @@ def start(who: User, campaign: Campaign) -> Hold | None:
 
 def answer(who: User, campaign: Campaign, hold: Hold, value: float = RIGHT) -> labelling.Outcome:
     item = Assignment.objects.select_related("task__item").get(pk=hold.assignment).task.item
-    answers = {str(item.public): {"overall": value}}
+    answers = {str(item.pk): {"overall": value}}
     return labelling.submit(by=who, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
 
 

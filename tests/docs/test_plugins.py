@@ -102,7 +102,7 @@ def test_a_scheme_is_offered_for_a_campaign_and_rated(load: Any, monkeypatch: py
     rater = Client()
     rater.force_login(ana)
     state = rater.post(reverse("work-next", args=[campaign.pk]), {}, content_type="application/json").json()
-    item = next(iter(corpus.items.filter(kind="turn"))).public
+    item = next(iter(corpus.items.filter(kind="turn"))).pk
     done = rater.post(
         reverse("work-submit", args=[campaign.pk, state["task"]["assignment"]]),
         {"answers": {str(item): {"clear": 3}}},

@@ -130,7 +130,7 @@ def test_a_part_of_a_corpus_without_a_split_is_refused(fake: FakeLLM) -> None:
     corpus = small_corpus()
     with pytest.raises(JudgeError, match="has no split: draw one on its page"):
         selection_of(corpus=corpus.name, part="dev")
-    with pytest.raises(JudgeError, match="There is no part 'train': a corpus is split into dev and test"):
+    with pytest.raises(JudgeError, match="There is no part 'train': parts are dev, test, training"):
         selection_of(corpus=corpus.name, part="train")
 
 

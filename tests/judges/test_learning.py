@@ -68,7 +68,7 @@ def test_on_another_corpus_or_dev_only_what_was_learned_from_is_flagged() -> Non
 
 def test_a_corpus_that_is_not_there_and_a_split_that_is_not_drawn_are_one_line_each() -> None:
     corpus = talks("plain", 1)
-    with pytest.raises(JudgeError, match="learns from dev or from a corpus, and there is no corpus 'gone'"):
+    with pytest.raises(JudgeError, match="learns from dev, training or a corpus; there is no corpus 'gone'"):
         metric_plan("daf@hmm:learn_from=gone", corpus)
     with pytest.raises(JudgeError, match="has no split: draw one"):
         metric_plan("daf@hmm:learn_from=dev", corpus)

@@ -101,9 +101,9 @@ def test_metrics_start_one_run_each(researcher: Client) -> None:
 def test_a_run_may_be_limited_to_dev_where_the_corpus_is_split(researcher: Client) -> None:
     corpus = small_corpus(dialogues=4)
     page = f"{reverse('new-run')}?corpus={corpus.pk}"
-    assert b"Dev and test" not in researcher.get(page).content
+    assert b'name="judge-part"' not in researcher.get(page).content
     splits.draw(corpus=corpus, by=None)
-    assert b"Dev and test" in researcher.get(page).content
+    assert b'name="judge-part"' in researcher.get(page).content
     form = {"kind": "judge", "judge-judge": "rules_baseline:", "judge-samples": "1", "judge-part": "dev"}
     run = Run.objects.get(pk=int(researcher.post(page, form).headers["Location"].strip("/").split("/")[-1]))
     assert run.calls.count() == 2

@@ -100,7 +100,7 @@ def submitted(campaign: Campaign, **answers: Any) -> dict[str, Any]:
 
     by = User.objects.get(username="ann")
     hold = work.start(by=by, campaign=campaign.pk)[1]
-    item = load(hold.task).items[0]
+    item = load(hold.task, assignment=hold.assignment).items[0]
     work.submit(by=by, campaign=campaign.pk, assignment=hold.assignment, answers={str(item): answers})
     rows = Label.objects.filter(rater__user=by).select_related("question")
     return {row.question.key: row.text if row.number is None else row.number for row in rows}

@@ -51,7 +51,7 @@ def measured(corpus: Corpus, researcher: User) -> Measured:
             _, hold = labelling.start(by=person, campaign=made.pk)
             assert hold is not None
             item = made.tasks.get(pk=hold.task).item
-            answers = {str(item.public): {"overall": value}}
+            answers = {str(item.pk): {"overall": value}}
             labelling.submit(by=person, campaign=made.pk, assignment=hold.assignment, answers=answers)
     study = studies.automatic(corpus=corpus, campaign=made, by=researcher)
     gold = making.make(

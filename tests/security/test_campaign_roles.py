@@ -147,7 +147,7 @@ def test_who_looks_after_a_campaign_is_led_to_nothing_that_is_closed_to_them(cam
         by=ana,
         campaign=campaign.pk,
         assignment=hold.assignment,
-        answers={str(campaign.tasks.get(pk=hold.task).item.public): {"overall": 4}},
+        answers={str(campaign.tasks.get(pk=hold.task).item.pk): {"overall": 4}},
         comment="odd",
     )
     client = client_of(person)

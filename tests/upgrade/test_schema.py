@@ -30,7 +30,7 @@ def test_an_upgraded_database_has_the_tables_of_a_new_one(fresh, old) -> None:
     upgraded = catalog()
     for kind, lines in fresh.items():
         assert upgraded[kind] == lines, kind
-    assert len(fresh["triggers"]) == 68
+    assert len(fresh["triggers"]) == 69
     assert any("mark_slot" in line and "returned" in line for line in fresh["functions"])
 
 

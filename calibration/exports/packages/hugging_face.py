@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from annotation.corpora.parts import part_in
 from annotation.models import Continuation, Label, SplitCluster
 from annotation.models.turn_numbers import of_continuations
 from calibration.exports.bundle import Bundle
@@ -78,8 +79,8 @@ def _dialogues(contents: Contents, taken: Taken) -> Blocks:
             ("at", pa.int64()),
         ]
     )
-    texts = ("dialogue", "continuation", "system", "mode", "condition", "cluster", "language", "summary")
-    fields = [(name, pa.string()) for name in (*texts, "metadata", "participants")]
+    texts = ("dialogue", "continuation", "system", "mode", "condition", "cluster", "part", "language")
+    fields = [(name, pa.string()) for name in (*texts, "summary", "metadata", "participants")]
     schema = pa.schema(
         [*fields, ("fake_model", pa.bool_()), ("trial", pa.int64()), ("turns", pa.list_(turn))]
     )
@@ -106,6 +107,7 @@ def _row(material: Material, numbers: list[int]) -> dict[str, Any]:
         "mode": part.mode,
         "condition": _json(dict(part.condition)),
         "cluster": dialogue.cluster,
+        "part": part_in(dialogue.metadata),
         "language": dialogue.language,
         "summary": dialogue.summary,
         "metadata": _json(dict(dialogue.metadata)),

@@ -80,6 +80,7 @@ DIALOGUES = {
     "mode": "`rollout` (goes on where the history ends) or `static` (each turn answers the first `at` turns)",
     "condition": "how it was produced, as JSON",
     "cluster": "what is resampled and split together",
+    "part": "`training` or `evaluation` of a benchmark; empty where the dialogue is in neither",
     "language": "the dialogue's language",
     "summary": "the dialogue's summary",
     "metadata": "what else is known of the dialogue, as JSON",

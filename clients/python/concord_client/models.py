@@ -826,7 +826,7 @@ class Corpus(TypedDict, total=False):
 
 
 class CorpusDetail(TypedDict, total=False):
-    """A corpus with its imports, its systems and the number of live labels."""
+    """A corpus with its imports, its systems, its parts and the number of live labels."""
     id: Required[int]
     name: Required[str]
     source: str
@@ -835,6 +835,7 @@ class CorpusDetail(TypedDict, total=False):
     counts: Required[dict[str, int]]
     imports: Required[list[Import]]
     systems: Required[list[str]]
+    parts: Required[dict[str, int]]
     labels: Required[int]
 
 
@@ -972,6 +973,7 @@ class Dialogue(TypedDict, total=False):
     id: Required[int]
     key: Required[str]
     cluster: Required[str]
+    part: Part44dEnum | BlankEnum
     language: str
     summary: str
     participants: Any
@@ -984,6 +986,7 @@ class DialogueDetail(TypedDict, total=False):
     id: Required[int]
     key: Required[str]
     cluster: Required[str]
+    part: Part44dEnum | BlankEnum
     language: str
     summary: str
     participants: Any
@@ -1202,7 +1205,7 @@ class FactRequestRequest(TypedDict, total=False):
     accepted: bool
 
 
-FallbackEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "trimmed_mean", "severity_adjusted_mean", "weighted", "none"]
+FallbackEnum: TypeAlias = Literal["scale", "majority", "dawid_skene", "mace", "mean", "median", "median_low", "trimmed_mean", "severity_adjusted_mean", "weighted", "none"]
 
 
 class Figure(TypedDict, total=False):
@@ -1326,6 +1329,8 @@ class Gold(TypedDict, total=False):
     scheme: Required[str]
     rule: Required[str]
     options: Any
+    n: Required[int]
+    without: Required[int]
     inputs_hash: Required[str]
     created_at: Required[str]
 
@@ -1351,6 +1356,15 @@ class GoldOptionsRequest(TypedDict, total=False):
 
 
 GoldOptionsTiesEnum: TypeAlias = Literal["none", "lowest", "highest"]
+
+
+class GoldPreview(TypedDict, total=False):
+    """What a rule would choose. Nothing is kept."""
+    rule: Required[str]
+    n: Required[int | None]
+    without: Required[int | None]
+    ties: Required[int | None]
+    unknown: Required[str]
 
 
 class GoldRule(TypedDict, total=False):
@@ -1503,6 +1517,7 @@ class Item(TypedDict, total=False):
     kind: Required[ItemKindEnum]
     system: Required[str | None]
     cluster: Required[str]
+    part: Required[str]
     members: Required[list[Member]]
 
 
@@ -1897,12 +1912,12 @@ class NewGoldRequest(TypedDict, total=False):
     corpus: int
     campaign: int | None
     scheme: Required[str]
-    rule: Required[NewGoldRuleEnum]
+    rule: NewGoldRuleEnum
     options: GoldOptionsRequest
     raters: list[str]
 
 
-NewGoldRuleEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "trimmed_mean", "severity_adjusted_mean", "weighted", "adjudicated"]
+NewGoldRuleEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "median_low", "trimmed_mean", "severity_adjusted_mean", "weighted", "adjudicated"]
 
 
 class NewInvitationRequest(TypedDict, total=False):
@@ -1962,7 +1977,7 @@ class NewProductionsRequest(TypedDict, total=False):
     condition: dict[str, Any]
     name: str
     trials: int
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     min_turns: int
     max_turns: int
     first: int
@@ -2005,7 +2020,7 @@ class NewRunRequest(TypedDict, total=False):
     systems: list[str]
     include_self: bool
     samples: int | None
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     open_test: str
     metric: str
     protocol: str
@@ -2503,6 +2518,12 @@ class Part(TypedDict, total=False):
     folded: Required[bool]
 
 
+Part44dEnum: TypeAlias = Literal["training", "evaluation"]
+
+
+PartD49Enum: TypeAlias = Literal["dev", "test", "training"]
+
+
 class Participant(TypedDict, total=False):
     """Somebody who came by a link: `name` is their account's, `participant` what they are elsewhere."""
     name: Required[str]
@@ -2761,6 +2782,9 @@ class Plan(TypedDict, total=False):
     efforts: Required[list[PlanEffort]]
     answer: Required[list[str]]
     cautions: Required[list[str]]
+    computed_at: Required[str | None]
+    labels_since: Required[bool]
+    computing: Required[ReportJob | None]
 
 
 class PlanCrowd(TypedDict, total=False):
@@ -2824,12 +2848,13 @@ PlayModeEnum: TypeAlias = Literal["explicit", "implicit"]
 
 
 class PlayRequest(TypedDict, total=False):
-    """A baseline that is to decide. `seed` is that of its draws; `part` is dev or test, or empty for both.
+    """A baseline that is to decide. `seed` is that of its draws; `part` is dev, test or training, or empty
+    for all but training.
     """
     agent: Required[AgentEnum]
     mode: PlayModeEnum
     trials: int
-    part: WrittenPartEnum | BlankEnum
+    part: PartD49Enum | BlankEnum
     seed: int
 
 
@@ -4353,9 +4378,6 @@ class WithoutTurnsRequestRequest(TypedDict, total=False):
     first: int
     min_turns: int
     max_turns: int
-
-
-WrittenPartEnum: TypeAlias = Literal["dev", "test"]
 
 
 class WrittenRequest(TypedDict, total=False):

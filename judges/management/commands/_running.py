@@ -35,7 +35,7 @@ class RunCommand(DatabaseCommand):
             action="store_true",
             help="the dialogues' own turns too, even where there are other continuations",
         )
-        parser.add_argument("--part", choices=PARTS, default="", help="only this part of the corpus's split")
+        parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
         parser.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
         parser.add_argument(
             "--wait", action="store_true", help="leave the work to the running workers and wait for them"

@@ -75,7 +75,7 @@ class Command(DatabaseCommand):
             "--name", default="", help="of the system; by default the model and the settings that vary"
         )
         parser.add_argument("--trials", type=int, default=1, help="how often each dialogue is written for")
-        parser.add_argument("--part", choices=PARTS, default="", help="only this part of the corpus's split")
+        parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
         turns = "only dialogues with at {} so many turns of their own"
         parser.add_argument("--min-turns", type=int, default=0, help=turns.format("least"))
         parser.add_argument("--max-turns", type=int, default=0, help=turns.format("most"))

@@ -46,7 +46,7 @@ class Command(generate.Command):
             help="whether the agent declares whom it thinks is meant (explicit), or only acts (implicit)",
         )
         parser.add_argument("--trials", type=int, default=1, help="how often it goes through each scenario")
-        parser.add_argument("--part", choices=PARTS, default="", help="only this part of the corpus's split")
+        parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
         parser.add_argument("--first", type=int, default=0, help="only so many scenarios, by their ids")
         parser.add_argument("--draws", type=int, default=0, help="seed of a baseline's draws (0)")
         parser.add_argument(

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from calibration.answers import figures
-from calibration.answers.figures import Answers, of_group
+from calibration.answers.figures import Answers, row_figures
 from calibration.answers.groups import groups
+from calibration.answers.report_tables import accuracy as accuracy_table
 from calibration.answers.rows import AnswerRow
 from calibration.answers.sheet import Sheet
 from calibration.statistics import Plan
@@ -19,7 +20,7 @@ PLAN = Plan(resamples=400, seed=0)
 
 def made_of(rows: list[AnswerRow], by: tuple[str, ...] = ("system", "condition"), plan: Plan = PLAN):
     answers = Answers(Sheet(rows, plan))
-    return [of_group(answers, group, "strict") for group in groups(rows, by)]
+    return list(row_figures(answers, groups(rows, by), "strict"))
 
 
 def walk(trial: int, letters: str, keys: str, **fields) -> list[AnswerRow]:
@@ -47,6 +48,29 @@ def test_one_trial_has_no_standard_deviation() -> None:
 def test_trials_of_unequal_length_count_alike() -> None:
     (found,) = made_of([*walk(0, "AAAA", "AAAA"), *walk(1, "BB", "AA")])
     assert found.accuracy.value == 0.5
+
+
+def test_rows_that_were_not_asked_the_same_are_compared_on_what_all_were_asked() -> None:
+    """`strong` was asked two more questions, which it failed: on the shared two it is ahead, alone behind."""
+    rows = [*walk(0, "ABEE", "ABCD", system="strong"), *walk(0, "AB", "AC", system="weak")]
+    strong, weak = made_of(rows)
+    assert (strong.accuracy.value, weak.accuracy.value) == (0.5, 0.5)
+    assert (strong.on_shared.value, weak.on_shared.value) == (1.0, 0.5)
+    table = accuracy_table([strong, weak])
+    assert table.heads[1] == "On shared questions"
+    assert "2 of 6 answers are left out of it." in table.notes[1]
+
+
+def test_rows_without_a_question_in_common_are_not_to_be_compared() -> None:
+    rows = [*walk(0, "AB", "AB", system="strong"), *walk(1, "AB", "AC", system="weak")]
+    made = made_of(rows)
+    assert [one.on_shared.result.reason for one in made] == ["no question was asked in every row"] * 2
+    assert "the rows are not to be compared" in accuracy_table(made).notes[1]
+
+
+def test_rows_asked_the_same_have_no_second_accuracy() -> None:
+    rows = [*walk(0, "AB", "AB", system="strong"), *walk(0, "AB", "AC", system="weak")]
+    assert accuracy_table(made_of(rows)).heads[:2] == ("Accuracy", "Strict")
 
 
 def test_the_interval_resamples_sessions_with_all_their_trials() -> None:

@@ -1,0 +1,237 @@
+"""Training dialogues of a benchmark are out of every selection that does not name them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from annotation.corpora import clusters, splits
+from annotation.corpora.parts import part_in, sizes
+from annotation.labels import counts
+from annotation.models import Corpus, Dialogue, Item, LabelCount
+from jobs.models import Call, Endpoint
+from judges.errors import JudgeError
+from judges.material.loading import contents
+from judges.prompt_versions.agreed import agreed
+from judges.protocols import PROTOCOLS
+from judges.rating import actions as rating
+from judges.rating import job
+from judges.rating.estimates import estimate
+from judges.rating.lookup import part_choices, selection_of, split_for
+from judges.rating.metric_plans import metric_plan
+from judges.rating.openings import locked
+from judges.rating.plans import Judge
+from judges.rating.selection import Selection, items
+from systems.producing.dialogues import Dialogues
+from tests import factories
+from tests.corpora.test_api import api, get
+from tests.importing.helpers import continuation, imported, label, line, written
+
+pytestmark = pytest.mark.django_db
+
+PARTS = {"e1": "evaluation", "e2": "evaluation", "e3": "evaluation", "t1": "train", "t2": "train"}
+EVALUATION, TRAINING = ["e1", "e2", "e3"], ["t1", "t2"]
+RULES = Judge("rules_baseline")
+SCORES = {"e1": (4, 4), "e2": (2, 3), "e3": (5, 4), "t1": (1, 5), "t2": (5, 1)}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Corpus:
+    """A benchmark of three dialogues for evaluation and two for training, rated by two people and a judge."""
+    lines = [_line(key, part) for key, part in PARTS.items()]
+    imported(written(tmp_path, *lines), "bench")
+    return Corpus.objects.get(name="bench")
+
+
+def _line(key: str, part: str) -> dict[str, Any]:
+    ann, ben = SCORES[key]
+    place = {"continuation": "model-x"}
+    labels = [
+        label(ann, rater="ann", kind="human", **place),
+        label(ben, rater="ben", kind="human", **place),
+        label(ben, rater="gpt", kind="judge", **place),
+    ]
+    said = [continuation("human", "Well"), continuation("model-x", "So"), continuation("model-y", "Oh")]
+    return line(key, metadata={"part": part, "goal": "meet"}, continuations=said, labels=labels)
+
+
+def test_the_part_comes_from_the_metadata_which_stay_as_they_were(bench: Corpus) -> None:
+    stored = {row.key: (row.part, row.metadata) for row in bench.dialogues.all()}
+    assert stored == {
+        key: ("training" if part == "train" else part, {"part": part, "goal": "meet"})
+        for key, part in PARTS.items()
+    }
+    assert sizes(bench) == {"training": 2, "evaluation": 3}
+    words = {"train": "training", " Training ": "training", "EVALUATION": "evaluation"}
+    assert {word: part_in({"part": word}) for word in words} == words
+    assert [part_in(metadata) for metadata in ({}, {"part": "dev"}, {"part": 1}, {"part": None})] == [""] * 4
+
+
+def test_items_know_that_they_are_of_training(bench: Corpus) -> None:
+    of_training = Item.objects.filter(corpus=bench, training=True)
+    assert set(of_training.values_list("continuation__dialogue__key", flat=True)) == set(TRAINING)
+    assert of_training.count() * 3 == Item.objects.filter(corpus=bench, training=False).count() * 2
+    with pytest.raises(IntegrityError, match="in training"), transaction.atomic():
+        of_training.update(training=False)
+
+
+def test_a_part_is_the_one_that_the_dialogue_came_with(bench: Corpus) -> None:
+    with pytest.raises(IntegrityError, match="the one that it came with"), transaction.atomic():
+        Dialogue.objects.filter(corpus=bench, key="t1").update(part="")
+
+
+def test_no_other_part_is_stored() -> None:
+    with pytest.raises(IntegrityError, match="dialogue_part_known"), transaction.atomic():
+        factories.dialogue(factories.corpus(), part="practice")
+
+
+def test_labels_are_counted_by_training(bench: Corpus) -> None:
+    rows = LabelCount.objects.filter(corpus=bench)
+    assert [counts.total(rows.filter(training=training)).n for training in (False, True)] == [9, 6]
+    assert counts.count(bench) == 15
+    counts.compact()
+    assert [counts.total(rows.filter(training=training)).n for training in (False, True)] == [9, 6]
+
+
+def test_splits_are_drawn_of_what_is_not_training(bench: Corpus) -> None:
+    assert clusters.of_corpus(bench) == set(EVALUATION)
+    split = splits.draw(corpus=bench, by=None)
+    assert set(split.clusters.values_list("cluster", flat=True)) == set(EVALUATION)
+
+
+def test_the_part_stands_in_the_api(bench: Corpus) -> None:
+    assert get("bench/")["parts"] == {"training": 2, "evaluation": 3}
+    rows = get("bench/dialogues/")["results"]
+    assert {row["key"]: row["part"] for row in rows} == {row.key: row.part for row in bench.dialogues.all()}
+    assert [row["key"] for row in get("bench/dialogues/?part=training")["results"]] == TRAINING
+    items = get("bench/items/?dialogue=t1")["results"] + get("bench/items/?dialogue=e1")["results"]
+    assert {row["part"] for row in items if row["key"].startswith("t1/")} == {"training"}
+    assert {row["part"] for row in items if row["key"].startswith("e1/")} == {"evaluation"}
+    detail = api(researcher=True).get(f"/api/v1/dialogues/{bench.dialogues.get(key='t1').pk}/")
+    assert detail.json()["part"] == "training"
+    assert api(researcher=True).get("/api/v1/corpora/bench/dialogues/?part=practice").status_code == 400
+
+
+def test_the_part_stands_on_the_pages(bench: Corpus, researcher: Client) -> None:
+    page = researcher.get("/corpora/bench/").content.decode()
+    assert "2 dialogues, left out unless named" in " ".join(page.split())
+    assert page.count("<td>training</td>") == 2
+    pk = bench.dialogues.get(key="t1").pk
+    assert "<dt>Part</dt><dd>training</dd>" in researcher.get(reverse("dialogue", args=[pk])).content.decode()
+
+
+def test_a_corpus_without_parts_shows_none(corpus: Corpus, researcher: Client) -> None:
+    assert get("c/")["parts"] == {}
+    page = researcher.get("/corpora/c/").content.decode()
+    assert "In training" not in page
+    assert ">Part<" not in page
+
+
+def keys_of(rows: Any, dialogue: str) -> list[str]:
+    """Return the keys of the dialogues that rows are about, in order, each once."""
+    return sorted(set(rows.values_list(f"{dialogue}__key", flat=True)))
+
+
+def judged(corpus: Corpus, part: str) -> list[str]:
+    run = rating.start(by=None, plan=RULES.plan(), selection=selection_of(corpus=corpus.name, part=part))
+    return keys_of(Call.objects.filter(run=run), "continuation__dialogue")
+
+
+def measured(corpus: Corpus, part: str) -> list[str]:
+    plan = metric_plan("dnr", corpus)
+    run = rating.start(by=None, plan=plan, selection=selection_of(corpus=corpus.name, part=part))
+    return keys_of(Call.objects.filter(run=run), "continuation__dialogue")
+
+
+def generated_for(corpus: Corpus, part: str) -> list[str]:
+    return list(Dialogues(corpus, split_for(corpus, part), part).rows().values_list("key", flat=True))
+
+
+def learned_from(corpus: Corpus, part: str) -> list[str]:
+    return [key for key, _ in contents(corpus.pk, part=part)]
+
+
+RUNS = {"judge": judged, "metric": measured, "metric's material": learned_from}
+"""What goes over a corpus, by the dialogues that it takes."""
+
+
+@pytest.mark.parametrize("door", list(RUNS))
+def test_runs_leave_training_out_unless_it_is_named(door: str, bench: Corpus) -> None:
+    assert RUNS[door](bench, "") == EVALUATION
+    assert RUNS[door](bench, "training") == TRAINING
+    splits.draw(corpus=bench, by=None)
+    assert RUNS[door](bench, "") == EVALUATION
+    assert RUNS[door](bench, "training") == TRAINING
+
+
+def test_generation_leaves_training_out_unless_it_is_named(bench: Corpus) -> None:
+    for part, keys in (("", EVALUATION), ("training", TRAINING)):
+        assert generated_for(bench, part) == keys
+        chosen = Dialogues(bench, split_for(bench, part), part)
+        assert [record.id for _, record in chosen.read()] == keys
+        assert chosen.as_json()["part"] == part
+
+
+def test_a_cluster_in_both_parts_gives_dev_and_test_none_of_its_training(tmp_path: Path) -> None:
+    """Files of other people may put one conversation in both."""
+    lines = [_line("e1", "evaluation"), _line("e2", "evaluation"), _line("t1", "train")]
+    shared = [line | {"cluster": {"t1": "e1"}.get(line["id"], line["id"])} for line in lines]
+    imported(written(tmp_path, *shared), "bench")
+    bench = Corpus.objects.get(name="bench")
+    split = splits.draw(corpus=bench, by=None)
+    for part in ("dev", "test"):
+        assert set(generated_for(bench, part)) < {"e1", "e2"}
+        chosen = Selection(bench, split=split, part=part)
+        assert set(keys_of(items(chosen, "turn"), "continuation__dialogue")) < {"e1", "e2"}
+
+
+def test_a_run_on_training_opens_no_test_and_is_another_run(bench: Corpus) -> None:
+    split = splits.draw(corpus=bench, by=None)
+    splits.fix(split=split, by=None)
+    whole, training = (selection_of(corpus="bench", part=part) for part in ("", "training"))
+    assert locked(whole) == split
+    assert locked(training) is None
+    assert whole.digest() != training.digest()
+    assert job._selection(training.as_json()) == training
+
+
+def test_an_estimate_and_the_api_take_the_part(bench: Corpus) -> None:
+    endpoint = Endpoint.objects.create(
+        name="e", base_url="http://localhost:9/v1", model="m", allow_private=True
+    )
+    judge = Judge("cpdscore_detail", endpoint=endpoint)
+    for part, n in (("", 3), ("training", 2)):
+        assert estimate(judge, selection_of(corpus="bench", part=part)).dialogues == n
+        body = {"corpus": "bench", "metric": "dnr", "part": part}
+        made = api(researcher=True).post("/api/v1/runs/", body, format="json").json()
+        calls = Call.objects.filter(run=made["id"])
+        assert len(keys_of(calls, "continuation__dialogue")) == n
+    body = {"corpus": "bench", "metric": "dnr", "part": "practice"}
+    assert api(researcher=True).post("/api/v1/runs/", body, format="json").status_code == 400
+
+
+def test_a_corpus_without_training_has_no_such_part(corpus: Corpus) -> None:
+    with pytest.raises(JudgeError, match="No dialogue of c is in training"):
+        selection_of(corpus="c", part="training")
+    assert part_choices(corpus) == []
+    splits.draw(corpus=corpus, by=None)
+    assert [value for value, _ in part_choices(corpus)] == ["", "dev", "test"]
+
+
+def test_pages_offer_training_where_there_is_some(bench: Corpus, researcher: Client) -> None:
+    for address in (reverse("new-run"), f"{reverse('generate')}?generator=cocoeval_continuation"):
+        joined = "&" if "?" in address else "?"
+        page = researcher.get(f"{address}{joined}corpus={bench.pk}").content.decode()
+        assert '<option value="training">training only</option>' in page
+        assert "all but training" in page
+
+
+def test_worked_examples_come_from_outside_training(bench: Corpus) -> None:
+    protocol = PROTOCOLS["cpdscore_simple"]
+    found = agreed(protocol, bench, None)
+    assert keys_of(Item.objects.filter(pk__in=found), "continuation__dialogue") == EVALUATION
