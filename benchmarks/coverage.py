@@ -34,7 +34,10 @@ SENSITIVITY, SPECIFICITY = 0.75, 0.95
 BINARY_PAIR = ("percent_agreement", "cohen_kappa", "scott_pi", "mcc", "precision", "recall", "f1", "pabak")
 BINARY_PANEL = ("krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "brennan_prediger")
 ORDINAL_PAIR = ("cohen_kappa_linear", "cohen_kappa_quadratic", "spearman", "kendall_tau_b", "pearson")
-FAMILIES = ("binary", "ordered", "prevalence", "equal", "rare")
+FAMILIES = ("binary", "ordered", "prevalence", "people", "equal", "rare")
+PEOPLE, PEOPLE_PREVALENCE, PEOPLE_TURNS, PEOPLE_DIALOGUES = (1, 3), 0.02, (5, 20), (20, 50, 150)
+PEOPLE_MARK = (0.8, 0.004)
+"""How often one of several people marks an item that has the behaviour, and one that has not."""
 RARE_PREVALENCES, RARE_TURNS, RARE_DIALOGUES = (0.01, 0.02, 0.05, 0.1, 0.2), (1, 5, 20), (20, 50, 150, 400)
 RARE_PAIR, RARE_PANEL = ("cohen_kappa", "mcc", "precision", "recall", "f1"), ("krippendorff_alpha",)
 TRUTHS: dict[float | None, dict[str, float]] = {}
@@ -67,6 +70,13 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             *(pool.submit(ordinal_cells, n, *own) for n in sizes if "ordered" in families and not wanted),
             *(pool.submit(prevalence_cells, p, n, *own) for p, n in rates if "prevalence" in families),
         ]
+        shares = [
+            pool.submit(prevalence_cells, PEOPLE_PREVALENCE, n, *own, turns=turns, people=people)
+            for n in sorted(PEOPLE_DIALOGUES, reverse=True)
+            for turns in PEOPLE_TURNS
+            for people in PEOPLE
+            if "people" in families and not wanted
+        ]
         rare = [
             pool.submit(rare_cells, p, turns, n, *own)
             for n in sorted(RARE_DIALOGUES, reverse=True)
@@ -87,6 +97,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             "better": "higher",
         },
         "cells": [c.as_dict() for c in cells],
+        "people": [c.as_dict() for part in shares for c in part.result()],
         "rare": [c.as_dict() for part in rare for c in part.result()],
         "equal_judges_called_different": called,
         "studies": options.studies,
@@ -109,6 +120,7 @@ class Cell:
     bias: float
     expected_positives: float
     turns: int = TURNS
+    people: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready values, rounded."""
@@ -253,29 +265,44 @@ def true_values(
     return {key: float(STATISTICS[key].compute(whole)[0]) for key in (*pair, *panel)}
 
 
-def prevalence_cells(prevalence: float, dialogues: int, studies: range, plan: Plan) -> list[Cell]:
-    """Return coverage and bias of the prevalence estimates: half the dialogues are labelled by a person."""
-    tried: dict[str, list[tuple[float, bool | None]]] = {"rogan_gladen": [], "prediction_powered": []}
+def prevalence_cells(
+    prevalence: float, dialogues: int, studies: range, plan: Plan, *, turns: int = TURNS, people: int = 1
+) -> list[Cell]:
+    """Return coverage and bias of the prevalence estimates: half the dialogues are labelled by people.
+
+    One person marks what is so; of several, each errs at times, and the share of them who mark is estimated.
+    """
+    tried: dict[str, list[tuple[float, bool | None]]] = {"prediction_powered": []}
+    if people == 1:
+        tried["rogan_gladen"] = []  # defined for yes and no alone
     for study in studies:
         rng = np.random.default_rng([study, dialogues, 7])
-        truth = behaviour(rng, prevalence, dialogues)
+        truth = behaviour(rng, prevalence, dialogues, turns)
         judge = rated(rng, truth, 1)[:, 0]
-        cluster = np.arange(truth.size) // TURNS
+        share = truth.ravel() if people == 1 else marked(rng, truth.ravel(), people).mean(axis=1)
+        cluster = np.arange(truth.size) // turns
         known = cluster < dialogues // 2
-        labelled = Labelled.of(truth.ravel()[known], judge[known], cluster[known])
-        results = {
-            "rogan_gladen": rogan_gladen_estimated(
-                labelled, judge[~known], cluster[~known], Plan(plan.resamples, study)
-            ),
-            "prediction_powered": prediction_powered(labelled, judge[~known], cluster[~known]),
-        }
+        labelled = Labelled.of(share[known], judge[known], cluster[known])
+        results = {"prediction_powered": prediction_powered(labelled, judge[~known], cluster[~known])}
+        if people == 1:
+            own = Plan(plan.resamples, study)
+            results["rogan_gladen"] = rogan_gladen_estimated(labelled, judge[~known], cluster[~known], own)
+        target = prevalence if people == 1 else float(np.dot(PEOPLE_MARK, (prevalence, 1 - prevalence)))
         for name, r in results.items():
             if r.value is not None:
-                held = None if r.low is None else bool(r.low <= prevalence <= (r.high or 0.0))
-                tried[name].append((r.value - prevalence, held))
+                held = None if r.low is None else bool(r.low <= target <= (r.high or 0.0))
+                tried[name].append((r.value - target, held))
+    positives = prevalence * (dialogues // 2) * turns
     return [
-        _prevalence_cell(name, prevalence, dialogues, len(studies), found) for name, found in tried.items()
+        _prevalence_cell(name, (prevalence, dialogues, turns, people), len(studies), positives, results)
+        for name, results in tried.items()
     ]
+
+
+def marked(rng: np.random.Generator, truth: np.ndarray, people: int) -> np.ndarray:
+    """Return marks (items x people) of several people, each of whom errs at times."""
+    often, seldom = PEOPLE_MARK
+    return (rng.random((truth.size, people)) < np.where(truth == 1, often, seldom)[:, None]).astype(float)
 
 
 def _share(hits: float, of: float) -> float | None:
@@ -283,15 +310,17 @@ def _share(hits: float, of: float) -> float | None:
 
 
 def _prevalence_cell(
-    name: str, prevalence: float, dialogues: int, studies: int, found: list[tuple[float, bool | None]]
+    name: str,
+    place: tuple[float, int, int, int],
+    studies: int,
+    positives: float,
+    results: list[tuple[float, bool | None]],
 ) -> Cell:
-    held = [h for _, h in found if h is not None]
-    bias = float(np.mean([e for e, _ in found])) if found else float("nan")
-    none = 1 - len(held) / studies
-    labelled_positives = prevalence * (dialogues // 2) * TURNS
-    return Cell(
-        name, prevalence, dialogues, _share(sum(held), len(held)), none, 0.0, bias, labelled_positives
-    )
+    prevalence, dialogues, turns, people = place
+    held = [h for _, h in results if h is not None]
+    bias = float(np.mean([e for e, _ in results])) if results else float("nan")
+    none, coverage = 1 - len(held) / studies, _share(sum(held), len(held))
+    return Cell(name, prevalence, dialogues, coverage, none, 0.0, bias, positives, turns, people)
 
 
 def equal_judges(prevalence: float, dialogues: int, studies: range, plan: Plan) -> dict[str, Any]:

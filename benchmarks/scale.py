@@ -21,6 +21,8 @@ from benchmarks import _home, _scale_made
 
 GOAL_MS = 500.0
 REPEATS = 3
+FIGURES = ("profile", "counts", "turns-and-whole", "preferences")
+"""Pages of a corpus that read its labels; the first answer is timed before a worker has computed anything."""
 PART = 10
 """The second corpus has so many times fewer turns and labels than the first."""
 GOALS = {"import": (60.0, 100.0), "second import": (6.0, 100.0), "report": (60.0, 1000.0)}
@@ -120,6 +122,9 @@ class Bench:
         self.post("start a metric", f"/runs/new/?corpus={corpus.pk}", metric)
         self.jobs("start the runs")
         self.runs = list(Run.objects.order_by("pk").values_list("pk", flat=True))
+        for kind in FIGURES:
+            self.post(f"ask for {kind}", f"/corpora/{corpus.pk}/{kind}/", None)
+        self.jobs("figures")
         self.post("ask for the report", f"/corpora/{corpus.pk}/report/", None)
         self.jobs("report")
         gold = {"scheme": "comperdial_turn@1", "rule": "majority", "ties": "none"}
@@ -148,6 +153,7 @@ class Bench:
             "search, nothing": f"{corpus}?text=nowhere+to+be+seen",
             "search, speaker": f"{corpus}?speaker=ana",
             "dialogue": f"/corpora/dialogue/{self.dialogue}/",
+            **{kind: f"/corpora/{self.corpus.pk}/{kind}/" for kind in FIGURES},
             "delete corpus": f"{corpus}delete/",
             "campaigns": "/campaigns/",
             "new campaign": f"/campaigns/new/?corpus={self.corpus.pk}",

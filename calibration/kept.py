@@ -24,7 +24,7 @@ SMALL = 20_000
 
 @dataclass(frozen=True)
 class Kept:
-    """Figures as plain JSON, their time, whether labels have come since, and then the job of newer ones."""
+    """Figures as plain JSON, their time, whether labels have come since, and the job of newer ones."""
 
     result: Mapping[str, Any]
     at: datetime
@@ -49,20 +49,27 @@ def stamp_of(scope: Scope) -> str:
 
 
 def kept_or_job(
-    *, kind: str, subject: str, scope: Scope, params: Mapping[str, Any], by: User | None, again: bool = False
+    *,
+    kind: str,
+    subject: str,
+    stamp: str,
+    params: Mapping[str, Any],
+    by: User | None,
+    again: bool = False,
+    follows: bool = True,
 ) -> Kept | Job:
     """Return the last figures of a subject, else the job that computes them: under way, or failed.
 
-    Where labels have come since, newer figures are computed in the background; so they are where they are
-    asked for `again`. What failed is not tried with the same labels otherwise. The result of a job of the
-    kind has the `stamp` of what it read.
+    `stamp` is of the labels of now, `subject` names none of them: while labels arrive, no figures would be of
+    all of them. Newer figures are computed where they are asked for `again`, and by themselves where labels
+    have come since and the kind `follows` them. What failed is not tried with the same labels otherwise. The
+    result of a job of the kind has the `stamp` of what it read.
     """
-    stamp = stamp_of(scope)
     jobs = Job.objects.filter(kind=kind, subject=subject)
     done = jobs.filter(state=Job.State.DONE).first()
-    if done is not None and done.result["stamp"] == stamp and not again:
-        return _kept(done, stamp, None)
     last = jobs.first()
+    if done is not None and not again and (done.result["stamp"] == stamp or not follows):
+        return _kept(done, stamp, None if last == done else last)
     is_failed = last is not None and last.state != Job.State.DONE and last.params["stamp"] == stamp
     if last is None or not (last.active or (is_failed and not again)):
         last = actions.start(kind=kind, subject=subject, params={**params, "stamp": stamp}, by=by)

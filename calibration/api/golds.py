@@ -19,16 +19,24 @@ from annotation.permissions import IsResearcherSomewhere
 from calibration import access
 from calibration.api.exports import DOWNLOAD, FORM, PART, response_of, taken_by
 from calibration.api.gold_rules import GoldRuleSerializer, rule_out
-from calibration.api.serializers import ExportPartSerializer, GoldSerializer, NewGoldSerializer
+from calibration.api.serializers import (
+    ExportPartSerializer,
+    GoldPreviewSerializer,
+    GoldSerializer,
+    NewGoldSerializer,
+)
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.changes import changes_of
-from calibration.gold.job import gold_or_job
+from calibration.gold.job import gold_or_job, preview_gold
+from calibration.gold.reading import default_rule_of, reference
 from calibration.gold.rules import RULES
 from calibration.models import Gold
 from calibration.permissions import IsGoldResearcher, must_manage, visible_to
+from calibration.reading.census import offered
+from calibration.reading.scope import scope_of
 from config.filters import Filters, named, numbered, since
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
@@ -72,6 +80,15 @@ def golds(request: Request) -> Response:
 
 def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
     user: Any = request.user
+    choice = _choice(data)
+    try:
+        return gold_or_job(**choice, by=user)
+    except CalibrationError as error:
+        raise ValidationError({"rule": [str(error)]}) from error
+
+
+def _choice(data: dict[str, Any]) -> dict[str, Any]:
+    """Return what gold is chosen from and how; a rule that nobody named follows the questions' scales."""
     key, number = data["scheme"].rsplit("@", 1)
     version = (
         SchemeVersion.objects.filter(scheme__key=key, version=int(number[:9]))
@@ -80,18 +97,32 @@ def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
     )
     if version is None:
         raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
+    corpus, campaign = data["corpus"], data.get("campaign")
+    counted = offered(scope_of(corpus, campaign))
+    return {
+        "corpus": corpus,
+        "campaign": campaign,
+        "scheme_version": version,
+        "rule": data.get("rule") or default_rule_of(counted, reference(version)),
+        "options": data["options"],
+        "raters": data["raters"],
+    }
+
+
+@extend_schema(request=NewGoldSerializer, responses=GoldPreviewSerializer)
+@api_view(["POST"])
+@permission_classes([IsResearcherSomewhere])
+def preview(request: Request) -> Response:
+    """Count the items that would have a value, and those that would stay without one; nothing is kept."""
+    given = NewGoldSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    must_manage(request.user, given.validated_data.get("campaign"))
+    choice = _choice(given.validated_data)
     try:
-        return gold_or_job(
-            corpus=data["corpus"],
-            campaign=data.get("campaign"),
-            scheme_version=version,
-            rule=data["rule"],
-            options=data["options"],
-            raters=data["raters"],
-            by=user,
-        )
+        counted = preview_gold(**choice)
     except CalibrationError as error:
         raise ValidationError({"rule": [str(error)]}) from error
+    return Response(GoldPreviewSerializer({"rule": choice["rule"], **asdict(counted)}).data)
 
 
 @extend_schema(responses=GoldRuleSerializer(many=True))

@@ -19,7 +19,7 @@ from calibration.errors import CalibrationError
 from calibration.models import Study
 from calibration.permissions import IsStudyResearcher
 from calibration.plans import wording
-from calibration.plans.job import plan_or_job
+from calibration.plans.job import newer_job, plan_or_job
 from calibration.plans.query import GOALS, PLANNED, read
 from calibration.studies import actions as studies
 from jobs.models import Job
@@ -49,6 +49,9 @@ class PlanQuerySerializer(Plain):
         required=False, min_value=LEAST, max_value=MOST, help_text="what an hour of rating costs"
     )
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
+    again = serializers.BooleanField(
+        required=False, default=False, help_text="compute a new one where the last is of earlier labels"
+    )
 
 
 class PlanRowSerializer(Plain):
@@ -140,13 +143,20 @@ class PlanSerializer(Plain):
     efforts = PlanEffortSerializer(many=True, help_text="as many raters as the pilot had come first")
     answer = serializers.ListField(child=serializers.CharField())
     cautions = serializers.ListField(child=serializers.CharField())
+    computed_at = serializers.CharField(allow_null=True, help_text="null: of the labels of now")
+    labels_since = serializers.BooleanField(help_text="whether labels have come since, or no longer count")
+    computing = ReportJobSerializer(allow_null=True, help_text="the job that computes a newer one; else null")
 
 
 @extend_schema(parameters=[PlanQuerySerializer], responses={200: PlanSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 @permission_classes([IsStudyResearcher])
 def plan(request: Request, pk: int) -> Response:
-    """Return how many more double-rated dialogues a study needs; while a large plan is computed, 202."""
+    """Return how many more double-rated dialogues a study needs.
+
+    A large plan is computed by a job: 202 until it is done. It stays as it was when labels come, and says so
+    (`labels_since`); `again` asks for a new one, whose job stands at `computing` meanwhile.
+    """
     return _planned(request, access.study(pk))
 
 
@@ -165,10 +175,15 @@ def _planned(request: Request, study: Study) -> Response:
     given.is_valid(raise_exception=True)
     user: Any = request.user
     try:
-        found = plan_or_job(study=study, query=read(given.validated_data, study), by=user)
+        query = read(given.validated_data, study)
+        found = plan_or_job(study=study, query=query, by=user, again=given.validated_data["again"])
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
     if isinstance(found, Job):
+        if not found.active:
+            raise ValidationError({"detail": [found.error or "The job was cancelled: ask `again`."]})
         return Response(ReportJobSerializer(found).data, status=status.HTTP_202_ACCEPTED)
-    said = {"answer": wording.sentences(found), "cautions": wording.cautions(found)}
+    newer = newer_job(study, query) if found.computed_at else None
+    said: dict[str, Any] = {"answer": wording.sentences(found), "cautions": wording.cautions(found)}
+    said |= {"computing": newer if newer and newer.active else None}
     return Response(PlanSerializer(found.as_dict() | said).data)

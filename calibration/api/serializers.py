@@ -12,6 +12,7 @@ from annotation.models import Campaign, Corpus
 from calibration.api.gold_rules import GoldOptionsSerializer
 from calibration.exports.parts import PARTS
 from calibration.gold.rules import RULES
+from calibration.gold.rules.by_scale import MEANING
 from calibration.models import Export, Gold, Report, Study
 from calibration.studies.actions import is_stale
 from calibration.studies.job import under_way
@@ -156,7 +157,7 @@ class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
     scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
-    rule = serializers.ChoiceField(choices=[])
+    rule = serializers.ChoiceField(choices=[], required=False, help_text=f"left out: {MEANING}")
     options = GoldOptionsSerializer(required=False, default=dict)
     raters = serializers.ListField(child=serializers.CharField(), required=False, default=list)
 
@@ -169,14 +170,36 @@ class GoldSerializer(serializers.ModelSerializer[Gold]):
     """A derivation of gold labels."""
 
     scheme = serializers.SerializerMethodField()
+    n = serializers.SerializerMethodField(help_text="items with a value, each question by itself")
+    without = serializers.IntegerField(read_only=True, help_text="items that stay without a value")
 
     class Meta:
         model = Gold
-        fields = ["id", "corpus", "campaign", "scheme", "rule", "options", "inputs_hash", "created_at"]
+        fields = [
+            *("id", "corpus", "campaign", "scheme", "rule", "options", "n", "without", "inputs_hash"),
+            "created_at",
+        ]
+
+    def get_n(self, gold: Gold) -> int:
+        """Return how many items have a value."""
+        return gold.n - gold.without
 
     def get_scheme(self, gold: Gold) -> str:
         """Return key@version."""
         return f"{gold.scheme_version.scheme.key}@{gold.scheme_version.version}"
+
+
+class GoldPreviewSerializer(serializers.Serializer[Any]):
+    """What a rule would choose. Nothing is kept."""
+
+    rule = serializers.CharField()
+    n = serializers.IntegerField(allow_null=True, help_text="items that would have a value")
+    without = serializers.IntegerField(allow_null=True, help_text="items that would stay without one")
+    ties = serializers.IntegerField(allow_null=True, help_text="of these, because answers tie")
+    unknown = serializers.CharField(
+        allow_blank=True,
+        help_text="what is not counted beforehand, and why; the numbers are of what is certain",
+    )
 
 
 class ExportSerializer(serializers.ModelSerializer[Export]):

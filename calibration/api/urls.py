@@ -59,6 +59,7 @@ urlpatterns = [
     path("campaigns/<int:campaign>/plan/", plans.campaign_plan, name="api-campaign-plan"),
     path("campaigns/<int:campaign>/watch/", watching.campaign_watch, name="api-campaign-watch"),
     path("gold/", golds.golds, name="api-golds"),
+    path("gold/preview/", golds.preview, name="api-preview-gold"),
     path("gold/rules/", golds.rules, name="api-gold-rules"),
     path("gold/<int:pk>/difference/<int:other>/", gold_differences.compared, name="api-gold-difference"),
     path(

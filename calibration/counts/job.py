@@ -22,7 +22,7 @@ from calibration.counts.computing import (
     ground_of,
     open_test,
 )
-from calibration.counts.query import CountsQuery, read
+from calibration.counts.query import PEOPLE, CountsQuery, read
 from calibration.errors import CountsRefused
 from calibration.kept import is_small, kept_or_job, stamp_of
 from jobs.errors import JobRefused
@@ -45,10 +45,18 @@ def counts_or_job(*, query: CountsQuery, by: User | None, again: bool = False) -
     if is_small(query.scope):
         return counts_of_figures(ground, figures_of(ground))
     kept = kept_or_job(
-        kind=KIND, subject=_subject(ground), scope=query.scope, params=_params(query), by=by, again=again
+        kind=KIND,
+        subject=_subject(ground),
+        stamp=stamp_of(query.scope),
+        params=_params(query),
+        by=by,
+        again=again,
     )
     if isinstance(kept, Job):
         return kept
+    counted = set(kept.result["raters"])  # people may have joined since
+    raters = tuple(rater for rater in ground.chosen.raters if rater.id in counted) or ground.chosen.raters
+    ground = replace(ground, chosen=replace(ground.chosen, raters=raters))
     return counts_of_figures(ground, _adapter().validate_json(kept.result["figures"]), kept)
 
 
@@ -60,17 +68,21 @@ def counts_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Coun
 
 
 def _subject(ground: Ground) -> str:
-    """Return what a job is about: the question, with whoever and whatever it names."""
+    """Return what a job is about: the query, with the rater and the questions that it names.
+
+    People together are one name: their table stays while more of them join.
+    """
     query, chosen = ground.query, ground.chosen
     named = [
         _params(query),
-        [rater.id for rater in chosen.raters],
+        PEOPLE if chosen.together else chosen.raters[0].id,
         [question.id for question in chosen.questions],
         ground.split.pk if ground.split else None,
         ground.part,
     ]
     key = sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()[:16]
-    return f"counts of corpus {query.corpus.pk}, {key}: {chosen.name}"[:300]
+    rater = PEOPLE if chosen.together else chosen.name
+    return f"counts of corpus {query.corpus.pk}, {key}: {rater}"[:300]
 
 
 def _params(query: CountsQuery) -> dict[str, Any]:
@@ -100,11 +112,13 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
     try:
         query = read(job.params["given"], corpus, campaign)
         stamp = stamp_of(query.scope)
-        figures = figures_of(ground_of(query=query, by=job.created_by))
+        ground = ground_of(query=query, by=job.created_by)
+        figures = figures_of(ground)
     except CountsRefused as refused:
         raise JobRefused(str(refused)) from refused
     progress(1, 1)
-    return {"stamp": stamp, "figures": _adapter().dump_json(figures).decode()}
+    raters = [rater.id for rater in ground.chosen.raters]
+    return {"stamp": stamp, "raters": raters, "figures": _adapter().dump_json(figures).decode()}
 
 
 @cache

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 
 from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import CalibrationError
-from calibration.gold.making import make, rule_named
+from calibration.gold.making import Preview, make, preview, rule_named
 from calibration.models import Gold
 from calibration.reading.scope import scope_of
 from jobs import actions
@@ -48,6 +48,30 @@ def gold_or_job(
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]
     name = campaign.name if campaign else corpus.name
     return actions.start(kind=KIND, subject=f"{rule} over {name}, {digest}"[:300], params=params, by=by)
+
+
+def preview_gold(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    scheme_version: SchemeVersion,
+    rule: str,
+    options: Mapping[str, Any],
+    raters: Sequence[str],
+) -> Preview:
+    """Count what `gold_or_job` would choose, or say why that is not counted. May raise GoldRuleError."""
+    rule_named(rule).checked(options)
+    if scope_of(corpus, campaign).most() > AT_ONCE:
+        unknown = f"there are more than {AT_ONCE:,} labels, and it is counted while the gold is made"
+        return Preview(None, None, None, unknown)
+    return preview(
+        corpus=corpus,
+        campaign=campaign,
+        scheme_version=scheme_version,
+        rule=rule,
+        options=options,
+        raters=raters,
+    )
 
 
 def is_made_at_once(corpus: Corpus, campaign: Campaign | None, rule: str, options: Mapping[str, Any]) -> bool:

@@ -30,6 +30,9 @@ from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
 
 BATCH = 5_000
+TIES_OPTION = "ties"
+TIE = "tie: "
+"""What the reason of an item begins with whose answers tie."""
 Progress = Callable[[int, int], None]
 
 
@@ -97,11 +100,27 @@ def make(
 
 @dataclass(frozen=True)
 class Preview:
-    """What a rule would choose: for how many items, and how many would stay without a value."""
+    """What a rule would choose: how many items would have a value, and how many would stay without one.
 
-    n: int
-    without: int
-    ties: int
+    `ties` of those stay without one because answers tie. `unknown` says what is not counted beforehand, and
+    why; empty where all is. The numbers are then of what is certain, None where nothing is.
+    """
+
+    n: int | None
+    without: int | None
+    ties: int | None
+    unknown: str = ""
+
+    def __str__(self) -> str:
+        """Return it as a sentence or two."""
+        if self.without is None or self.n is None:
+            return f"How many items would stay without a value is not known: {self.unknown}."
+        of = f"of {self.n + self.without:,} {'item' if self.n + self.without == 1 else 'items'}"
+        if self.unknown:
+            nobody = f"At least {self.without:,} {of} would stay without a value, as nobody answered"
+            return f"{nobody if self.without else f'Each {of} has an answer'}; {self.unknown}."
+        ties = f", {self.ties:,} of them because answers tie" if self.ties else ""
+        return f"{self.without:,} {of} would stay without a value by this rule{ties}."
 
 
 def preview(
@@ -113,21 +132,41 @@ def preview(
     options: Mapping[str, Any],
     raters: Sequence[str],
 ) -> Preview:
-    """Count what `make` would choose of the same, without keeping anything. May raise GoldRuleError."""
+    """Count what `make` would choose of the same, without keeping anything. May raise GoldRuleError.
+
+    A slow rule is not estimated: what is certain of it are the items that nobody answered or decided.
+    """
     chosen_rule = rule_named(rule)
     checked = chosen_rule.checked(options)
     if checked.get(DECISIONS) == IGNORED:
         chosen_rule = replace(chosen_rule, reads_adjudications=False)
     source = read(corpus, campaign, scheme_version, raters, chosen_rule)
     fitting, _ = _fitting(source, chosen_rule, checked)
+    if chosen_rule.is_slow(checked):
+        return _without_estimate(source, fitting, chosen_rule, checked)
     reasons: list[str] = []
     for data in fitting:
         answers = source.answers(data, chosen_rule, checked)
         chosen = chosen_rule.choose(answers, checked)
         votes = enumerate(_votes(answers.ratings))
         reasons += [_value(answers.ratings, chosen, row, counts)[1] for row, counts in votes]
-    ties = sum(reason.startswith("tie: ") for reason in reasons)
-    return Preview(len(reasons), sum(bool(reason) for reason in reasons), ties)
+    ties = sum(reason.startswith(TIE) for reason in reasons)
+    without = sum(bool(reason) for reason in reasons)
+    return Preview(len(reasons) - without, without, ties)
+
+
+def _without_estimate(
+    source: Source, fitting: Sequence[SubjectData], rule: Rule, options: Mapping[str, Any]
+) -> Preview:
+    """Return what is certain of a slow rule: a rule that settles every tie stands in for it."""
+    stand_in = {TIES_OPTION: "lowest", DECISIONS: options.get(DECISIONS, FIRST)}
+    chosen = [RULES["majority"].choose(source.answers(data, rule, options), stand_in) for data in fitting]
+    without = sum(each.n_without for each in chosen)
+    n = sum(len(each.items) for each in chosen) - without
+    if options.get(TIES_OPTION, "none") != "none":
+        return Preview(n, without, 0)
+    tie = "how many stay without one because answers tie is known once"
+    return Preview(n, without, None, f"{tie} {rule.title} has been estimated")
 
 
 def _log(gold: Gold, by: User | None) -> None:
@@ -246,4 +285,4 @@ def _value(
         return None, "no rater gave an answer"
     most = max(votes.values())
     tied = [name for name, count in votes.items() if count == most]
-    return None, f"tie: {' and '.join(tied)} with {most} of {sum(votes.values())} each"[:200]
+    return None, f"{TIE}{' and '.join(tied)} with {most} of {sum(votes.values())} each"[:200]

@@ -14,7 +14,7 @@ from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Occasion, SchemeVersion, Split
 from annotation.schemes.base import UNSCALED
 from calibration.errors import GoldRuleError
-from calibration.gold.rules import Answers, Rule
+from calibration.gold.rules import Answers, Rule, default_rule
 from calibration.reading.census import Census, QuestionInfo, census
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
@@ -72,7 +72,7 @@ def read(
         others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
         scope = replace(scope, occasions=others)
     counted = census(scope)
-    asked = _asked(counted, version)
+    asked = _asked(counted, reference(version))
     named = _raters(counted, asked, raters)
     where = places(scope, _kinds(asked, version))
     only = frozenset(named)
@@ -106,9 +106,13 @@ def reference(version: SchemeVersion) -> str:
     return f"{version.scheme.key}@{version.version}"
 
 
-def _asked(counted: Census, version: SchemeVersion) -> list[QuestionInfo]:
-    ref = reference(version)
-    return [q for q in counted.questions.values() if q.scheme == ref and q.level not in UNSCALED]
+def default_rule_of(counted: Census, scheme: str) -> str:
+    """Return the rule for a scheme (key@version) where nobody named one: it follows the questions' scales."""
+    return default_rule(question.level for question in _asked(counted, scheme))
+
+
+def _asked(counted: Census, scheme: str) -> list[QuestionInfo]:
+    return [q for q in counted.questions.values() if q.scheme == scheme and q.level not in UNSCALED]
 
 
 def _kinds(asked: Sequence[QuestionInfo], version: SchemeVersion) -> set[str]:
@@ -119,7 +123,7 @@ def _kinds(asked: Sequence[QuestionInfo], version: SchemeVersion) -> set[str]:
 def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectData], dict[str, int]]:
     """Return what adjudicators decided, by question, and the ids of the items by key."""
     counted = census(scope)
-    asked = _asked(counted, version)
+    asked = _asked(counted, reference(version))
     where = places(scope, _kinds(asked, version))
     found = {q.id: load(scope, Subject(q), counted, where) for q in asked}
     return found, {place.key: pk for pk, place in where.items()}

@@ -10,9 +10,9 @@ from django import forms
 from annotation.models import SchemeVersion
 from annotation.schemes.base import UNSCALED
 from calibration.errors import GoldRuleError
+from calibration.gold.reading import default_rule_of
 from calibration.gold.rules import RULES, Option, Rule, known_options, rules_with, words
 from calibration.reading.census import Census
-from calibration.statistics.core.types import ORDERED
 
 
 def _line(rule: Rule) -> str:
@@ -42,8 +42,8 @@ class GoldForm(forms.Form):
             for q in counted.questions.values()
             if q.level not in UNSCALED and not q.scheme.startswith("metric:")
         ]
-        if asked and all(q.level in ORDERED for q in asked if q.scheme == asked[0].scheme):
-            self.fields["rule"].initial = "median"
+        if asked:
+            self.fields["rule"].initial = default_rule_of(counted, asked[0].scheme)
         schemes = {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in asked}
         for name, choices in (
             ("scheme", list(schemes.items())),

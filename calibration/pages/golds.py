@@ -28,8 +28,8 @@ from calibration.gold.changes import changes_of, counts_everybody
 from calibration.gold.described import described
 from calibration.gold.difference import comparable
 from calibration.gold.findings import told
-from calibration.gold.job import gold_or_job, is_made_at_once
-from calibration.gold.making import Preview, preview
+from calibration.gold.job import gold_or_job, preview_gold
+from calibration.gold.making import Preview
 from calibration.models import Gold, GoldLabel
 from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.exports import being_written, place_told, taken_by
@@ -100,23 +100,20 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _preview(form: GoldForm, corpus: Corpus, campaign: Campaign | None) -> Preview | None:
-    """Return how many items would stay without a value, where some would; None of what a job makes."""
-    rule, options = form.cleaned_data["rule"], form.options()
+    """Return how many items would stay without a value, where some would or that is not known."""
     try:
-        if not is_made_at_once(corpus, campaign, rule, options):
-            return None
-        found = preview(
+        counted = preview_gold(
             corpus=corpus,
             campaign=campaign,
             scheme_version=form.version(),
-            rule=rule,
-            options=options,
+            rule=form.cleaned_data["rule"],
+            options=form.options(),
             raters=form.cleaned_data["raters"],
         )
     except CalibrationError as error:
         form.add_error(None, str(error))
         return None
-    return found if found.without else None
+    return counted if counted.without or counted.unknown else None
 
 
 def _made(

@@ -15,6 +15,7 @@ from annotation import access as loading
 from annotation.permissions import campaign_researcher_only
 from calibration import access
 from calibration.errors import CalibrationError
+from calibration.kept import Kept
 from calibration.models import Study
 from calibration.pages.refusals import refusal_shown
 from calibration.pages.reports import chart_file, file_of
@@ -43,8 +44,14 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
     status = 200
     try:
         query = read(given, study)
-        found = job.plan_or_job(study=study, query=query, by=_user(request))
+        again = "again" in request.GET
+        found = job.plan_or_job(study=study, query=query, by=_user(request), again=again)
+        if again:
+            return redirect(_address(study, request))
         context |= {"query": query} | _shown(found)
+        if isinstance(found, PlanAnswer) and found.computed_at:
+            newer = job.newer_job(study, query)
+            context["kept"] = Kept({}, found.computed_at, found.labels_since, newer)
     except CalibrationError as refused:
         context["refused"], status = str(refused), 422 if given else 200
     return render(request, "calibration/plan.html", context, status=status)

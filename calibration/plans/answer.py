@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from calibration.plans.effort import Crowd, Effort, Timing, effort
@@ -33,7 +34,8 @@ class PlanAnswer:
     of the numbers looked at does. The ranges are over pilots; an end is None where it lies beyond. `crowd` is
     what the people are called, some of whom may be simulated. `ratings_an_item` is how many people rated an
     item of the pilot, `crowds` the same plan with other numbers of them, `timing` how long an item took them
-    (None: not known) and `pay` what an hour costs.
+    (None: not known) and `pay` what an hour costs. `computed_at` is when a worker computed it, None where
+    it is of the labels of now; `labels_since` whether labels have come since, or no longer count.
     """
 
     study: str
@@ -71,6 +73,8 @@ class PlanAnswer:
     crowds: tuple[Crowd, ...] = ()
     timing: Timing | None = None
     pay: float | None = None
+    computed_at: datetime | None = None
+    labels_since: bool = False
 
     @property
     def efforts(self) -> list[Effort]:
@@ -94,6 +98,7 @@ class PlanAnswer:
         """Return plain values, ready for JSON."""
         plain = asdict(self)
         listed = {"raters": list(self.raters), "rows": plain["rows"], "crowds": list(plain["crowds"])}
+        listed["computed_at"] = self.computed_at.isoformat() if self.computed_at else None
         return plain | listed | {"efforts": [asdict(one) for one in self.efforts]}
 
 

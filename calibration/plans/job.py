@@ -11,13 +11,14 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from calibration.errors import CalibrationError
+from calibration.kept import kept_or_job
 from calibration.models import Study
 from calibration.plans.answer import PlanAnswer, answer_of
 from calibration.plans.computing import compute, pilot_of, ranks_items
 from calibration.plans.pilot import Choices
 from calibration.plans.query import PlanQuery
+from calibration.reading.scope import of_study
 from calibration.statistics import Ratings
-from jobs import actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
 from jobs.models import Job
@@ -32,22 +33,34 @@ FEW_RANKED = 150
 """where each resample ranks its items anew, from at most so many items."""
 
 
-def plan_or_job(*, study: Study, query: PlanQuery, by: User | None) -> PlanAnswer | Job:
-    """Compute a plan at once where it is small, else return its job: the one that has it, or a new one.
+def plan_or_job(*, study: Study, query: PlanQuery, by: User | None, again: bool = False) -> PlanAnswer | Job:
+    """Compute a plan at once where it is small; of a larger one return the last, else the job it waits for.
 
-    Raises PlanRefused or DefinitionError.
+    The last one stays while labels arrive, and says so, until a new one is asked for `again`. Raises
+    PlanRefused or DefinitionError.
     """
-    kept = _kept(study, query)
-    if kept is not None:
-        done = kept.state == Job.State.DONE
-        return replace(answer_of(kept.result["plan"]), pay=query.pay) if done else kept
-    choices = Choices(study)
-    if choices.n_labels(choices.question(query.question)) > FEW_LABELS:
-        return start(study=study, query=query, by=by)
-    asked, ratings = pilot_of(study=study, query=query, choices=choices, by=by)
-    if not is_quick(query, ratings):
-        return start(study=study, query=query, by=by)
-    return compute(study=study, query=query, choices=choices, asked=asked, ratings=ratings)
+    subject = _subject(study, query)
+    if not Job.objects.filter(kind=KIND, subject=subject).exists():
+        choices = Choices(study)
+        if choices.n_labels(choices.question(query.question)) <= FEW_LABELS:
+            asked, ratings = pilot_of(study=study, query=query, choices=choices, by=by)
+            if is_quick(query, ratings):
+                return compute(study=study, query=query, choices=choices, asked=asked, ratings=ratings)
+    params = {"study": study.pk, "query": asdict(query)}
+    stamp = of_study(study).stamp()
+    kept = kept_or_job(
+        kind=KIND, subject=subject, stamp=stamp, params=params, by=by, again=again, follows=False
+    )
+    if isinstance(kept, Job):
+        return kept
+    answer = answer_of(kept.result["plan"])
+    return replace(answer, pay=query.pay, computed_at=kept.at, labels_since=kept.labels_since)
+
+
+def newer_job(study: Study, query: PlanQuery) -> Job | None:
+    """Return the job that computes a newer plan than the last finished one, or that failed to."""
+    last = Job.objects.filter(kind=KIND, subject=_subject(study, query)).first()
+    return None if last is None or last.state == Job.State.DONE else last
 
 
 def is_quick(query: PlanQuery, ratings: Ratings) -> bool:
@@ -57,30 +70,17 @@ def is_quick(query: PlanQuery, ratings: Ratings) -> bool:
     return ratings.n_items <= FEW_RANKED or not ranks_items(query, ratings)
 
 
-def _kept(study: Study, query: PlanQuery) -> Job | None:
-    """Return the newest job of the same question about the same labels; one that failed is made again."""
-    found = Job.objects.filter(kind=KIND, subject=_subject(study, query)).first()
-    if found is None or found.state in (Job.State.FAILED, Job.State.CANCELLED):
-        return None
-    return found
-
-
-def start(*, study: Study, query: PlanQuery, by: User | None) -> Job:
-    """Start computing in the background and return the job; one at a time per question."""
-    params = {"study": study.pk, "query": asdict(query)}
-    return actions.start(kind=KIND, subject=_subject(study, query), params=params, by=by)
-
-
 def _subject(study: Study, query: PlanQuery) -> str:
     return f"study {study.pk}, {query.part}, {query.key(study)}: {study.name}"[:300]
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Compute the plan that a job asks for; its result is {plan: the answer}."""
+    """Compute the plan that a job asks for; its result is {plan: the answer, stamp}."""
     study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
     if study is None:
         raise JobRefused("the study was deleted")
     query = PlanQuery(**job.params["query"])
+    stamp = of_study(study).stamp()
     try:
         choices = Choices(study)
         asked, ratings = pilot_of(study=study, query=query, choices=choices, by=job.created_by)
@@ -89,7 +89,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
         )
     except CalibrationError as error:
         raise JobRefused(str(error)) from error
-    return {"plan": found.as_dict()}
+    return {"plan": found.as_dict(), "stamp": stamp}
 
 
 JOB = JobKind(KIND, "Plan", run)

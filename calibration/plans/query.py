@@ -11,7 +11,6 @@ from typing import Any, Literal, get_args
 
 from calibration.errors import PlanRefused
 from calibration.models import Study
-from calibration.reading.scope import of_study
 from calibration.statistics import STATISTICS
 from calibration.statistics.planned_figures import GAP
 from calibration.statistics.pooled import POOLED
@@ -47,11 +46,8 @@ class PlanQuery:
     pay: float | None = None
 
     def key(self, study: Study) -> str:
-        """Return a short text that changes with the query and with the labels that it is about."""
-        stamp = of_study(study).stamp()
-        told = json.dumps(
-            [study.pk, stamp, study.definition, asdict(replace(self, pay=None))], sort_keys=True
-        )
+        """Return a short text that changes with the query and the study's definition, and not with labels."""
+        told = json.dumps([study.pk, study.definition, asdict(replace(self, pay=None))], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 

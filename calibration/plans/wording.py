@@ -161,9 +161,14 @@ def money_of(amount: float | None) -> str:
 
 def cautions(answer: PlanAnswer) -> list[str]:
     """Return what one may and may not conclude, the plan's own limits first."""
-    if answer.reason:
-        return []
     said = []
+    if answer.labels_since and answer.computed_at:
+        said.append(
+            f"It is of the labels of {answer.computed_at:%-d %B %Y, %H:%M %Z}: labels have come since, or no "
+            "longer count."
+        )
+    if answer.reason:
+        return said
     if answer.rough:
         said.append(
             f"A pilot of {answer.n_pilot} dialogues is small: even the range holds the truth less often than "

@@ -90,7 +90,12 @@ def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = 
 def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> Kept | Job:
     subject = f"profile of corpus {corpus.pk}: {corpus.name}"[:300]
     return kept_or_job(
-        kind=KIND, subject=subject, scope=of_corpus(corpus), params={"corpus": corpus.pk}, by=by, again=again
+        kind=KIND,
+        subject=subject,
+        stamp=stamp_of(of_corpus(corpus)),
+        params={"corpus": corpus.pk},
+        by=by,
+        again=again,
     )
 
 

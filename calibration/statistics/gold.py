@@ -1,4 +1,4 @@
-"""One label per item from several raters: majority, mean, median, trimmed mean, severity-adjusted mean.
+"""One label per item from several raters: majority, mean, medians, trimmed mean, severity-adjusted mean.
 
 Every function says how many ratings each item had and how sure the label is; an item without a label is NaN
 and counted, never guessed. More are in ``dawid_skene``, ``mace``, ``weighting`` and ``adjudication``.
@@ -109,6 +109,19 @@ def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
     rated = (~np.isnan(block)).any(axis=1)
     values[rated] = np.nanmedian(block[rated], axis=1)
     return _central(ratings, block, values, "median")
+
+
+def median_low(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
+    """Median per item, the lower of two in the middle: always a value that somebody gave.
+
+    Confidence as for the mean.
+    """
+    block = np.sort(_numeric(ratings, columns), axis=1)  # NaN last
+    n = (~np.isnan(block)).sum(axis=1)
+    values = np.full(len(block), np.nan)
+    rated = n > 0
+    values[rated] = block[rated, (n[rated] - 1) // 2]
+    return _central(ratings, block, values, "lower median")
 
 
 def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, share: float = 0.2) -> Chosen:

@@ -79,6 +79,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
                 "saved",
                 "asked",
                 "sent",
+                "lost",
                 "prompt_hash",
                 "tokens_in",
                 "tokens_out",

@@ -109,6 +109,7 @@ BY_NAME = {
     "PATCH /api/v1/endpoints/{id}/": "a name is taken, an address refused",
     "GET /api/v1/exports/labels.{form}": "one of corpus and campaign, that there is",
     "POST /api/v1/gold/": "corpus, scheme and raters are named",
+    "POST /api/v1/gold/preview/": "corpus, scheme and raters are named",
     "POST /api/v1/runs/": "corpus, systems, metric or protocol are named",
     "POST /api/v1/productions/": "corpus, generator and endpoint are named",
     "POST /api/v1/productions/estimate/": "corpus, generator and endpoint are named",

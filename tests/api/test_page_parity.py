@@ -205,7 +205,7 @@ report-progress: api-study
 open-test: api-open-test
 report-file: api-report-file
 golds: api-golds
-new-gold: api-golds api-gold-rules
+new-gold: api-golds api-preview-gold api-gold-rules
 gold: api-gold
 gold-file: api-gold-labels
 gold-difference: api-gold-difference

@@ -109,6 +109,41 @@ def test_gold_is_made_and_downloaded(api: APIClient, rated: World) -> None:
     assert api.get(f"/api/v1/gold/{gold.pk}/").json()["options"]["ties"] == "highest"
 
 
+def test_gold_is_counted_before_it_is_made_by_the_rule_that_fits_the_scale(
+    api: APIClient, rated: World
+) -> None:
+    body = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rule": "majority"}
+    counted = api.post("/api/v1/gold/preview/", body, format="json")
+    assert counted.json() == {"rule": "majority", "n": 7, "without": 1, "ties": 1, "unknown": ""}
+    del body["rule"]
+    counted = api.post("/api/v1/gold/preview/", body, format="json")
+    assert counted.json() == {"rule": "median", "n": 8, "without": 0, "ties": 0, "unknown": ""}
+    counted = api.post("/api/v1/gold/preview/", body | {"rule": "adjudicated"}, format="json").json()
+    assert (counted["n"], counted["without"]) == (8, 0)
+    assert not Gold.objects.exists()
+    assert api.post("/api/v1/gold/preview/", body | {"scheme": "none@1"}, format="json").status_code == 400
+
+    made = api.post("/api/v1/gold/", body, format="json").json()
+    assert (made["rule"], made["n"], made["without"]) == ("median", 8, 0)
+    api.post("/api/v1/gold/", body | {"rule": "majority"}, format="json")
+    listed = api.get("/api/v1/gold/?rule=majority").json()["results"]
+    assert [(gold["n"], gold["without"]) for gold in listed] == [(7, 1)]
+
+
+def test_a_slow_rule_is_counted_as_far_as_that_is_certain(api: APIClient) -> None:
+    built = world(dialogues=2, turns=2)
+    built.ask("act", "nominal", ["ask", "tell"])
+    for name in ("ann", "ben", "cem"):
+        built.say(name, "act", ["ask", "tell", "ask", None])
+    body = {"corpus": built.corpus.pk, "scheme": "act@1", "rule": "dawid_skene"}
+    counted = api.post("/api/v1/gold/preview/", body, format="json").json()
+    assert (counted["n"], counted["without"], counted["ties"]) == (3, 1, None)
+    assert counted["unknown"].endswith("is known once Dawid-Skene has been estimated")
+    lowest = body | {"options": {"ties": "lowest"}}
+    counted = api.post("/api/v1/gold/preview/", lowest, format="json").json()
+    assert (counted["n"], counted["without"], counted["ties"], counted["unknown"]) == (3, 1, 0, "")
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -107,3 +107,23 @@ def test_export_gold_chooses_and_writes_with_provenance(rated: World, tmp_path: 
     assert (last["rule"], last["rows"], last["scheme"]) == ("mean", 8, "quality@1")
     assert rows[6]["value"] == "1.5"
     assert {row["inputs_hash"] for row in rows} == {last["inputs_hash"]}
+
+
+def test_export_gold_follows_the_scale_and_says_how_many_items_stay_without_a_value(
+    rated: World, tmp_path: Path
+) -> None:
+    rated.ask("act", "nominal", ["ask", "tell"], scheme="acts")
+    rated.say("ann", "act", ["ask", "ask", "tell", None])
+    rated.say("ben", "act", ["ask", "tell", "tell", None])
+    wanted = {
+        "quality": ("median", "Median: 0 of 8 items stay without a value"),
+        "acts": ("majority", "2 of 4 items stay without a value, 1 of them because answers tie"),
+    }
+    for scheme, (rule, line) in wanted.items():
+        out, errors = io.StringIO(), io.StringIO()
+        path = str(tmp_path / f"{scheme}.csv")
+        how = ("export_gold", "--corpus", "talks", "--scheme", scheme, "--output", path)
+        call_command(*how, stdout=out, stderr=errors)
+        (last,) = out.getvalue().splitlines()
+        assert json.loads(last)["rule"] == rule
+        assert line in errors.getvalue()

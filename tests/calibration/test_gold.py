@@ -97,6 +97,15 @@ def test_the_mean_and_the_median_of_ratings() -> None:
     assert [value for value, _, _ in _told(_make(built, "median"))] == [2.0, 2.0]
 
 
+def test_of_two_raters_the_median_is_their_mean_and_the_lower_median_an_answer_of_theirs() -> None:
+    built = world(dialogues=1, turns=3)
+    built.ask("quality", "ordinal", [1, 2, 3, 4, 5])
+    built.say("ann", "quality", [4.0, 2.0, 3.0])
+    built.say("ben", "quality", [1.0, 3.0, 3.0])
+    assert [value for value, _, _ in _told(_make(built, "median"))] == [2.5, 2.5, 3.0]
+    assert [value for value, _, _ in _told(_make(built, "median_low"))] == [1.0, 2.0, 3.0]
+
+
 def test_categories_are_chosen_by_name() -> None:
     built = world(dialogues=1, turns=1)
     built.ask("act", "nominal", ["ask", "tell"])

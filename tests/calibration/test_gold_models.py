@@ -191,8 +191,27 @@ def test_an_item_that_was_adjudicated_alone_has_gold(rated: World) -> None:
     _decide(extra, {1: 4.0})
     labels = _labels(_make(extra, "adjudicated"))
     assert [(label.number, label.source, label.support) for label in labels] == [
-        (2.0, "majority", 1.0),
+        (2.0, "median", 1.0),
         (4.0, "adjudication", None),
+    ]
+
+
+def test_the_fallback_of_adjudication_follows_each_question_s_scale() -> None:
+    built = world(dialogues=1, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3], scheme="both")
+    built.ask("tone", "nominal", ["a", "b"], scheme="both")
+    for name, score, tone in (("ann", 1.0, "a"), ("ben", 2.0, "a"), ("cem", 3.0, "b")):
+        built.say(name, "quality", [score, score])
+        built.say(name, "tone", [tone, tone])
+    _decide(built, {0: 3.0})
+    gold = _make(built, "adjudicated")
+    assert gold.options["fallback"] == "scale"
+    labels = gold.labels.order_by("item_id", "question_id")
+    assert [(label.number or label.text, label.source) for label in labels] == [
+        (3.0, "adjudication"),
+        ("a", "majority"),
+        (2.0, "median"),
+        ("a", "majority"),
     ]
 
 
@@ -215,6 +234,37 @@ def test_nobody_waits_in_a_request_for_a_slow_rule(rated: World) -> None:
     assert isinstance(made, Job)
     assert made.params["options"] == {"ties": "none", "seed": 3, "decisions": "first"}
     assert not Gold.objects.exists()
+
+
+def test_before_a_slow_rule_the_page_says_what_is_certain_and_what_is_not(researcher: Client) -> None:
+    built = world(dialogues=2, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    for name in ("ann", "ben", "cem"):
+        built.say(name, "quality", [1.0, 2.0, None, None])
+    address = f"{reverse('new-gold')}?corpus={built.corpus.pk}"
+    form = {"scheme": "quality@1", "rule": "mace"}
+    page = researcher.post(address, form)
+    text = " ".join(page.content.decode().split())
+    assert "At least 2 of 4 items would stay without a value, as nobody answered; how many stay " in text
+    assert "without one because answers tie is known once MACE has been estimated." in text
+    assert not Job.objects.exists()
+    _decide(built, {2: 3.0, 3: 1.0})
+    page = researcher.post(address, form)
+    assert "Each of 4 items has an answer; how many" in " ".join(page.content.decode().split())
+    assert researcher.post(address, form | {"ties": "lowest"}).status_code == 302, "all have a value"
+    assert researcher.post(address, form | {"confirmed": page.context["form"].choice()}).status_code == 302
+    assert Job.objects.count() == 2
+
+
+def test_before_gold_of_many_labels_the_page_says_that_nothing_is_counted(
+    rated: World, researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("calibration.gold.job.AT_ONCE", 100)
+    page = researcher.post(
+        f"{reverse('new-gold')}?corpus={rated.corpus.pk}", {"scheme": "quality@1", "rule": "median"}
+    )
+    assert "is not known: there are more than 100 labels" in " ".join(page.content.decode().split())
+    assert not Job.objects.exists()
 
 
 def test_the_form_takes_an_option_and_says_what_is_wrong_with_it(rated: World, researcher: Client) -> None:

@@ -242,6 +242,7 @@ def test_the_route_gives_what_the_command_gives(
     address = reverse("api-plan", args=[study.pk])
     found = client.get(address, {"half_width": "0.05"}).json()
     call_command("plan", "polite", "--json", "--half-width", "0.05")
+    assert found.pop("computing") is None
     assert found == json.loads(capsys.readouterr().out)
     assert client.get(address, {"width": "wide"}).status_code == 400
     assert client.get(address, {"part": "test"}).status_code == 400
@@ -286,8 +287,7 @@ def test_a_large_plan_is_computed_beside_the_page(client: Client, monkeypatch: p
     assert "Computing the plan" in client.get(address, {"half_width": "0.1"}).content.decode()
     assert client.get(reverse("api-plan", args=[study.pk]), {"half_width": "0.1"}).status_code == 202
     assert Job.objects.count() == 1
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    _work_off()
     job.refresh_from_db()
     assert (job.state, job.done == job.total > 0) == ("done", True)
     progress = reverse("plan-progress", args=[study.pk, job.pk])
@@ -311,14 +311,71 @@ def test_what_takes_long_is_no_work_for_a_page() -> None:
     assert jobs.is_quick(tabled, made(400, 3))
 
 
-@pytest.mark.django_db
-def test_new_labels_are_a_new_plan(rated: World, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "FEW_CLUSTERS", {"width": 0, "power": 0})
-    query = read({}, study)
-    first = jobs.plan_or_job(study=study, query=query, by=None)
-    assert jobs.plan_or_job(study=study, query=query, by=None) == first
-    rated.say("p9", "polite", [1.0, 0.0])
-    assert jobs.plan_or_job(study=study, query=query, by=None) != first
+def _work_off() -> None:
+    with Heart("jobs") as heart:
+        queue.work("jobs", seconds=20, heart=heart)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_large_plan_stays_while_labels_arrive_and_a_new_one_is_computed_on_request(
+    client: Client, rated: World, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "FEW_LABELS", 0)
+    client.force_login(user(researcher=True))
+    page, api, query = reverse("plan", args=[study.pk]), reverse("api-plan", args=[study.pk]), {"pay": "10"}
+    assert client.get(api, query).status_code == 202
+    rated.say("p8", "polite", [1.0, 0.0])  # overtakes the plan while it waits
+    _work_off()
+    first = client.get(api, query).json()
+    assert (first["labels_since"], first["computing"], first["pay"]) == (False, None, 10)
+    assert "Labels have come since" not in client.get(page, query).content.decode()
+
+    for number in range(2):
+        rated.say(f"q{number}", "polite", [1.0, 0.0])
+        stale = client.get(api, query)
+        assert (stale.status_code, stale.json()["labels_since"], stale.json()["computing"]) == (
+            200,
+            True,
+            None,
+        )
+        assert stale.json()["computed_at"] == first["computed_at"]
+        assert "labels have come since" in stale.json()["cautions"][0]
+    shown = client.get(page, query).content.decode()
+    assert "more double-rated dialogues" in shown
+    assert "Labels have come since, or no longer count." in shown
+    assert "pay=10&amp;again=1" in shown
+    assert (
+        "labels have come since" in client.get(reverse("plan-file", args=[study.pk, "text"])).content.decode()
+    )
+    assert Job.objects.count() == 1, "looking starts nothing"
+
+    assert client.get(page, query | {"again": "1"})["Location"] == f"{page}?pay=10"
+    newer = client.get(api, query).json()
+    assert (newer["computed_at"], newer["computing"]["state"]) == (first["computed_at"], "queued")
+    assert "New figures are being computed" in client.get(page, query).content.decode()
+    _work_off()
+    second = client.get(api, query).json()
+    assert (second["labels_since"], second["computing"]) == (False, None)
+    assert second["computed_at"] > first["computed_at"]
+    assert client.get(api, query | {"again": "true"}).json()["computing"]["state"] == "queued"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_that_failed_says_why_and_is_computed_on_request(
+    client: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "FEW_LABELS", 0)
+    client.force_login(user(researcher=True))
+    page, api = reverse("plan", args=[study.pk]), reverse("api-plan", args=[study.pk])
+    client.get(api)
+    Job.objects.update(state="failed", error="no room")
+    assert "no room" in str(client.get(api).json())
+    shown = client.get(page).content.decode()
+    assert "The plan was not computed: no room." in shown
+    assert f'href="{page}?again=1"' in shown
+    assert client.get(api, {"again": "true"}).status_code == 202
+    _work_off()
+    assert client.get(api).status_code == 200
 
 
 @pytest.mark.django_db

@@ -94,7 +94,6 @@ PASSED_ON = {
     "calibration.preferences.computing.compute_on_test": "open_test",
     "calibration.preferences.computing.open_test": "splits.open_test",
     "calibration.plans.job.plan_or_job": "pilot_of",
-    "calibration.plans.job.start": "actions.start",
     "calibration.studies.job.current": "report_or_job",
     "calibration.studies.job.report_or_job": "studies.compute",
     "calibration.studies.job.start": "actions.start",

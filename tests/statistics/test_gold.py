@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
+
 import numpy as np
 import pytest
 
 from calibration.statistics import Ratings, Record, ratings_from_records
 from calibration.statistics.dawid_skene import dawid_skene
-from calibration.statistics.gold import majority, mean, median, severity_adjusted, trimmed_mean
+from calibration.statistics.gold import majority, mean, median, median_low, severity_adjusted, trimmed_mean
 
 NAN = np.nan
 BLOCK = Ratings.from_matrix(
@@ -36,6 +38,21 @@ def test_mean_and_median_use_the_ratings_there_are() -> None:
     assert median(BLOCK).values[[0, 1, 4]].tolist() == [1, 1.5, 2]
     assert np.isnan(mean(BLOCK).values[3])
     assert np.isnan(median(BLOCK).values[3])
+
+
+def test_the_lower_median_is_that_of_the_standard_library_and_never_between_two_values() -> None:
+    rng = np.random.default_rng(3)
+    block = rng.integers(1, 6, (60, 5)).astype(float)
+    block[rng.random(block.shape) < 0.4] = NAN
+    block[0] = NAN
+    ratings = Ratings.from_matrix(block, level="ordinal", scale=(1, 2, 3, 4, 5))
+    gold = median_low(ratings)
+    assert np.isnan(gold.values[0])
+    rows = [row[~np.isnan(row)].tolist() for row in block]
+    wanted = [statistics.median_low(row) if row else NAN for row in rows]
+    assert np.array_equal(gold.values, wanted, equal_nan=True)
+    assert np.array_equal(gold.confidence, median(ratings).confidence, equal_nan=True)
+    assert gold.n_ratings.tolist() == [len(row) for row in rows]
 
 
 def test_confidence_falls_from_one_to_nothing_as_ratings_part() -> None:

@@ -9,11 +9,13 @@ from calibration.gold.rules import (
     majority,
     mean,
     median,
+    median_low,
     severity_adjusted_mean,
     trimmed_mean,
     weighted,
 )
 from calibration.gold.rules.base import Answers, Option, Rule
+from calibration.gold.rules.by_scale import default_rule
 
 FROM_RATINGS: tuple[Rule, ...] = (
     majority.RULE,
@@ -21,6 +23,7 @@ FROM_RATINGS: tuple[Rule, ...] = (
     mace.RULE,
     mean.RULE,
     median.RULE,
+    median_low.RULE,
     trimmed_mean.RULE,
     severity_adjusted_mean.RULE,
     weighted.RULE,
@@ -42,4 +45,4 @@ def rules_with(option: str) -> list[Rule]:
     return [rule for rule in RULES.values() if option in rule.options]
 
 
-__all__ = ["RULES", "Answers", "Option", "Rule", "known_options", "rules_with"]
+__all__ = ["RULES", "Answers", "Option", "Rule", "default_rule", "known_options", "rules_with"]

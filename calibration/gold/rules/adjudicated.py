@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from calibration.gold.rules.base import Answers, Option, Options, Rule
+from calibration.gold.rules.by_scale import default_rule
 from calibration.statistics.adjudication import adjudicated_first
 from calibration.statistics.core.types import CATEGORIES, ORDERED, Samples
 from calibration.statistics.gold import Chosen
 
 NONE = "none"
+BY_SCALE = "scale"
+"""The fallback that follows each question's scale."""
 DECISIONS = "decisions"
 """The option of every other rule that says what becomes of decisions."""
 FIRST, IGNORED = "first", "ignored"
@@ -41,9 +44,13 @@ def rule(others: Iterable[Rule]) -> Rule:
     """Return the rule that takes adjudications first and else chooses by one of the others."""
     table = {other.key: other for other in others}
 
+    def fallback(answers: Answers, options: Options) -> str:
+        name: str = options["fallback"]
+        return default_rule([answers.ratings.level]) if name == BY_SCALE else name
+
     def choose(answers: Answers, options: Options) -> Chosen:
         assert answers.decisions is not None  # the rule reads adjudications
-        name, chosen = options["fallback"], None
+        name, chosen = fallback(answers, options), None
         if name != NONE:
             chosen = table[name].choose(answers, table[name].checked({}))
         return adjudicated_first(
@@ -51,7 +58,7 @@ def rule(others: Iterable[Rule]) -> Rule:
         )
 
     def check(answers: Answers, options: Options) -> str:
-        name = options["fallback"]
+        name = fallback(answers, options)
         if name != NONE:
             return table[name].unfit(answers, table[name].checked({}))
         decided = answers.empty or (answers.decisions is not None and answers.decisions.raters)
@@ -59,15 +66,17 @@ def rule(others: Iterable[Rule]) -> Rule:
 
     def samples(options: Options) -> Samples | None:
         name = options["fallback"]
+        if name == BY_SCALE:
+            return None  # what fits the scale: the mean where it is ordered, else the first
         return "first" if name == NONE else table[name].samples_of(table[name].checked({}))
 
     def reads_dev(options: Options) -> bool:
         name = options["fallback"]
-        return name != NONE and table[name].reads_dev(table[name].checked({}))
+        return name in table and table[name].reads_dev(table[name].checked({}))
 
     def slow(options: Options) -> bool:
         name = options["fallback"]
-        return name != NONE and table[name].is_slow(table[name].checked({}))
+        return name in table and table[name].is_slow(table[name].checked({}))
 
     choices = {key: other.title for key, other in table.items()}
     return Rule(
@@ -80,9 +89,13 @@ def rule(others: Iterable[Rule]) -> Rule:
         support="the share of the raters who say the same; else that of the other rule",
         options={
             "fallback": Option(
-                "majority",
+                BY_SCALE,
                 "The rule for items that were not adjudicated, with its own defaults.",
-                {**choices, NONE: "no gold label where nothing was adjudicated"},
+                {
+                    BY_SCALE: "the median on an ordered scale, the majority of categories",
+                    **choices,
+                    NONE: "no gold label where nothing was adjudicated",
+                },
             )
         },
         samples=samples,

@@ -10,12 +10,17 @@ from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import CalibrationError
 from calibration.gold import export as gold_export
 from calibration.gold import rules
-from calibration.gold.making import make
+from calibration.gold.described import described
+from calibration.gold.making import TIE, make
+from calibration.gold.reading import default_rule_of, reference
 from calibration.gold.rules import RULES, words
+from calibration.gold.rules.by_scale import MEANING
 from calibration.management import export_options as exporting
 from calibration.management import scope_options as places
 from calibration.management.golds import stored
 from calibration.models import Gold
+from calibration.reading.census import offered
+from calibration.reading.scope import scope_of
 from config.commands import DatabaseCommand
 
 
@@ -38,8 +43,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--rule",
             choices=list(RULES),
-            default="majority",
-            help=f"how to choose (majority). {meant}".replace("%", "%%"),
+            help=f"how to choose ({MEANING}). {meant}".replace("%", "%%"),
         )
         for name, option in rules.known_options().items():
             told = words.help_line(name, option).replace("%", "%%")
@@ -51,24 +55,34 @@ class Command(DatabaseCommand):
         """Find or make the gold, and write it."""
         gold = stored(options["gold"]) if options["gold"] else _made(options)
         taken = exporting.taken(gold.corpus, options)
+        self.stderr.write(_summary(gold))
         facts = gold_export.provenance(gold) | {"part": taken.part or "all"}
         exporting.export(self, gold_export.query(gold, taken), options, facts)
 
 
 def _made(options: dict[str, Any]) -> Gold:
     corpus, campaign = places.place(options["corpus"], options["campaign"])
+    version = _version(corpus, campaign, options["scheme"])
     try:
         return make(
             corpus=corpus,
             campaign=campaign,
-            scheme_version=_version(corpus, campaign, options["scheme"]),
-            rule=options["rule"],
+            scheme_version=version,
+            rule=options["rule"] or default_rule_of(offered(scope_of(corpus, campaign)), reference(version)),
             options={n: options[n] for n in rules.known_options() if options[n] is not None},
             raters=options["raters"],
             by=None,
         )
     except CalibrationError as error:
         raise CommandError(str(error)) from error
+
+
+def _summary(gold: Gold) -> str:
+    """Return how many items have a value, and how many stay without one, as a line for standard error."""
+    ties = gold.labels.filter(reason__startswith=TIE).count() if gold.without else 0
+    because = f", {ties:,} of them because answers tie" if ties else ""
+    items = "item stays" if gold.without == 1 else "items stay"
+    return f"{described(gold)}: {gold.without:,} of {gold.n:,} {items} without a value{because}"
 
 
 def _version(corpus: Corpus, campaign: Campaign | None, named: str | None) -> SchemeVersion:

@@ -546,6 +546,7 @@ class Api(Transport):
         self,
         campaign: int,
         *,
+        again: bool | None = None,
         goal: Literal["width", "power"] | None = None,
         half_width: float | None = None,
         part: Literal["dev", "test", "all"] | None = None,
@@ -559,6 +560,7 @@ class Api(Transport):
         """Return the plan from a campaign as its own pilot: that of its automatic study."""
         path = f"/campaigns/{self.quoted(campaign)}/plan/"
         query = {
+            "again": again,
             "goal": goal,
             "half_width": half_width,
             "part": part,
@@ -1834,6 +1836,12 @@ class Api(Transport):
         path = f"/gold/{self.quoted(id)}/labels.{self.quoted(form)}"
         return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
 
+    def gold_preview_create(self, body: models.NewGoldRequest) -> models.GoldPreview:
+        """Count the items that would have a value, and those that would stay without one; nothing is kept.
+        """
+        path = "/gold/preview/"
+        return cast("models.GoldPreview", self.send("POST", path, body=body, keyed=True))
+
     def gold_rules_list(self) -> list[models.GoldRule]:
         """List the rules by which gold can be chosen, with their options."""
         path = "/gold/rules/"
@@ -2400,6 +2408,7 @@ class Api(Transport):
         self,
         id: int,
         *,
+        again: bool | None = None,
         goal: Literal["width", "power"] | None = None,
         half_width: float | None = None,
         part: Literal["dev", "test", "all"] | None = None,
@@ -2410,10 +2419,14 @@ class Api(Transport):
         statistic: Literal["percent_agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi", "mcc", "fleiss_kappa", "gwet_ac1", "gwet_ac2_linear", "gwet_ac2_quadratic", "brennan_prediger", "krippendorff_alpha", "precision", "recall", "f1", "specificity", "prevalence_index", "bias_index", "pabak", "positive_agreement", "negative_agreement", "icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k", "pearson", "spearman", "kendall_tau_b", "ranking_accuracy", "gap_percent_agreement", "gap_cohen_kappa", "gap_cohen_kappa_linear", "gap_cohen_kappa_quadratic", "gap_scott_pi", "gap_mcc", "gap_f1"] | None = None,
         width: float | None = None,
     ) -> models.Plan | models.ReportJob:
-        """Return how many more double-rated dialogues a study needs; while a large plan is computed, 202.
+        """Return how many more double-rated dialogues a study needs.
+
+        A large plan is computed by a job: 202 until it is done. It stays as it was when labels come, and
+        says so (`labels_since`); `again` asks for a new one, whose job stands at `computing` meanwhile.
         """
         path = f"/studies/{self.quoted(id)}/plan/"
         query = {
+            "again": again,
             "goal": goal,
             "half_width": half_width,
             "part": part,

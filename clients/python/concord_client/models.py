@@ -383,6 +383,7 @@ class Call(TypedDict, total=False):
     saved: str | None
     asked: int
     sent: int
+    lost: int
     prompt_hash: str
     tokens_in: int | None
     tokens_out: int | None
@@ -1205,7 +1206,7 @@ class FactRequestRequest(TypedDict, total=False):
     accepted: bool
 
 
-FallbackEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "trimmed_mean", "severity_adjusted_mean", "weighted", "none"]
+FallbackEnum: TypeAlias = Literal["scale", "majority", "dawid_skene", "mace", "mean", "median", "median_low", "trimmed_mean", "severity_adjusted_mean", "weighted", "none"]
 
 
 class Figure(TypedDict, total=False):
@@ -1329,6 +1330,8 @@ class Gold(TypedDict, total=False):
     scheme: Required[str]
     rule: Required[str]
     options: Any
+    n: Required[int]
+    without: Required[int]
     inputs_hash: Required[str]
     created_at: Required[str]
 
@@ -1354,6 +1357,15 @@ class GoldOptionsRequest(TypedDict, total=False):
 
 
 GoldOptionsTiesEnum: TypeAlias = Literal["none", "lowest", "highest"]
+
+
+class GoldPreview(TypedDict, total=False):
+    """What a rule would choose. Nothing is kept."""
+    rule: Required[str]
+    n: Required[int | None]
+    without: Required[int | None]
+    ties: Required[int | None]
+    unknown: Required[str]
 
 
 class GoldRule(TypedDict, total=False):
@@ -1901,12 +1913,12 @@ class NewGoldRequest(TypedDict, total=False):
     corpus: int
     campaign: int | None
     scheme: Required[str]
-    rule: Required[NewGoldRuleEnum]
+    rule: NewGoldRuleEnum
     options: GoldOptionsRequest
     raters: list[str]
 
 
-NewGoldRuleEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "trimmed_mean", "severity_adjusted_mean", "weighted", "adjudicated"]
+NewGoldRuleEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", "median", "median_low", "trimmed_mean", "severity_adjusted_mean", "weighted", "adjudicated"]
 
 
 class NewInvitationRequest(TypedDict, total=False):
@@ -2774,6 +2786,9 @@ class Plan(TypedDict, total=False):
     efforts: Required[list[PlanEffort]]
     answer: Required[list[str]]
     cautions: Required[list[str]]
+    computed_at: Required[str | None]
+    labels_since: Required[bool]
+    computing: Required[ReportJob | None]
 
 
 class PlanCrowd(TypedDict, total=False):

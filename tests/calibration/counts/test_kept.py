@@ -77,6 +77,23 @@ def test_labels_that_come_are_said_and_newer_counts_computed(made: Made, api: AP
     assert newer["computed_at"] > first["computed_at"]
 
 
+def test_the_table_of_people_stays_while_more_of_them_join(made: Made, api: APIClient) -> None:
+    address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
+    asked = {"rater": "people"}
+    made.mark("ann", planted, kind="human")
+    api.get(address, asked)
+    work_off()
+    first = api.get(address, asked).json()
+    made.mark("sim", planted, kind="human", spec={"simulated": True})
+    stale = api.get(address, asked)
+    assert stale.status_code == 200
+    assert (stale.json()["labels_since"], stale.json()["simulated"]) == (True, False)
+    assert stale.json()["rows"] == first["rows"]
+    work_off()
+    newer = api.get(address, asked).json()
+    assert (newer["labels_since"], newer["simulated"]) == (False, True)
+
+
 def test_another_question_is_another_computation(made: Made, api: APIClient) -> None:
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
     assert [api.get(address, {"seed": seed}).status_code for seed in (1, 1, 2)] == [202, 202, 202]
