@@ -70,14 +70,11 @@ def continuation(
         )
         for position, turn in enumerate(turns)
     )
+    about: Any = {"corpus": dialogue.corpus, "continuation": made, "training": dialogue.part == "training"}
     Item.objects.bulk_create(
         [
-            Item(corpus=dialogue.corpus, kind="dialogue", continuation=made),
-            *(
-                Item(corpus=dialogue.corpus, kind="turn", continuation=made, turn=row)
-                for row in rows
-                if not row.given
-            ),
+            Item(kind="dialogue", **about),
+            *(Item(kind="turn", turn=row, **about) for row in rows if not row.given),
         ]
     )
     return made

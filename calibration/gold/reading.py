@@ -81,7 +81,7 @@ def read(
     adjudicators: tuple[str, ...] = ()
     told: dict[tuple[int, int], list[dict[str, Any]]] = {}
     if rule.reads_adjudications:
-        of_decisions = Scope(corpus, campaign, (Occasion.ADJUDICATION,))
+        of_decisions = replace(scope, occasions=(Occasion.ADJUDICATION,), without=())
         decisions, decided_on = _decisions(of_decisions, version)
         told = _told(of_decisions, version) if decisions else {}
         items |= decided_on

@@ -35,7 +35,10 @@ def add_arguments(parser: CommandParser) -> None:
 def add_part(parser: CommandParser) -> None:
     """Add --part and --purpose."""
     parser.add_argument(
-        "--part", choices=PARTS, default="", help="of a corpus that is split: dev (default), test or all"
+        "--part",
+        choices=PARTS,
+        default="",
+        help="of a corpus that is split: dev (default), test or all; or training, left out else",
     )
     parser.add_argument(
         "--purpose", default="", metavar="TEXT", help="what test is taken out for: logged as a look at test"

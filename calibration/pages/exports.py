@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
 from annotation.labels import pseudonyms
 from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
@@ -188,9 +189,11 @@ def manifest(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def taken_by(request: HttpRequest, corpus: Corpus) -> Taken | None:
-    """Return what a download takes: dev by GET, what the form names by POST; None if refused."""
+    """Return what a download takes: dev or training by GET, what the form names by POST; None if refused."""
     user: Any = request.user
     asked = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
+    if request.GET.get("part") == TRAINING:
+        asked["part"] = TRAINING
     try:
         return take(corpus=corpus, by=user, **asked)
     except CalibrationError as refused:

@@ -45,4 +45,4 @@ class Command(DatabaseCommand):
         if options["notes"]:
             facts["what"] = "notes"
         read = notes if options["notes"] else labels
-        exporting.export(self, read(scope_of(corpus, campaign), taken), options, facts)
+        exporting.export(self, read(scope_of(corpus, campaign, taken.part), taken), options, facts)

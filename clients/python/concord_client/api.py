@@ -864,7 +864,7 @@ class Api(Transport):
         judge: str | None = None,
         layout: Literal["report", "table2", "table3", "table4"] | None = None,
         level: float | None = None,
-        part: Literal["dev", "test", "all"] | None = None,
+        part: Literal["dev", "test", "all", "training"] | None = None,
         resamples: int | None = None,
         score: Literal["strict", "lenient"] | None = None,
         seed: int | None = None,
@@ -898,7 +898,7 @@ class Api(Transport):
         evidence: Literal["none", "partly", "sufficient"] | None = None,
         judge: str | None = None,
         outcome: Literal["failed", "open", "right", "wrong"] | None = None,
-        part: Literal["all", "dev", "test"] | None = None,
+        part: Literal["all", "dev", "test", "training"] | None = None,
         score: Literal["lenient", "strict"] | None = None,
         set: str | None = None,
         source: Literal["quiz", "tkg"] | None = None,
@@ -927,7 +927,7 @@ class Api(Transport):
         jaccard: bool | None = None,
         judge: str | None = None,
         k: str | None = None,
-        part: Literal["dev", "test", "all"] | None = None,
+        part: Literal["dev", "test", "all", "training"] | None = None,
         resamples: int | None = None,
         seed: int | None = None,
         success: Literal["competence", "turn_score"] | None = None,
@@ -974,7 +974,7 @@ class Api(Transport):
         by: str | None = None,
         campaign: int | None = None,
         correction: Literal["auto", "rogan_gladen", "none"] | None = None,
-        part: Literal["dev", "test", "all"] | None = None,
+        part: Literal["dev", "test", "all", "training"] | None = None,
         per_turns: int | None = None,
         questions: str | None = None,
         rater: str | None = None,
@@ -1050,7 +1050,7 @@ class Api(Transport):
         anchor: str | None = None,
         both_bad: Literal["tie", "drop"] | None = None,
         campaign: int | None = None,
-        part: Literal["dev", "test", "all"] | None = None,
+        part: Literal["dev", "test", "all", "training"] | None = None,
         question: str | None = None,
         resamples: int | None = None,
         seed: int | None = None,
@@ -1562,7 +1562,7 @@ class Api(Transport):
         campaign: int | None = None,
         corpus: int | None = None,
         notes: bool | None = None,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
@@ -1606,7 +1606,7 @@ class Api(Transport):
         *,
         campaign: int | None = None,
         corpus: int | None = None,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
         question: Sequence[str] | None = None,
     ) -> bytes | dict[str, Any]:
         """Send labels in the form of another tool, as a zip with a manifest of its files.
@@ -1643,7 +1643,7 @@ class Api(Transport):
         *,
         copy: int | None = None,
         corpus: int,
-        part: Literal["", "all", "dev", "evaluation", "test", "train"] | None = None,
+        part: Literal["", "all", "dev", "evaluation", "test", "training"] | None = None,
         prompting: Literal["taxonomy", "vanilla"] | None = None,
         turns: int | None = None,
         turns_per_call: int | None = None,
@@ -1652,7 +1652,7 @@ class Api(Transport):
         """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
 
         One line for each window of people's own continuations: what `cocoeval_continuation` would send,
-        and the reply that says what people said. `part` is train (without it) or evaluation of a
+        and the reply that says what people said. `part` is training (without it) or evaluation of a
         benchmark, else a part of the split: test by POST with its purpose. Many are written by a job, as
         labels are.
         """
@@ -1672,7 +1672,7 @@ class Api(Transport):
         """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
 
         One line for each window of people's own continuations: what `cocoeval_continuation` would send,
-        and the reply that says what people said. `part` is train (without it) or evaluation of a
+        and the reply that says what people said. `part` is training (without it) or evaluation of a
         benchmark, else a part of the split: test by POST with its purpose. Many are written by a job, as
         labels are.
         """
@@ -1686,7 +1686,7 @@ class Api(Transport):
         campaign: int | None = None,
         continuation: Sequence[int] | None = None,
         corpus: int | None = None,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
         rater: Sequence[str] | None = None,
     ) -> bytes | dict[str, Any]:
         """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts
@@ -1788,7 +1788,7 @@ class Api(Transport):
         other: int,
         form: Literal["csv", "jsonl", "parquet"],
         *,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with its purpose.
         """
@@ -1815,7 +1815,7 @@ class Api(Transport):
         id: int,
         form: Literal["csv", "jsonl", "parquet"],
         *,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose.
         """

@@ -1190,8 +1190,9 @@ class Export(TypedDict, total=False):
 
 
 class ExportPartRequest(TypedDict, total=False):
-    """Which part of the corpus's split is taken out, and what for where that is test."""
-    part: SplitPartEnum
+    """Which part of the corpus is taken out, and what for where that is test. Training only where named.
+    """
+    part: Part40eEnum
     purpose: str
 
 
@@ -1637,7 +1638,7 @@ class LabelOrNoteExportRequest(TypedDict, total=False):
     """
     corpus: int
     campaign: int | None
-    part: SplitPartEnum
+    part: Part40eEnum
     purpose: str
     notes: bool
 
@@ -2177,7 +2178,7 @@ class PackageExportRequest(TypedDict, total=False):
     """
     corpus: int
     campaign: int | None
-    part: SplitPartEnum
+    part: Part40eEnum
     purpose: str
     question: list[str]
 
@@ -2517,6 +2518,9 @@ class Part(TypedDict, total=False):
     heading: Required[str]
     lines: Required[list[ShownLine]]
     folded: Required[bool]
+
+
+Part40eEnum: TypeAlias = Literal["dev", "test", "all", "training"]
 
 
 Part44dEnum: TypeAlias = Literal["training", "evaluation"]
@@ -3575,10 +3579,13 @@ class Setting(TypedDict, total=False):
 SetupEnum: TypeAlias = Literal["as_answered", "with_ties", "without_ties"]
 
 
+SftPartEnum: TypeAlias = Literal["training", "evaluation", "dev", "test", "all"]
+
+
 class SftRequest(TypedDict, total=False):
     """A corpus, the part of it that is taken out (and what for where that is test), the settings."""
     corpus: Required[int]
-    part: TuningPartEnum | BlankEnum
+    part: SftPartEnum | BlankEnum
     purpose: str
     prompting: PromptingEnum
     turns_per_call: int
@@ -3780,9 +3787,6 @@ class Split(TypedDict, total=False):
     fixed_at: str | None
     dev: Required[int]
     test: Required[int]
-
-
-SplitPartEnum: TypeAlias = Literal["dev", "test", "all"]
 
 
 StageEnum: TypeAlias = Literal["attend", "speak", "address", "ground", "compose", "conduct"]
@@ -3997,7 +4001,7 @@ class TranscriptExportRequest(TypedDict, total=False):
     """Which continuations (all that were tagged, where left out), and whose tags (people's)."""
     corpus: int
     campaign: int | None
-    part: SplitPartEnum
+    part: Part40eEnum
     purpose: str
     continuation: list[int]
     rater: list[str]
@@ -4030,9 +4034,6 @@ class TryRequest(TypedDict, total=False):
     presence_penalty: float | None
     logprobs: bool | None
     top_logprobs: int | None
-
-
-TuningPartEnum: TypeAlias = Literal["train", "evaluation", "dev", "test", "all"]
 
 
 class Turn(TypedDict, total=False):
