@@ -1148,6 +1148,25 @@ class Estimate(TypedDict, total=False):
     unanswered: Required[list[Unanswered]]
 
 
+class EstimatedBenchmarkRequest(TypedDict, total=False):
+    """What starts a benchmark, to be estimated: the estimate is the same whatever it is called."""
+    sources: Required[list[BenchmarkSourceRequest]]
+    per_source: Required[int]
+    train: int
+    train_sources: list[str]
+    per_conversation: int
+    seed: int
+    steps: list[StepsEnum]
+    clean: bool
+    verbatim: list[str]
+    part_tokens: int
+    allow_fewer: bool
+    endpoint: str
+    parameters: ParametersRequest
+    name: str
+    leave_out_failed: bool
+
+
 class Event(TypedDict, total=False):
     """A logged act."""
     id: Required[int]
@@ -1890,23 +1909,6 @@ class NewBenchRequest(TypedDict, total=False):
     variant: str
     include_self: bool
     seed: int
-
-
-class NewBenchmarkRequest(TypedDict, total=False):
-    """What a benchmark is made of, and how."""
-    sources: Required[list[BenchmarkSourceRequest]]
-    per_source: Required[int]
-    train: int
-    train_sources: list[str]
-    per_conversation: int
-    seed: int
-    steps: list[StepsEnum]
-    clean: bool
-    verbatim: list[str]
-    part_tokens: int
-    allow_fewer: bool
-    endpoint: str
-    parameters: ParametersRequest
 
 
 class NewGoldRequest(TypedDict, total=False):
