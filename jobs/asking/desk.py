@@ -11,7 +11,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -61,7 +61,6 @@ class Desk:
         self.begun: Counter[int] = Counter()
         self.probations: dict[int, Probation] = {}
         self.noted = Notes()
-        self.marked: set[int] = set()
         self.starved = False
         self.claimer = ThreadPoolExecutor(1, thread_name_prefix="claimer")
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
@@ -211,9 +210,7 @@ class Desk:
         if not outcomes:
             return False
         learned, self.clients.learned = self.clients.learned, {}
-        fakes = set(self.clients.fakes) - self.marked
-        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned, fakes)))
-        self.marked |= fakes
+        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned)))
         self.heart.let_go([outcome.call for outcome in outcomes])
         for outcome in outcomes:
             self.begun.pop(outcome.call, None)
@@ -324,9 +321,9 @@ def _disconnect() -> None:
     connection.close()  # each thread has its own
 
 
-def _written(outcomes: Sequence[Outcome], learned: dict[int, str], fakes: Collection[int]) -> Counts:
-    if learned or fakes:
-        remember(learned, fakes)
+def _written(outcomes: Sequence[Outcome], learned: dict[int, str]) -> Counts:
+    if learned:
+        remember(learned)
     return write(outcomes)
 
 

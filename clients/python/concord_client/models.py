@@ -928,7 +928,7 @@ class DecisionMade(TypedDict, total=False):
 
 
 class DecisionRequest(TypedDict, total=False):
-    """What to do about an annotator, by user name, and why."""
+    """What to do about an annotator, by pseudonym, and why."""
     annotator: Required[str]
     verb: Required[DecisionVerbEnum]
     reason: Required[str]
@@ -1071,7 +1071,7 @@ class DrawRequestRequest(TypedDict, total=False):
 class Endpoint(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked. `fake_model`: replies had the mark of one, whatever its model is called.
+    asked.
     """
     id: Required[int]
     name: Required[str]
@@ -1089,7 +1089,6 @@ class Endpoint(TypedDict, total=False):
     requests_per_minute: int | None
     tokens_per_minute: int | None
     reply_form: ReplyFormEnum | BlankEnum
-    fake_model: Required[bool]
     batch_share: str | None
     batch_most: int
     keep_batch_files: bool
@@ -1106,7 +1105,7 @@ class Endpoint(TypedDict, total=False):
 class EndpointRequest(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked. `fake_model`: replies had the mark of one, whatever its model is called.
+    asked.
     """
     name: Required[str]
     base_url: Required[str]
@@ -2536,9 +2535,8 @@ class Participant(TypedDict, total=False):
     study_id: str
     session_id: str
     link: Required[int]
-    submitted: Required[int | None]
-    joined_at: Required[str]
-    finished_at: str | None
+    joined_on: Required[str]
+    finished_on: Required[str | None]
     code: str
 
 
@@ -2657,7 +2655,7 @@ class PatchedComfortRequest(TypedDict, total=False):
 class PatchedEndpointRequest(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked. `fake_model`: replies had the mark of one, whatever its model is called.
+    asked.
     """
     name: str
     base_url: str
@@ -4200,8 +4198,7 @@ class WatchedAgreement(TypedDict, total=False):
 
 
 class WatchedAnnotator(TypedDict, total=False):
-    """One annotator's part; `attended` and `taken` are median seconds a submitted task."""
-    id: Required[int]
+    """One annotator's part, by pseudonym; `attended` and `taken` are median seconds a submitted task."""
     name: Required[str]
     active: Required[bool]
     submitted: Required[int]
