@@ -1071,7 +1071,7 @@ class DrawRequestRequest(TypedDict, total=False):
 class Endpoint(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     id: Required[int]
     name: Required[str]
@@ -1089,6 +1089,7 @@ class Endpoint(TypedDict, total=False):
     requests_per_minute: int | None
     tokens_per_minute: int | None
     reply_form: ReplyFormEnum | BlankEnum
+    fake_model: Required[bool]
     batch_share: str | None
     batch_most: int
     keep_batch_files: bool
@@ -1105,7 +1106,7 @@ class Endpoint(TypedDict, total=False):
 class EndpointRequest(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     name: Required[str]
     base_url: Required[str]
@@ -2655,7 +2656,7 @@ class PatchedComfortRequest(TypedDict, total=False):
 class PatchedEndpointRequest(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     name: str
     base_url: str
