@@ -43,6 +43,7 @@ class Tidying:
     def __init__(self, origin: Source, corpus: Corpus, *, into: bool) -> None:
         self.names = str(origin.settings.get(FOLD_NAMES, ""))
         self.missing = words_of(str(origin.settings.get(MISSING, "")))
+        self.met: set[str] = set()
         self.judges = judges_of(str(origin.settings.get(JUDGES, "")))
         self.join = self.names == "yes"
         self.dialogues, self.systems, self.raters = (Names(self.join) for _ in range(3))
@@ -120,9 +121,12 @@ class Tidying:
         changed: dict[str, object] = {} if rater == label.rater else {"rater": rater}
         if (kind := self._kind(label, rater, entry)) != label.kind:
             changed["kind"] = kind
-        if label.value is not None and self.missing:
-            cell = raw or (label.value if isinstance(label.value, str) else f"{label.value:g}")
-            if means_nothing(cell.strip(), self.missing):
+        cell = raw or label.value if self.missing else None
+        cell = f"{cell:g}" if isinstance(cell, float | int) else cell
+        if cell and means_nothing(cell.strip(), self.missing):
+            plain = cell.strip().casefold()
+            self.met.add(plain if plain in self.missing else plain.partition(" (")[0])
+            if label.value is not None:
                 reason = cell.partition("(")[2].rstrip(" )") or cell.strip()
                 changed |= {"value": None, "missing": reason, "evidence": ()}
         return replace(label, **changed) if changed else label  # type: ignore[arg-type]
@@ -174,6 +178,8 @@ class Tidying:
             f"Joined: {clashes_told(names.clashes.values(), what)}." for what, names in told if names.clashes
         ]
         notes += [f"Joined: {clashes_told(self.joined, 'speakers')}."] if self.joined else []
+        if unmet := sorted(self.missing - self.met):
+            notes.append(f"No answer reads {', '.join(unmet)}: --missing took nothing as missing for it.")
         groups = {"Judges": "judge", "People": HUMAN}
         for title, kind in groups.items():
             raters = [rater for rater, found in self.kinds.items() if found == kind]

@@ -48,6 +48,12 @@ def test_a_word_for_no_answer_is_refused_unless_it_is_named(corpus: Path, word: 
     assert Label.objects.exclude(missing="").get().missing == word
 
 
+def test_a_word_that_no_answer_reads_is_named(corpus: Path) -> None:
+    result = add(ratings(corpus, "d1/self/1,ann,4", "d2/self/1,ann,N/A (spam)"), missing="n/a, nope, -9")
+    assert "No answer reads -9, nope: --missing took nothing as missing for it." in result.notes
+    assert not any("No answer reads" in note for note in add(ratings(corpus, "d1/self/1,ben,4")).notes)
+
+
 def test_a_number_may_stand_for_no_answer(corpus: Path) -> None:
     add(ratings(corpus, "d1/self/1,ann,4", "d2/self/1,ann,-9"), missing="-9")
     assert [(one.number, one.missing) for one in Label.objects.order_by("id")] == [(4.0, ""), (None, "-9")]
