@@ -123,7 +123,6 @@ def read(study: Study, part: str) -> Inputs:
     split = split_of(study)
     stamp = scope.stamp()
     counted = census(scope)
-    definition = replace(definition, raters=counted.spoken(definition.raters))
     if scope.training:
         definition = replace(definition, split=TRAINING)
     subjects = subjects_of(definition, counted)

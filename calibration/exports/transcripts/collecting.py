@@ -145,7 +145,7 @@ def sheet(scope: Scope, taken: Taken, *, continuations: Sequence[int], raters: S
     if not continuations:
         raise ExportRefused("choose at least one continuation")
     counted = census(scope)
-    known, raters = raters_of(counted), counted.spoken(raters)
+    known = raters_of(counted)
     people = [rater for rater in known if rater.kind == "human"]
     chosen = [rater for rater in known if rater.name in raters] if raters else people or known
     if unknown := set(raters) - {rater.name for rater in known}:

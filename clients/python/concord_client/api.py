@@ -303,16 +303,17 @@ class Api(Transport):
         return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
 
     def campaigns_retrieve(self, campaign: int) -> dict[str, Any]:
-        """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
+        """Researchers: one campaign with its counts, its members, and how many annotators it lacks.
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
         opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
         dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
         `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each
-        stratum each annotator has done or holds. With PATCH, change it: a draft in everything, one that
-        was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters,
-        for which its tasks get new places at once.
+        stratum each annotator has done or holds, without names: work is told by pseudonym (`watch/`).
+        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
+        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
+        once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("GET", path))
@@ -322,16 +323,17 @@ class Api(Transport):
         campaign: int,
         body: models.PatchedCampaignRequest | None = None,
     ) -> dict[str, Any]:
-        """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
+        """Researchers: one campaign with its counts, its members, and how many annotators it lacks.
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
         opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
         dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
         `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each
-        stratum each annotator has done or holds. With PATCH, change it: a draft in everything, one that
-        was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters,
-        for which its tasks get new places at once.
+        stratum each annotator has done or holds, without names: work is told by pseudonym (`watch/`).
+        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
+        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
+        once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))
@@ -350,6 +352,12 @@ class Api(Transport):
         """The browsers in which participants ask to go on, and which are not confirmed yet."""
         path = f"/campaigns/{self.quoted(campaign)}/browsers/"
         return cast(Iterator[models.ParticipantBrowser], self.pages(path))
+
+    def campaigns_browsers_destroy(self, campaign: int, id: int) -> None:
+        """Take a browser from those that wait for a confirmation; one that is confirmed goes on no more.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/browsers/{self.quoted(id)}/"
+        self.send("DELETE", path)
 
     def campaigns_browsers_confirm_create(self, campaign: int, id: int) -> None:
         """Let a participant go on in another browser."""
@@ -537,8 +545,7 @@ class Api(Transport):
         return cast("models.Reordered", self.send("POST", path, body=body, keyed=True))
 
     def campaigns_participants_list(self, campaign: int) -> Iterator[models.Participant]:
-        """Who came by links, with their ids, how many tasks they submitted, and their completion codes.
-        """
+        """Who came by links, with their ids and completion codes; days are of UTC."""
         path = f"/campaigns/{self.quoted(campaign)}/participants/"
         return cast(Iterator[models.Participant], self.pages(path))
 

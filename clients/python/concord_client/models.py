@@ -933,7 +933,7 @@ class DecisionMade(TypedDict, total=False):
 
 
 class DecisionRequest(TypedDict, total=False):
-    """What to do about an annotator, by user name, and why."""
+    """What to do about an annotator, by pseudonym, and why."""
     annotator: Required[str]
     verb: Required[DecisionVerbEnum]
     reason: Required[str]
@@ -2540,9 +2540,8 @@ class Participant(TypedDict, total=False):
     study_id: str
     session_id: str
     link: Required[int]
-    submitted: Required[int | None]
-    joined_at: Required[str]
-    finished_at: str | None
+    joined_on: Required[str]
+    finished_on: Required[str | None]
     code: str
 
 
@@ -4205,8 +4204,7 @@ class WatchedAgreement(TypedDict, total=False):
 
 
 class WatchedAnnotator(TypedDict, total=False):
-    """One annotator's part; `attended` and `taken` are median seconds a submitted task."""
-    id: Required[int]
+    """One annotator's part, by pseudonym; `attended` and `taken` are median seconds a submitted task."""
     name: Required[str]
     active: Required[bool]
     submitted: Required[int]
