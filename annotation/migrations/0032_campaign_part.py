@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0030_marks_due'),
+        ('annotation', '0031_webhooks_tell_pseudonyms'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
