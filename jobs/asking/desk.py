@@ -11,7 +11,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -61,6 +61,7 @@ class Desk:
         self.begun: Counter[int] = Counter()
         self.probations: dict[int, Probation] = {}
         self.noted = Notes()
+        self.marked: set[int] = set()
         self.starved = False
         self.claimer = ThreadPoolExecutor(1, thread_name_prefix="claimer")
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
@@ -210,7 +211,9 @@ class Desk:
         if not outcomes:
             return False
         learned, self.clients.learned = self.clients.learned, {}
-        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned)))
+        fakes = set(self.clients.fakes) - self.marked
+        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned, fakes)))
+        self.marked |= fakes
         self.heart.let_go([outcome.call for outcome in outcomes])
         for outcome in outcomes:
             self.begun.pop(outcome.call, None)
@@ -321,9 +324,9 @@ def _disconnect() -> None:
     connection.close()  # each thread has its own
 
 
-def _written(outcomes: Sequence[Outcome], learned: dict[int, str]) -> Counts:
-    if learned:
-        remember(learned)
+def _written(outcomes: Sequence[Outcome], learned: dict[int, str], fakes: Collection[int]) -> Counts:
+    if learned or fakes:
+        remember(learned, fakes)
     return write(outcomes)
 
 

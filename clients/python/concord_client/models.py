@@ -1076,7 +1076,7 @@ class DrawRequestRequest(TypedDict, total=False):
 class Endpoint(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     id: Required[int]
     name: Required[str]
@@ -1094,6 +1094,7 @@ class Endpoint(TypedDict, total=False):
     requests_per_minute: int | None
     tokens_per_minute: int | None
     reply_form: ReplyFormEnum | BlankEnum
+    fake_model: Required[bool]
     batch_share: str | None
     batch_most: int
     keep_batch_files: bool
@@ -1110,7 +1111,7 @@ class Endpoint(TypedDict, total=False):
 class EndpointRequest(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     name: Required[str]
     base_url: Required[str]
@@ -1150,6 +1151,25 @@ class Estimate(TypedDict, total=False):
     about: Required[bool]
     mode: Required[RunModeEnum]
     unanswered: Required[list[Unanswered]]
+
+
+class EstimatedBenchmarkRequest(TypedDict, total=False):
+    """What starts a benchmark, to be estimated: the estimate is the same whatever it is called."""
+    sources: Required[list[BenchmarkSourceRequest]]
+    per_source: Required[int]
+    train: int
+    train_sources: list[str]
+    per_conversation: int
+    seed: int
+    steps: list[StepsEnum]
+    clean: bool
+    verbatim: list[str]
+    part_tokens: int
+    allow_fewer: bool
+    endpoint: str
+    parameters: ParametersRequest
+    name: str
+    leave_out_failed: bool
 
 
 class Event(TypedDict, total=False):
@@ -1894,23 +1914,6 @@ class NewBenchRequest(TypedDict, total=False):
     variant: str
     include_self: bool
     seed: int
-
-
-class NewBenchmarkRequest(TypedDict, total=False):
-    """What a benchmark is made of, and how."""
-    sources: Required[list[BenchmarkSourceRequest]]
-    per_source: Required[int]
-    train: int
-    train_sources: list[str]
-    per_conversation: int
-    seed: int
-    steps: list[StepsEnum]
-    clean: bool
-    verbatim: list[str]
-    part_tokens: int
-    allow_fewer: bool
-    endpoint: str
-    parameters: ParametersRequest
 
 
 class NewGoldRequest(TypedDict, total=False):
@@ -2661,7 +2664,7 @@ class PatchedComfortRequest(TypedDict, total=False):
 class PatchedEndpointRequest(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     name: str
     base_url: str
