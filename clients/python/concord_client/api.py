@@ -264,7 +264,10 @@ class Api(Transport):
         path = f"/benchmarks/{self.quoted(id)}/go-on/"
         return cast("models.Benchmark", self.send("POST", path, body=body, keyed=True))
 
-    def benchmarks_estimate_create(self, body: models.NewBenchmarkRequest) -> models.BenchmarkEstimate:
+    def benchmarks_estimate_create(
+        self,
+        body: models.EstimatedBenchmarkRequest,
+    ) -> models.BenchmarkEstimate:
         """Estimate instances, calls, tokens and cost; nothing is sent and nothing is kept."""
         path = "/benchmarks/estimate/"
         return cast("models.BenchmarkEstimate", self.send("POST", path, body=body, keyed=True))

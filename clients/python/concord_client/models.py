@@ -407,6 +407,7 @@ class Campaign(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
@@ -465,6 +466,9 @@ class CampaignBatches(TypedDict, total=False):
     listed: Required[list[CampaignBatch]]
 
 
+CampaignPartEnum: TypeAlias = Literal["training"]
+
+
 class CampaignRequest(TypedDict, total=False):
     """A campaign; write with corpus and systems by name, annotators by user name."""
     name: Required[str]
@@ -475,6 +479,7 @@ class CampaignRequest(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
@@ -1146,6 +1151,25 @@ class Estimate(TypedDict, total=False):
     about: Required[bool]
     mode: Required[RunModeEnum]
     unanswered: Required[list[Unanswered]]
+
+
+class EstimatedBenchmarkRequest(TypedDict, total=False):
+    """What starts a benchmark, to be estimated: the estimate is the same whatever it is called."""
+    sources: Required[list[BenchmarkSourceRequest]]
+    per_source: Required[int]
+    train: int
+    train_sources: list[str]
+    per_conversation: int
+    seed: int
+    steps: list[StepsEnum]
+    clean: bool
+    verbatim: list[str]
+    part_tokens: int
+    allow_fewer: bool
+    endpoint: str
+    parameters: ParametersRequest
+    name: str
+    leave_out_failed: bool
 
 
 class Event(TypedDict, total=False):
@@ -1892,23 +1916,6 @@ class NewBenchRequest(TypedDict, total=False):
     seed: int
 
 
-class NewBenchmarkRequest(TypedDict, total=False):
-    """What a benchmark is made of, and how."""
-    sources: Required[list[BenchmarkSourceRequest]]
-    per_source: Required[int]
-    train: int
-    train_sources: list[str]
-    per_conversation: int
-    seed: int
-    steps: list[StepsEnum]
-    clean: bool
-    verbatim: list[str]
-    part_tokens: int
-    allow_fewer: bool
-    endpoint: str
-    parameters: ParametersRequest
-
-
 class NewGoldRequest(TypedDict, total=False):
     """How gold labels are to be chosen."""
     corpus: int
@@ -2580,6 +2587,7 @@ class PatchedCampaignRequest(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
