@@ -13,7 +13,7 @@ from jobs.models import Call, CallCount, Run
 
 SUMS = (
     *("n", "flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms"),
-    *("asked", "cached", "saved", "sent"),
+    *("asked", "cached", "saved", "sent", "lost"),
 )
 TALLY = Tally(table="jobs_callcount", keys=("run_id", "state", "error_kind"), sums=SUMS)
 compact = TALLY.compact

@@ -1,10 +1,12 @@
 """Fake models, for trying out and for tests: what they answer is never taken for a real model's.
 
 Their names begin with `fake` (see `demo.fake_model`); names of judges, pages of runs and reports say it.
+Behind a proxy that calls one otherwise it is known by a header of its replies, and its name says both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 MARK = "(fake model)"
@@ -15,6 +17,27 @@ BEGINNING = "fake"
 
 ENDPOINT = "fake model (for trying out)"
 """The endpoint that the demo makes."""
+
+
+HEADER = "X-Concord-Fake-Model"
+"""Of every response of a fake model. Proxies pass it on, some with a prefix."""
+
+_ALIAS = "fake model as "
+
+
+def aliased(model: str) -> str:
+    """Return the name of a fake model that its server calls otherwise."""
+    return model if is_fake(model) else _ALIAS + model
+
+
+def requested_name(model: str) -> str:
+    """Return the name by which a model is asked for at its server."""
+    return model.removeprefix(_ALIAS)
+
+
+def has_mark(headers: Iterable[str]) -> bool:
+    """Whether the names of a response's headers say that a fake model answered."""
+    return any(name.casefold().endswith(HEADER.casefold()) for name in headers)
 
 
 def earlier_port() -> int:

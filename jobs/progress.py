@@ -26,6 +26,7 @@ STILL_GROWING = (Run.State.QUEUED, Run.State.RUNNING, Run.State.PAUSED)
 class Progress:
     """A run at one moment. `failures` counts failed calls by `jobs.error_kinds`. `rate` is calls finished a
     second lately, `seconds_left` None where unknown, as with batches. `batched` calls are in a batch.
+    `lost` replies were paid for and went with their worker: tokens and cost of these are estimates.
     `fake_model`: what it asks is one, in every call. `key_note` says which workers lack its key,
     `batch_note` what is wrong with its latest batch and what happens next."""
 
@@ -54,6 +55,7 @@ class Progress:
     missing_reason: str
     asked: int
     sent: int
+    lost: int
     cached: int
     saved: Decimal | None
     failures: dict[str, int]
@@ -137,6 +139,7 @@ def progress(run: Run) -> Progress:
         missing_reason=run.missing_reason,
         asked=sums["asked"],
         sent=sums["sent"],
+        lost=sums["lost"],
         cached=sums["cached"],
         saved=sums["saved"] if sums["cached"] and sums["costed"] else None,
         failures=call_counts.failures(run),

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 
 from annotation.campaigns import actions as campaigns
+from annotation.labels import pseudonyms
 from annotation.models import Campaign, Continuation, Corpus, Dialogue, Item, System, Turn
 from annotation.models.schemes import SchemeVersion
 from annotation.work.item_numbers import item_number
@@ -70,14 +71,11 @@ def continuation(
         )
         for position, turn in enumerate(turns)
     )
+    about: Any = {"corpus": dialogue.corpus, "continuation": made, "training": dialogue.part == "training"}
     Item.objects.bulk_create(
         [
-            Item(corpus=dialogue.corpus, kind="dialogue", continuation=made),
-            *(
-                Item(corpus=dialogue.corpus, kind="turn", continuation=made, turn=row)
-                for row in rows
-                if not row.given
-            ),
+            Item(kind="dialogue", **about),
+            *(Item(kind="turn", turn=row, **about) for row in rows if not row.given),
         ]
     )
     return made
@@ -108,6 +106,11 @@ def item_name(item: Item | None, assignment: int) -> str:
     """Return what names an item in an assignment's answers."""
     assert item is not None
     return str(item_number(item.public, assignment))
+
+
+def called(person: User, campaign: Campaign) -> str:
+    """Return the pseudonym under which a campaign's work of a person is told."""
+    return pseudonyms.called(person.pk, campaign.corpus_id)
 
 
 def scheme_version(key: str = "comperdial_turn") -> SchemeVersion:

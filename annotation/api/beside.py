@@ -14,6 +14,7 @@ from annotation import access
 from annotation.api import beside_serializers as serializers
 from annotation.api.refusals import answered
 from annotation.errors import NoteRefused, NotTaskHolder
+from annotation.labels.pseudonyms import of_people
 from annotation.messages import actions as messages
 from annotation.messages import reading
 from annotation.models import Assignment, Thread, turn_numbers
@@ -67,9 +68,11 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
 def campaign_notes(request: Request, campaign: int) -> Response:
     """Researchers: what annotators of a campaign noted on turns, latest first; no bookmarks."""
     pager = Pages()
-    page = pager.paginate_queryset(live(access.campaign(campaign)), request) or []
+    found = access.campaign(campaign)
+    page = pager.paginate_queryset(live(found), request) or []
+    names = of_people({note.user_id for note in page}, found.corpus_id)
     turn_numbers.number(note.turn for note in page)
-    return pager.get_paginated_response([files.as_json(note) for note in page])
+    return pager.get_paginated_response([files.as_json(note, names) for note in page])
 
 
 @extend_schema(parameters=SEARCH, responses=serializers.OwnSubmission(many=True))
@@ -193,7 +196,7 @@ def _thread(thread: Thread, viewer: User) -> dict[str, Any]:
         line = turns.index(thread.turn_id) + 1 if thread.turn_id in turns else None
     return reading.as_json(thread, viewer, line=line) | {
         "campaign": thread.campaign_id,
-        "annotator": thread.annotator.get_username(),
+        "annotator": reading.annotator_of(thread),
         "assignment": thread.assignment_id,
         "waits": thread.waits,
     }

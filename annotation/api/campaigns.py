@@ -97,16 +97,16 @@ def campaign_list(request: Request) -> Response:
 @permission_classes([IsCampaignResearcher])
 @answered
 def campaign(request: Request, campaign: int) -> Response:
-    """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
+    """Researchers: one campaign with its counts, its members, and how many annotators it lacks.
 
     `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
     nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
     opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
     dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
     `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each stratum
-    each annotator has done or holds. With PATCH, change it: a draft in everything, one that was opened in
-    its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters, for which its
-    tasks get new places at once.
+    each annotator has done or holds, without names: work is told by pseudonym (`watch/`). With PATCH,
+    change it: a draft in everything, one that was opened in its name, lease, deadline, limits, annotators,
+    guidelines and, upwards, its raters, for which its tasks get new places at once.
     """
     found = access.campaign(campaign)
     if request.method == "PATCH":
@@ -123,10 +123,6 @@ def _whole(found: Campaign) -> dict[str, Any]:
     members = [
         {
             "username": member["username"],
-            "submitted": member["done"],
-            "seconds_per_task": member["pace"],
-            "skipped": member["skipped"],
-            "flagged": member["flagged"],
             "agreed_to": member["agreed_to"],
             "agreed_at": member["agreed_at"],
         }
@@ -137,7 +133,7 @@ def _whole(found: Campaign) -> dict[str, Any]:
     left_out = campaign_tasks.left_out(found)
     told = {"counts": counts, "members": members, "annotators_lacking": lacking}
     told |= {"left_out": left_out and left_out._asdict(), "sample": sampling.told(found)}
-    told |= {"comparing": comparing.told(found), "balanced": dict(balancing.shares(found))}
+    told |= {"comparing": comparing.told(found), "balanced": balancing.shares(found)}
     return CampaignSerializer(found).data | told
 
 

@@ -13,12 +13,13 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.refusals import answered
-from annotation.models import Assignment, turn_numbers
+from annotation.api.submissions import BY_ANNOTATOR, of_annotator
+from annotation.labels.pseudonyms import of_people, person_called
+from annotation.models import Assignment, Campaign, turn_numbers
 from annotation.permissions import IsCampaignResearcher
 from annotation.work import handing
 from annotation.work.in_hand import in_hand, key_of
 from annotation.work.withdrawing import REASON_LIMIT
-from config.filters import Filters, named
 from config.pagination import Pages, paged
 
 
@@ -30,7 +31,7 @@ class HeldSerializer(serializers.Serializer[Any]):
     """
 
     assignment = serializers.IntegerField(source="pk")
-    annotator = serializers.CharField(source="user.username")
+    annotator = serializers.SerializerMethodField()
     about = serializers.SerializerMethodField()
     turn_number = serializers.IntegerField(
         source="task.item.turn.number", default=None, allow_null=True, read_only=True
@@ -42,23 +43,20 @@ class HeldSerializer(serializers.Serializer[Any]):
     draft_saved_at = serializers.DateTimeField(allow_null=True)
     given = serializers.CharField(source="given_reason")
 
+    def get_annotator(self, row: Assignment) -> str:
+        """Return the pseudonym of who holds it."""
+        return str(self.context["names"][row.user_id])
+
     def get_about(self, row: Assignment) -> str:
         """Return the key of what it is about: of an item, or of a continuation with all its turns."""
         return key_of(row.task)
-
-
-class ToField(serializers.SlugRelatedField[User]):
-    """An annotator, by user name."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(slug_field="username", queryset=User.objects.all(), **kwargs)
 
 
 class GiveSerializer(serializers.Serializer[Any]):
     """Which task to give (an item's key, or a task's number), to whom, and why: the annotator reads it."""
 
     task = serializers.CharField(max_length=2_000)
-    to = ToField()
+    to = serializers.CharField(max_length=20, help_text="an annotator's pseudonym")
     reason = serializers.CharField(max_length=REASON_LIMIT)
 
 
@@ -66,10 +64,19 @@ class TakeSerializer(serializers.Serializer[Any]):
     """Why a task is taken back, which its annotator reads; with `to`, it goes to that annotator."""
 
     reason = serializers.CharField(max_length=REASON_LIMIT)
-    to = ToField(required=False, allow_null=True, default=None)
+    to = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
 
 
-HELD = Filters({"annotator": named("user__username", "annotator")})
+def _told(rows: list[Assignment], campaign: Campaign) -> Any:
+    names = of_people({row.user_id for row in rows}, campaign.corpus_id)
+    return HeldSerializer(rows, many=True, context={"names": names}).data
+
+
+def _annotator(name: str, campaign: Campaign) -> User:
+    person = person_called(name, campaign)
+    if person is None:
+        raise serializers.ValidationError({"to": [f"No annotator of this campaign is called {name!r}."]})
+    return person
 
 
 def _user(request: Request) -> User:
@@ -77,7 +84,7 @@ def _user(request: Request) -> User:
     return request.user
 
 
-@extend_schema(methods=["GET"], parameters=HELD.parameters, responses=HeldSerializer(many=True))
+@extend_schema(methods=["GET"], parameters=[BY_ANNOTATOR], responses=HeldSerializer(many=True))
 @extend_schema(
     methods=["POST"],
     request=GiveSerializer,
@@ -96,12 +103,15 @@ def held(request: Request, campaign: int) -> Response:
         given.is_valid(raise_exception=True)
         told = dict(given.validated_data)
         task = handing.task_named(found, told.pop("task"))
+        told["to"] = _annotator(told["to"], found)
         made = handing.give(by=_user(request), campaign=found, task=task, **told)
-        return Response(HeldSerializer(made).data, status=201)
+        return Response(_told([made], found)[0], status=201)
     pager = Pages()
-    page: list[Assignment] = pager.paginate_queryset(HELD.of(request, in_hand(found)), request) or []
+    page: list[Assignment] = (
+        pager.paginate_queryset(of_annotator(request, found, in_hand(found)), request) or []
+    )
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    return pager.get_paginated_response(HeldSerializer(page, many=True).data)
+    return pager.get_paginated_response(_told(page, found))
 
 
 @extend_schema(request=TakeSerializer, responses=HeldSerializer, operation_id="campaigns_held_take_back")
@@ -117,5 +127,6 @@ def take_back(request: Request, campaign: int, assignment: int) -> Response:
     if to is None:
         made = handing.take_back(by=_user(request), assignment=found, reason=reason)
     else:
-        made = handing.pass_to(by=_user(request), assignment=found, to=to, reason=reason)
-    return Response(HeldSerializer(made).data)
+        person = _annotator(to, found.campaign)
+        made = handing.pass_to(by=_user(request), assignment=found, to=person, reason=reason)
+    return Response(_told([made], found.campaign)[0])

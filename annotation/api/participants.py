@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, ClassVar
 
 from django.urls import reverse
@@ -64,14 +65,23 @@ class ParticipantSerializer(serializers.ModelSerializer[Participant]):
     name = serializers.CharField(source="user.username")
     participant = serializers.CharField(source="external_id")
     link = serializers.IntegerField(source="link_id")
-    submitted = serializers.IntegerField(source="done", allow_null=True)
+    joined_on = serializers.SerializerMethodField()
+    finished_on = serializers.SerializerMethodField()
 
     class Meta:
         model = Participant
         fields = (
-            *("name", "participant", "study_id", "session_id", "link", "submitted"),
-            *("joined_at", "finished_at", "code"),
+            *("name", "participant", "study_id", "session_id", "link"),
+            *("joined_on", "finished_on", "code"),
         )
+
+    def get_joined_on(self, row: Participant) -> date:
+        """Return the day, in UTC, on which they came."""
+        return row.joined_at.date()
+
+    def get_finished_on(self, row: Participant) -> date | None:
+        """Return the day, in UTC, on which they were done; null before."""
+        return row.finished_at.date() if row.finished_at else None
 
 
 class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowser]):
@@ -119,7 +129,7 @@ def join_link(request: Request, campaign: int, pk: int) -> Response:
 @api_view(["GET"])
 @permission_classes([IsCampaignResearcher])
 def participant_list(request: Request, campaign: int) -> Response:
-    """Who came by links, with their ids, how many tasks they submitted, and their completion codes."""
+    """Who came by links, with their ids and completion codes; days are of UTC."""
     pager = Pages()
     page = pager.paginate_queryset(participants.listed(access.campaign(campaign)), request)
     return pager.get_paginated_response(ParticipantSerializer(page, many=True).data)
@@ -142,4 +152,13 @@ def participant_browsers(request: Request, campaign: int) -> Response:
 def confirm_browser(request: Request, campaign: int, pk: int) -> Response:
     """Let a participant go on in another browser."""
     participants.confirm(by=user_of(request), browser=access.participant_browser(campaign, pk))
+    return Response(status=204)
+
+
+@extend_schema(responses={204: None})
+@api_view(["DELETE"])
+@permission_classes([IsCampaignResearcher])
+def dismiss_browser(request: Request, campaign: int, pk: int) -> Response:
+    """Take a browser from those that wait for a confirmation; one that is confirmed goes on no more."""
+    participants.dismiss(by=user_of(request), browser=access.participant_browser(campaign, pk))
     return Response(status=204)

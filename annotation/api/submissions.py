@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
@@ -13,11 +14,12 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.refusals import answered
-from annotation.models import Assignment, turn_numbers
+from annotation.labels.pseudonyms import of_people, person_called
+from annotation.models import Assignment, Campaign, turn_numbers
 from annotation.permissions import IsCampaignResearcher
 from annotation.work import withdrawing
 from annotation.work.in_hand import key_of
-from config.filters import Filters, named, one_of, since
+from config.filters import Filters, one_of, since
 from config.pagination import Pages, paged
 
 
@@ -29,7 +31,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     """
 
     assignment = serializers.IntegerField(source="pk")
-    annotator = serializers.CharField(source="user.username")
+    annotator = serializers.SerializerMethodField()
     about = serializers.SerializerMethodField()
     turn_number = serializers.IntegerField(
         source="task.item.turn.number", default=None, allow_null=True, read_only=True
@@ -44,6 +46,10 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     flagged = serializers.BooleanField()
     comment = serializers.CharField()
     reason = serializers.CharField(source="withdrawn_reason")
+
+    def get_annotator(self, row: Assignment) -> str:
+        """Return the pseudonym of who submitted it."""
+        return str(self.context["names"][row.user_id])
 
     def get_about(self, row: Assignment) -> str:
         """Return the key of what was rated: of an item, or of a continuation with all its turns."""
@@ -64,26 +70,36 @@ class WithdrawnSerializer(serializers.Serializer[Any]):
     labels = serializers.IntegerField()
 
 
+BY_ANNOTATOR = OpenApiParameter("annotator", description="only of the annotator with this pseudonym")
+
+
+def of_annotator(request: Request, campaign: Campaign, rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Return those of some assignments that are by the annotator whose pseudonym a request tells."""
+    name = request.query_params.get("annotator")
+    return rows if name is None else rows.filter(user=person_called(name, campaign))
+
+
 SUBMISSIONS = Filters(
     {
-        "annotator": named("user__username", "annotator"),
         "state": one_of("state", ("submitted", "returned", "voided")),
         "since": since("submitted_at"),
     }
 )
 
 
-@extend_schema(parameters=SUBMISSIONS.parameters, responses=SubmissionSerializer(many=True))
+@extend_schema(parameters=[BY_ANNOTATOR, *SUBMISSIONS.parameters], responses=SubmissionSerializer(many=True))
 @paged
 @api_view(["GET"])
 @permission_classes([IsCampaignResearcher])
 def submissions(request: Request, campaign: int) -> Response:
     """Researchers: what was submitted in a campaign, latest first."""
-    rows = SUBMISSIONS.of(request, withdrawing.submissions(access.campaign(campaign)))
+    found = access.campaign(campaign)
+    rows = of_annotator(request, found, SUBMISSIONS.of(request, withdrawing.submissions(found)))
     pager = Pages()
     page: list[Assignment] = pager.paginate_queryset(rows, request) or []
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    return pager.get_paginated_response(SubmissionSerializer(page, many=True).data)
+    names = {"names": of_people({row.user_id for row in page}, found.corpus_id)}
+    return pager.get_paginated_response(SubmissionSerializer(page, many=True, context=names).data)
 
 
 @extend_schema(request=WithdrawalSerializer, responses=WithdrawnSerializer)

@@ -40,6 +40,11 @@ urlpatterns = [
         participants.confirm_browser,
         name="api-confirm-browser",
     ),
+    path(
+        "campaigns/<int:campaign>/browsers/<int:pk>/",
+        participants.dismiss_browser,
+        name="api-dismiss-browser",
+    ),
     path("campaigns/<int:campaign>/roles/", campaign_roles.roles, name="api-campaign-roles"),
     path("campaigns/<int:campaign>/roles/<int:pk>/", campaign_roles.role, name="api-campaign-role"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="api-submissions"),

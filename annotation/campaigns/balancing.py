@@ -74,12 +74,10 @@ def refusal(campaign: Campaign) -> tuple[str, str] | None:
     return None
 
 
-def shares(campaign: Campaign) -> list[tuple[str, dict[str, int]]]:
-    """Return, by annotator, how many tasks of each stratum they have done or hold; researchers see it."""
+def shares(campaign: Campaign) -> list[dict[str, int]]:
+    """Return how many tasks of each stratum each annotator has or had, who had most first; no names."""
     rows = StratumShare.objects.filter(Q(stratum__campaign=campaign), done__gt=0)
-    found: dict[str, dict[str, int]] = {}
-    for user, stratum, done in rows.order_by("user__username", "stratum__name").values_list(
-        "user__username", "stratum__name", "done"
-    ):
+    found: dict[int, dict[str, int]] = {}
+    for user, stratum, done in rows.order_by("stratum__name").values_list("user", "stratum__name", "done"):
         found.setdefault(user, {})[stratum] = done
-    return list(found.items())
+    return sorted(found.values(), key=lambda done: (-sum(done.values()), sorted(done.items())))

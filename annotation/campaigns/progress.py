@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 
-from annotation.labels.pseudonyms import pseudonym
-from annotation.models import Assignment, Campaign, CampaignMember, Consent, ConsentGiven, Rater
+from annotation.models import Assignment, Campaign, CampaignMember, CampaignRole, Consent, ConsentGiven
+from config.permissions import RESEARCHERS
 
 State = Assignment.State
 COUNTED = 10_000
@@ -61,32 +62,30 @@ def _made(campaign: Campaign) -> tuple[int, int]:
 
 
 def members(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return each member's user_id, username, done, pace (seconds a task), skipped and flagged.
+    """Return each member's user_id and username, and what they agreed to last.
 
-    And what they agreed to last: `agreed_to` (the version of the consent text) and `agreed_at`, or None; and
-    their `pseudonym` in reports and exports, '' before their first answer.
+    That is `agreed_to` (the version of the consent text) and `agreed_at`, or None. How much they have done
+    stands under their pseudonyms elsewhere: beside the user name it would tell whose pseudonym is whose.
     """
-    mine = Q(user__assignments__campaign=campaign)
     given = ConsentGiven.objects.filter(consent__campaign=campaign, user=OuterRef("user"))
     latest = given.order_by("-consent__version")
     found: Any = (
         campaign.members.annotate(
             username=F("user__username"),
-            skipped=Count("user__assignments", filter=mine & Q(user__assignments__state=State.SKIPPED)),
-            flagged=Count("user__assignments", filter=mine & Q(user__assignments__flagged=True)),
             agreed_to=Subquery(latest.values("consent__version")[:1]),
             agreed_at=Subquery(latest.values("at")[:1]),
         )
         .order_by("username")
-        .values("user_id", "username", "done", "pace", "skipped", "flagged", "agreed_to", "agreed_at")
+        .values("user_id", "username", "agreed_to", "agreed_at")
     )
-    rows = list(found)
-    people = {row["user_id"] for row in rows}
-    raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=people)}
-    for row in rows:
-        rater = raters.get(row["user_id"])
-        row["pseudonym"] = pseudonym(rater, campaign.corpus_id) if rater else ""
-    return rows
+    return list(found)
+
+
+def managers_in(people: Collection[int], campaign: Campaign) -> dict[int, str]:
+    """Return the user names of those among some people who manage a campaign, by account."""
+    manages = Q(campaign_roles__campaign=campaign, campaign_roles__role=CampaignRole.Role.RESEARCHER)
+    manages |= Q(is_superuser=True) | Q(groups__name=RESEARCHERS)
+    return dict(User.objects.filter(manages, pk__in=people).values_list("pk", "username"))
 
 
 def consent(campaign: Campaign) -> Consent | None:

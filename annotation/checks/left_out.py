@@ -10,10 +10,7 @@ from annotation.models import Campaign, Corpus, Rater, Standing
 
 
 class LeftOut(NamedTuple):
-    """A rater, by the name that reports have, whose labels of a campaign are left out.
-
-    `account` is the user name, for those who talk to the person; it is kept nowhere.
-    """
+    """A rater, by the name that reports have, whose labels of a campaign are left out."""
 
     campaign: int
     rater: int
@@ -21,7 +18,6 @@ class LeftOut(NamedTuple):
     campaign_name: str
     since: datetime
     why: str
-    account: str
 
     @property
     def sentence(self) -> str:
@@ -43,13 +39,14 @@ def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut,
     marked = Standing.objects.filter(left_out_at__isnull=False, campaign__corpus=corpus)
     if campaign is not None:
         marked = marked.filter(campaign=campaign)
-    fields = ("campaign", "user", "campaign__name", "left_out_at", "left_out_why", "user__username")
-    rows = list(marked.order_by("user__username", "campaign").values_list(*fields))
+    fields = ("campaign", "user", "campaign__name", "left_out_at", "left_out_why")
+    rows = list(marked.order_by("campaign").values_list(*fields))
     if not rows:
         return ()
     raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=marked.values("user"))}
-    return tuple(
-        LeftOut(campaign, raters[user].pk, name_of(raters[user], corpus.pk), name, since, why, account)
-        for campaign, user, name, since, why, account in rows
+    found = [
+        LeftOut(campaign, raters[user].pk, name_of(raters[user], corpus.pk), name, since, why)
+        for campaign, user, name, since, why in rows
         if user in raters and since is not None
-    )
+    ]
+    return tuple(sorted(found, key=lambda one: (one.name, one.campaign)))

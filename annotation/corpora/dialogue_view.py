@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from annotation.importing.rows import participant_record, turn_record
 from annotation.labels.evidence import pointed
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Continuation, Dialogue, Label, Occasion, Rater, Turn, turn_numbers
 from annotation.records import Turn as TurnRecord
 from annotation.scripts.stored import script_record
@@ -150,7 +151,7 @@ def answers(continuation: Continuation) -> list[Answers]:
         if of := points.get(label.pk):
             told.append(", ".join(map(str, of)))
         of_kind = entry.by_kind.setdefault(KINDS["" if is_decision else label.rater.kind], {})
-        of_kind.setdefault(label.rater.name, []).append(" → ".join(told))
+        of_kind.setdefault(name_of(label.rater, continuation.dialogue.corpus_id), []).append(" → ".join(told))
     return list(found.values())
 
 

@@ -31,11 +31,6 @@ def of_dialogues(part: str = "", prefix: str = "") -> Q:
     return is_training if part == TRAINING else ~is_training
 
 
-def has_training(corpus: Corpus) -> bool:
-    """Whether a corpus has dialogues in training."""
-    return corpus.dialogues.filter(part=TRAINING).exists()
-
-
 def sizes(corpus: Corpus) -> dict[str, int]:
     """Return the number of dialogues in each part that a corpus has; empty where its dialogues name none."""
     rows = corpus.dialogues.exclude(part="").order_by().values_list("part").annotate(n=Count("pk"))

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from annotation.corpora import clusters as item_clusters
 from annotation.corpora import openings
+from annotation.corpora.parts import TRAINING
 from annotation.errors import SplitRefused
 from annotation.models import Corpus, Rater, Split, SplitCluster, TestLook
 from config.models import Event
@@ -71,10 +72,12 @@ def draw(
     is logged with its `purpose` and fixes the first split.
 
     Raises SplitRefused where the corpus has fewer than two clusters, the share is not between 0 and 1, the
-    split is fixed already, or it would open test and no purpose is given.
+    split is fixed already, it is called training, or it would open test and no purpose is given.
     """
     if not 0 < test_share < 1:
         raise SplitRefused("the share of test lies between 0 and 1")
+    if name == TRAINING:
+        raise SplitRefused("training is no split: it is the part that dialogues came with")
     Corpus.objects.select_for_update().get(pk=corpus.pk)  # one draw after the other: each sees the lock
     parts = choose(item_clusters.of_corpus(corpus), seed=seed, test_share=test_share)
     if len(parts) < 2:

@@ -17,6 +17,7 @@ from rest_framework.renderers import JSONRenderer
 
 from annotation import access
 from annotation.errors import AnnotationError
+from annotation.labels.pseudonyms import person_called
 from annotation.models import Campaign
 from config.commands import DatabaseCommand
 from config.permissions import is_researcher
@@ -67,6 +68,11 @@ def person(name: str) -> User:
     if found is None:
         raise CommandError(f"There is no account “{name}”. `manage.py people list` lists them.")
     return found
+
+
+def annotator(name: str, about: Campaign) -> User:
+    """Return an annotator of a campaign by pseudonym, or an account by user name. Raises CommandError."""
+    return person_called(name, about) or person(name)
 
 
 def people(names: Iterable[str]) -> list[User]:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation import access
 from annotation.campaigns.settings import check_blind
 from annotation.errors import CampaignRefused, NoteRefused, NotTaskHolder, ThreadClosed
+from annotation.labels.pseudonyms import called
 from annotation.models import Assignment, Campaign, CampaignMember, Message, Thread
 from annotation.work import screens
 from annotation.work.request_json import cleaned
@@ -145,7 +146,8 @@ def _set_closed(by: User, thread: Thread, closed: bool) -> None:
 
 def _begin(campaign: Campaign, annotator: User, assignment: Assignment | None, turn: int | None) -> Thread:
     if Thread.objects.filter(campaign=campaign, annotator=annotator).count() >= MOST_THREADS:
-        raise NoteRefused(f"There are {MOST_THREADS:,} threads with {annotator.get_username()} already.")
+        name = called(annotator.pk, campaign.corpus_id) if assignment else annotator.get_username()
+        raise NoteRefused(f"There are {MOST_THREADS:,} threads with {name} already.")
     return Thread.objects.create(campaign=campaign, annotator=annotator, assignment=assignment, turn_id=turn)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 
+from annotation.labels.pseudonyms import called, person_called, pseudonym
 from annotation.models import Assignment, Campaign, Message, Occasion, Thread
 
 
@@ -47,11 +48,30 @@ def _with_messages() -> QuerySet[Thread]:
     said = Prefetch("messages", Message.objects.select_related("by"))
     related = (
         "campaign",
-        "annotator",
+        "annotator__rater",
         "assignment__task__continuation__dialogue",
         "turn__continuation__dialogue",
     )
     return Thread.objects.select_related(*related).prefetch_related(said)
+
+
+def annotator_of(thread: Thread) -> str:
+    """Return what researchers call the annotator of a thread.
+
+    By pseudonym where it is about a task, since their answers are beside it; else by user name.
+    """
+    if thread.assignment_id is None:
+        return thread.annotator.get_username()
+    rater = getattr(thread.annotator, "rater", None)
+    corpus = thread.campaign.corpus_id
+    return pseudonym(rater, corpus) if rater else called(thread.annotator_id, corpus)
+
+
+def with_annotator(campaign: Campaign, name: str) -> Q:
+    """Return the condition for threads with the annotator whom researchers call so."""
+    person = person_called(name, campaign)
+    by_task = Q(assignment__isnull=False, annotator=person) if person else Q(pk__in=[])
+    return by_task | Q(assignment__isnull=True, annotator__username=name)
 
 
 def shown(thread: Thread, viewer: User) -> list[Shown]:
@@ -63,7 +83,10 @@ def shown(thread: Thread, viewer: User) -> list[Shown]:
     for said in thread.messages.all():
         gone = "the annotator" if said.from_annotator else "a researcher"
         mine = said.by_id == viewer.pk
-        found.append(Shown(said.by.get_username() if said.by else gone, mine, said.text, said.at))
+        name = said.by.get_username() if said.by else gone
+        if said.from_annotator and said.by and not mine:
+            name = annotator_of(thread)
+        found.append(Shown(name, mine, said.text, said.at))
     return found
 
 

@@ -37,6 +37,11 @@ class Corpus(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def has_training(self) -> bool:
+        """Whether some of its dialogues are in training."""
+        return self.dialogues.filter(part=Dialogue.Part.TRAINING).exists()
+
 
 class Import(models.Model):
     """One file that was imported into a corpus, remembered with its content's hash.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from annotation.labels.pseudonyms import of_people
 from annotation.models import Campaign, TurnNote, turn_numbers
 from annotation.notes.reading import live
 from annotation.text.csv_cells import guarded
@@ -21,12 +22,15 @@ MEDIA = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 TEXTS = {"campaign", "annotator", "dialogue", "continuation", "item", "comment"}
 
 
-def as_json(note: TurnNote) -> dict[str, Any]:
-    """Return a note as a row: where the turn is, by its keys, 0-based index and number, and what was said."""
+def as_json(note: TurnNote, names: Mapping[int, str]) -> dict[str, Any]:
+    """Return a note as a row: by whom, where the turn is (keys, 0-based index and number), and what was said.
+
+    `names` has pseudonyms by account.
+    """
     own = note.turn.continuation
     return {
         "campaign": note.campaign.name,
-        "annotator": note.user.get_username(),
+        "annotator": names[note.user_id],
         "dialogue": own.dialogue.key,
         "continuation": own.key,
         "turn": note.turn.position,
@@ -43,7 +47,8 @@ def rows(campaign: Campaign) -> list[dict[str, Any]]:
     """Return the notes of a campaign as they stand, oldest first."""
     notes = list(live(campaign).order_by("id"))
     turn_numbers.number(note.turn for note in notes)
-    return [as_json(note) for note in notes]
+    names = of_people({note.user_id for note in notes}, campaign.corpus_id)
+    return [as_json(note, names) for note in notes]
 
 
 def written(campaign: Campaign, form: str) -> Iterator[str]:

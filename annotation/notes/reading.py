@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from annotation.labels.pseudonyms import of_people
 from annotation.models import Campaign, Continuation, Item, TurnNote
 from config import prepared
 
@@ -46,7 +47,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A note as researchers read it: by whom, on which turn, in which assignment, and when."""
+    """A note as researchers read it: under which pseudonym, on which turn, in which assignment, and when."""
 
     turn: int
     annotator: str
@@ -75,7 +76,7 @@ def live(campaign: Campaign) -> QuerySet[TurnNote]:
     """Return the notes of a campaign as they stand, latest first, with who wrote them and where."""
     return (
         TurnNote.objects.filter(campaign=campaign, superseded_at=None)
-        .select_related("user", "campaign", "turn__continuation__dialogue")
+        .select_related("campaign", "turn__continuation__dialogue")
         .order_by("-id")
     )
 
@@ -98,12 +99,17 @@ def of_turns(turns: Collection[int], campaign: int | None = None) -> dict[int, l
 
     `campaign` narrows it to one campaign. Bookmarks are private and never part of it.
     """
-    notes = TurnNote.objects.filter(turn__in=turns, superseded_at=None).select_related("user")
+    notes = TurnNote.objects.filter(turn__in=turns, superseded_at=None).select_related("campaign")
     if campaign is not None:
         notes = notes.filter(campaign=campaign)
     found: dict[int, list[Said]] = {}
-    for note in notes.order_by("id"):
-        found.setdefault(note.turn_id, []).append(said(note))
+    rows = list(notes.order_by("id"))
+    names = {
+        corpus: of_people({note.user_id for note in rows}, corpus)
+        for corpus in {note.campaign.corpus_id for note in rows}
+    }
+    for note in rows:
+        found.setdefault(note.turn_id, []).append(said(note, names[note.campaign.corpus_id][note.user_id]))
     return found
 
 
@@ -117,8 +123,7 @@ def of_item(item: Item, campaign: int | None = None) -> list[Said]:
     return [note for turn in turns for note in found.get(turn, [])]
 
 
-def said(note: TurnNote) -> Said:
-    """Return a note as researchers read it."""
-    name = note.user.get_username()
+def said(note: TurnNote, name: str) -> Said:
+    """Return a note as researchers read it, under its writer's pseudonym."""
     about = note.campaign_id, note.assignment_id
     return Said(note.turn_id, name, note.comment, note.flagged, note.created_at, *about)

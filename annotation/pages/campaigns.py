@@ -301,10 +301,12 @@ def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     return redirect("campaign", campaign)
 
 
-def _events(campaign: Campaign) -> list[Event]:
-    """Return the latest acts about a campaign, whatever it was called then."""
+def _events(campaign: Campaign) -> list[tuple[Event, str]]:
+    """Return the latest acts about a campaign, whatever it was called then, with who did each."""
     about = Q(detail__campaign=campaign.pk) | Q(subject=campaign.name, detail__campaign__isnull=True)
-    return list(Event.objects.filter(about, verb__startswith="campaign: ")[:20])
+    rows = list(Event.objects.filter(about, verb__startswith="campaign: ")[:20])
+    names = campaign_progress.managers_in({row.by_id for row in rows if row.by_id is not None}, campaign)
+    return [(row, names.get(row.by_id, "an annotator") if row.by_id else "") for row in rows]
 
 
 @require_POST

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation import access
 from annotation.errors import SubmissionRefused
+from annotation.labels.pseudonyms import of_people, person_called
 from annotation.models import Campaign, turn_numbers
 from annotation.permissions import campaign_researcher_only
 from annotation.work import handing
@@ -33,11 +34,13 @@ def held(request: HttpRequest, campaign: int) -> HttpResponse:
         return redirect(request.get_full_path())
     page = Paginator(in_hand(found), ROWS).get_page(request.GET.get("page"))
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    members = User.objects.filter(memberships__campaign=found, is_active=True).order_by("username")
+    there = found.members.filter(user__is_active=True).values_list("user", flat=True)
+    members = sorted(of_people(there, found.corpus_id).values())
     context = {
         "campaign": found,
         "page": page,
         "members": members,
+        "names": of_people({row.user_id for row in page}, found.corpus_id),
         "now": timezone.now(),
         "given_hours": handing.GIVEN_HOURS,
         "unlinked": not is_researcher(request.user),
@@ -52,13 +55,13 @@ def _user(request: HttpRequest) -> User:
     return request.user
 
 
-def _to(request: HttpRequest) -> User | None:
-    return User.objects.filter(pk=row_id(request.POST.get("to", "")) or 0).first()
+def _to(request: HttpRequest, campaign: Campaign) -> User | None:
+    return person_called(request.POST.get("to", ""), campaign)
 
 
 def _give(request: HttpRequest, campaign: Campaign) -> None:
     """Give the task that is named, or say why not."""
-    to, reason = _to(request), request.POST.get("reason", "")
+    to, reason = _to(request, campaign), request.POST.get("reason", "")
     if to is None:
         messages.error(request, "Choose the annotator who gets the task.")
         return
@@ -68,13 +71,13 @@ def _give(request: HttpRequest, campaign: Campaign) -> None:
     except SubmissionRefused as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The task is given to {to.get_username()}.")
+        messages.success(request, f"The task is given to {request.POST['to']}.")
 
 
 def _take_back(request: HttpRequest, campaign: Campaign) -> None:
     """Take each chosen task back, for others or for the annotator chosen, and say what was refused."""
     chosen = [pk for text in request.POST.getlist("chosen") if (pk := row_id(text)) is not None]
-    to, reason = _to(request), request.POST.get("reason", "")
+    to, reason = _to(request, campaign), request.POST.get("reason", "")
     passing = request.POST.get("verb") == "pass"
     if not chosen or (passing and to is None):
         lacks = "and the annotator who gets it" if passing else "that is to be taken back"
@@ -92,5 +95,5 @@ def _take_back(request: HttpRequest, campaign: Campaign) -> None:
         except SubmissionRefused as error:
             messages.error(request, str(error))
     if done:
-        where = f"given to {to.get_username()}" if passing and to is not None else "taken back"
+        where = f"given to {request.POST['to']}" if passing and to is not None else "taken back"
         messages.success(request, f"{done} task{'' if done == 1 else 's'} {where}.")

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.errors import WorkError
+from annotation.labels.pseudonyms import called
 from annotation.messages import actions, reading
 from annotation.models import Assignment, Campaign, CampaignMember, Thread, turn_numbers
 from annotation.permissions import campaign_researcher_only
@@ -83,7 +84,7 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     annotator = request.GET.get("annotator", "").replace("\x00", "")
     waiting = request.GET.get("waiting") == "1"
     if annotator:
-        rows = rows.filter(annotator__username=annotator)
+        rows = rows.filter(reading.with_annotator(found, annotator))
     if waiting:
         rows = rows.filter(waits=True, closed_at=None)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
@@ -118,7 +119,7 @@ def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpRes
             verb(by=_user(request), thread=found)
         else:
             actions.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
-            told.success(request, f"{found.annotator.get_username()} finds your answer beside their work.")
+            told.success(request, f"{reading.annotator_of(found)} finds your answer beside their work.")
     except WorkError as error:
         told.error(request, str(error))
     return redirect("campaign-messages", campaign)
@@ -137,7 +138,14 @@ def _about(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
     lines = [line for part in screen.parts for line in part.lines]
     turn_numbers.number([assignment.task.item.turn if assignment.task.item else None])
     chosen = row_id(request.POST.get("line") or request.GET.get("line") or "")
-    return {"assignment": assignment, "lines": lines, "turns": screen.turns, "line": chosen}
+    name = called(assignment.user_id, campaign.corpus_id)
+    return {
+        "assignment": assignment,
+        "annotator": name,
+        "lines": lines,
+        "turns": screen.turns,
+        "line": chosen,
+    }
 
 
 def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | None) -> bool:
@@ -175,4 +183,11 @@ def _rows(threads: Any, viewer: User) -> list[dict[str, Any]]:
     """Return threads with their messages as the viewer reads them, and the numbers of their turns."""
     found: list[Thread] = list(threads)
     turn_numbers.number(thread.turn for thread in found)
-    return [{"thread": thread, "messages": reading.shown(thread, viewer)} for thread in found]
+    return [
+        {
+            "thread": thread,
+            "annotator": reading.annotator_of(thread),
+            "messages": reading.shown(thread, viewer),
+        }
+        for thread in found
+    ]

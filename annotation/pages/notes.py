@@ -9,6 +9,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
 from annotation import access
+from annotation.labels.pseudonyms import of_people
 from annotation.models import turn_numbers
 from annotation.notes import files
 from annotation.notes.reading import live
@@ -24,7 +25,8 @@ def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
     found = access.campaign(campaign)
     page = Paginator(live(found), ROWS).get_page(request.GET.get("page"))
     turn_numbers.number(note.turn for note in page)
-    context = {"campaign": found, "page": page, "query": "", "active_room": "campaigns"}
+    names = of_people({note.user_id for note in page}, found.corpus_id)
+    context = {"campaign": found, "page": page, "names": names, "query": "", "active_room": "campaigns"}
     return render(request, "campaigns/notes.html", context)
 
 

@@ -71,6 +71,10 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: the links into a campaign and who came by them; make a link, revoke one."""
     assert isinstance(request.user, User)
     found = access.campaign(campaign)
+    if (number := row_id(request.POST.get("dismiss", ""))) is not None:
+        participants.dismiss(by=request.user, browser=access.participant_browser(found.pk, number))
+        messages.success(request, "That browser waits no more.")
+        return redirect("participants", found.pk)
     if (number := row_id(request.POST.get("revoke", ""))) is not None:
         participants.revoke(by=request.user, link=access.join_link(found.pk, number))
         messages.success(request, "Nobody can join by this link any more.")

@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 
 from annotation import access
 from annotation.errors import SubmissionRefused
+from annotation.labels.pseudonyms import of_people, person_called
 from annotation.models import Campaign, turn_numbers
 from annotation.notes.reading import of_assignments
 from annotation.permissions import campaign_researcher_only
@@ -30,7 +31,7 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     rows = withdrawing.submissions(found)
     annotator = request.GET.get("annotator", "").replace("\x00", "")
     if annotator:
-        rows = rows.filter(user__username=annotator)
+        rows = rows.filter(user=person_called(annotator, found))
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
     noted = of_assignments([row.pk for row in page])
     turns = [row.task.item.turn if row.task.item else None for row in page]
@@ -40,6 +41,7 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
         "page": page,
         "annotator": annotator,
         "noted": noted,
+        "names": of_people({row.user_id for row in page}, found.corpus_id),
         "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
         "active_room": "campaigns",
     }

@@ -182,15 +182,19 @@ def join(*, link: JoinLink, who: Came, browser: str) -> Joined:
         raise JoinRefused("Nobody can join at the moment. Come back later.")
     if link.most is not None and link.participants.count() >= link.most:
         raise JoinRefused(FULL)
-    person = _account()
-    participant = Participant.objects.create(
-        link=link,
-        campaign=link.campaign,
-        user=person,
-        external_id=who.participant,
-        study_id=who.study,
-        session_id=who.session,
-    )
+    try:
+        with transaction.atomic():
+            person = _account()
+            participant = Participant.objects.create(
+                link=link,
+                campaign=link.campaign,
+                user=person,
+                external_id=who.participant,
+                study_id=who.study,
+                session_id=who.session,
+            )
+    except IntegrityError:  # they came by another link at this moment: they are known now
+        return join(link=link, who=who, browser=browser)
     ParticipantBrowser.objects.create(
         participant=participant,
         secret=_hashed(browser),
@@ -209,6 +213,14 @@ def confirm(*, by: User, browser: ParticipantBrowser) -> None:
     if waits.update(confirmed_at=timezone.now(), confirmed_by=by):
         person = browser.participant
         campaigns.log(by, person.campaign, "confirm browser", annotator=person.user.get_username())
+
+
+@transaction.atomic
+def dismiss(*, by: User, browser: ParticipantBrowser) -> None:
+    """Forget a browser of a participant: it waits no more, and one that was confirmed has to ask again."""
+    person = browser.participant
+    if ParticipantBrowser.objects.filter(pk=browser.pk).delete()[0]:
+        campaigns.log(by, person.campaign, "dismiss browser", annotator=person.user.get_username())
 
 
 def waiting(campaign: Campaign) -> QuerySet[ParticipantBrowser]:

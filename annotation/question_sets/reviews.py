@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Corpus, Dialogue, Label, Record
 from annotation.models.labels import Occasion
 from annotation.question_sets import material
@@ -134,13 +135,17 @@ def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, _Given]:
         rater__kind="human",
         occasion__in=[Occasion.MAIN, Occasion.IMPORTED, Occasion.ADJUDICATION],
     ).order_by("pk")
+    names = {
+        label.rater_id: name_of(label.rater, label.item.corpus_id)
+        for label in labels.select_related("rater", "item").order_by("rater_id").distinct("rater_id")
+    }
     found: dict[int, _Given] = defaultdict(_Given)
     for record, rater, occasion, key, number, text in labels.values_list(
-        "item__record", "rater__name", "occasion", "question__key", "number", "text"
+        "item__record", "rater", "occasion", "question__key", "number", "text"
     ):
         value = text if number is None else number
         if occasion == Occasion.ADJUDICATION:
             found[record].decided[key] = value
         else:
-            found[record].by_rater[rater][key] = value
+            found[record].by_rater[names[rater]][key] = value
     return dict(found)

@@ -191,9 +191,10 @@ def submit(
         seat.must_have_room()
     if work.state not in (Assignment.State.LEASED, Assignment.State.RETURNED):
         _hold_again(seat, work)
+    rater = work.rater or raters.person(user=by).pk  # before `_finish`: webhooks tell the rater's pseudonym
     seat = _finish(seat, work, comment, flagged, client or "", attention)
     recording.insert(
-        rater=work.rater or raters.person(user=by).pk,
+        rater=rater,
         answers=given,
         occasion=work.occasion,
         campaign=work.campaign,

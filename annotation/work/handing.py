@@ -19,6 +19,7 @@ from annotation.campaigns.actions import log
 from annotation.campaigns.settings import check_blind
 from annotation.checks import stages
 from annotation.errors import CampaignRefused, NotTaskHolder, SubmissionRefused
+from annotation.labels.pseudonyms import called
 from annotation.models import Assignment, Campaign, CampaignMember, Task
 from annotation.text.item_keys import place_of
 from annotation.work import leases
@@ -48,7 +49,7 @@ def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
     """
     reason = _reason(assignment.campaign, reason)
     own = locked(assignment)
-    name = own.user.get_username()
+    name = called(own.user_id, own.campaign.corpus_id)
     if own.slot_id is None:
         _refuse(
             "This task trains, tests or checks somebody: it holds no place, so there is nothing to take back."
@@ -61,7 +62,8 @@ def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
         state=State.TAKEN, withdrawn_reason=reason, lease_expires=TransactionNow()
     )
     own.refresh_from_db()
-    told = {"assignment": own.pk, "annotator": name, "task": key_of(own.task), "reason": reason}
+    annotator = own.user.get_username()
+    told = {"assignment": own.pk, "annotator": annotator, "task": key_of(own.task), "reason": reason}
     log(by, own.campaign, "take a task back", **told)
     return own
 
@@ -75,12 +77,12 @@ def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> 
     it, or all places are taken.
     """
     reason = _reason(campaign, reason)
-    name = to.get_username()
+    name = called(to.pk, campaign.corpus_id)
     try:
         seat = leases.take_seat(campaign=campaign.pk, user=to.pk)
     except NotTaskHolder:
         _refuse(f"{name} does not take part in this campaign. Add them to its annotators first.")
-    _must_be_able(seat, to)
+    _must_be_able(seat, to, name)
     mine = Assignment.objects.filter(task=task, user=to, occasion=seat.occasion, round=0)
     before = mine.select_for_update().first()
     _must_be_new(before, name)
@@ -97,7 +99,15 @@ def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> 
             made.save()
     except IntegrityError:
         _refuse(f"The rules of this campaign, or what somebody took at this moment, keep {name} from it.")
-    log(by, campaign, "give a task", assignment=made.pk, to=name, task=key_of(task), reason=reason)
+    log(
+        by,
+        campaign,
+        "give a task",
+        assignment=made.pk,
+        to=to.get_username(),
+        task=key_of(task),
+        reason=reason,
+    )
     return made
 
 
@@ -110,7 +120,7 @@ def pass_to(*, by: User, assignment: Assignment, to: User, reason: str) -> Assig
         rows.select_for_update()
     )  # in one order, so that two who pass tasks crosswise do not block each other
     if to.pk == assignment.user_id:
-        _refuse(f"{to.get_username()} holds this task already.")
+        _refuse(f"{called(to.pk, assignment.campaign.corpus_id)} holds this task already.")
     own = take_back(by=by, assignment=assignment, reason=reason)
     return give(by=by, campaign=own.campaign, task=own.task, to=to, reason=reason)
 
@@ -166,9 +176,9 @@ def _reason(campaign: Campaign, reason: str) -> str:
     return reason
 
 
-def _must_be_able(seat: Seat, to: User) -> None:
+def _must_be_able(seat: Seat, to: User, name: str) -> None:
     """Refuse somebody who could not work on a task now, whichever it is."""
-    name, limits = to.get_username(), seat.limits
+    limits = seat.limits
     if not to.is_active:
         _refuse(f"{name} is deactivated.")
     if seat.state != Campaign.State.OPEN:
@@ -215,8 +225,9 @@ def _slot(seat: Seat, campaign: Campaign, task: Task, name: str) -> int:
         )
     holders = task.assignments.filter(slot__isnull=False, state__in=[*HELD, State.SUBMITTED])
     told = [
-        f"{one.user.get_username()} ({'rated it' if one.state == State.SUBMITTED else 'holds it'})"
-        for one in holders.select_related("user").order_by("id")
+        f"{called(one.user_id, campaign.corpus_id)} "
+        f"({'rated it' if one.state == State.SUBMITTED else 'holds it'})"
+        for one in holders.order_by("id")
     ]
     _refuse(f"All places of this task are taken: {', '.join(told)}. Take it back from who holds it first.")
 

@@ -19,6 +19,7 @@ from django.db.models.functions import Extract, Greatest
 from django.utils import timezone
 
 from annotation.errors import SubmissionRefused
+from annotation.labels.pseudonyms import called
 from annotation.models import Assignment, Campaign, CampaignMember
 from annotation.work.request_json import cleaned
 from annotation.work.standing import held
@@ -119,7 +120,7 @@ def _must_be_what_was_seen(locked: Assignment, seen: int | None) -> None:
         return
     now = locked.labels.filter(superseded_at__isnull=True).aggregate(last=Max("id", default=0))["last"]
     if now != seen:
-        name = locked.user.get_username()
+        name = called(locked.user_id, locked.campaign.corpus_id)
         raise SubmissionRefused(f"{name} has changed these answers since you looked. Look at them again.")
 
 

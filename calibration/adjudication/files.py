@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import clusters as item_clusters
+from annotation.labels.pseudonyms import called
 from annotation.text.csv_cells import guarded, unguarded
 from calibration.adjudication import deciding, holding, said
 from calibration.adjudication.material import locked_clusters
@@ -78,7 +79,7 @@ def decisions(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
             "value": label.value,
             "missing": label.missing,
             "reason": label.explanation,
-            "adjudicator": one.adjudicator.get_username(),
+            "adjudicator": called(one.adjudicator_id, found.corpus_id),
             "decided_at": one.decided_at.isoformat() if one.decided_at else "",
             "state": one.state,
             "withdrawn_because": one.note if one.state == one.State.WITHDRAWN else "",

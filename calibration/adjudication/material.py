@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def raters_scope(corpus: Corpus, campaign: Campaign | None) -> Scope:
     """Return the labels that raters gave, without what adjudicators decided."""
     scope = scope_of(corpus, campaign)
     occasions = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
-    return Scope(scope.corpus, scope.campaign, occasions)
+    return replace(scope, occasions=occasions)
 
 
 def read(

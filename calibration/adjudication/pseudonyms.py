@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Rater
 from calibration.adjudication.material import raters_scope
 from calibration.adjudication.rules import draw_key
@@ -51,13 +52,13 @@ def _named(found: AdjudicationRound, raters: Iterable[int]) -> dict[str, str]:
 
 
 def names_of(found: AdjudicationRound, raters: Iterable[Rater]) -> dict[int, str]:
-    """Return what raters are called on a round's screens: by pseudonym, unless the round shows names.
+    """Return what raters are called on a round's screens: by letter, or as in reports if it shows names.
 
     The only judge there is is called “Judge”: a letter would suggest others.
     """
     known = list(raters)
     if found.shows_names:
-        return {rater.pk: rater.name for rater in known}
+        return {rater.pk: name_of(rater, found.corpus_id) for rater in known}
     names = found.pseudonyms
     if any(str(rater.pk) not in names for rater in known):
         names = _named(found, [rater.pk for rater in known])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
+from annotation.labels.pseudonyms import called
 from annotation.models import turn_numbers
 from calibration.adjudication import said
 from calibration.adjudication.rules import CONTROL, TITLES
@@ -114,7 +115,7 @@ def decision_as_dict(one: AdjudicationDecision) -> dict[str, Any]:
     return {
         "decision": one.pk,
         "case": one.case_id,
-        "adjudicator": one.adjudicator.get_username(),
+        "adjudicator": called(one.adjudicator_id, one.round.corpus_id),
         "state": one.state,
         "value": label.value if label else None,
         "missing": label.missing if label else "",

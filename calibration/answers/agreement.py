@@ -31,9 +31,11 @@ class Agreement:
     fake_model: bool = False
 
 
-def agreements(corpus: Corpus, clusters: Collection[str] | None, plan: Plan) -> tuple[Agreement, ...]:
+def agreements(
+    corpus: Corpus, clusters: Collection[str] | None, plan: Plan, part: str = ""
+) -> tuple[Agreement, ...]:
     """Return the agreement of each judge of a corpus's answers with people, of some clusters (None: all)."""
-    items = answers(corpus, clusters)
+    items = answers(corpus, clusters, part)
     places = dict(items.annotate(own=ITEM_CLUSTER).values_list("pk", "own"))
     labels = Label.objects.filter(
         item__in=items,

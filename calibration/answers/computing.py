@@ -60,11 +60,11 @@ def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
     named = [judge] if isinstance(judge, Rater) else []
     if split is not None and part == "test" and (closed := openings.unopened(split, named)):
         raise AnswersRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
-    found = rows(query.corpus, clusters, judge, query.sets)
+    found = rows(query.corpus, clusters, judge, query.sets, part)
     if not found:
         raise AnswersRefused(_nothing(query, part))
     _check(query, found)
-    agreed = agreements(query.corpus, clusters, query.plan)
+    agreed = agreements(query.corpus, clusters, query.plan, part)
     return _report(query, found, part, split, agreed)
 
 

@@ -64,7 +64,7 @@ def listing(query: AnswersQuery, chosen: Mapping[str, str]) -> Listing:
     split, part = part_of(query)
     clusters = None if split is None else splits.clusters(split=split, part=part)
     judge = reading.judge_named(query.corpus, query.judge)
-    items = reading.answers(query.corpus, clusters)
+    items = reading.answers(query.corpus, clusters, part)
     systems = sorted(set(items.order_by().values_list("continuation__system__name", flat=True).distinct()))
     if system := chosen.get("system"):
         items = items.filter(continuation__system__name=system)

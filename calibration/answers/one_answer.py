@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Continuation, Item, Label, Rater, Turn
 from annotation.scripts.records import LETTERS
 from annotation.scripts.replies import UNKNOWN_TEXT
@@ -133,13 +134,15 @@ def _opinions(item: Item) -> list[Opinion]:
     labels = Label.objects.filter(
         item=item, superseded_at=None, occasion__in=OCCASIONS, question__version__scheme__key=SCHEME
     ).select_related("rater", "question")
-    return [_opinion(label) for label in labels.order_by("question__key", "rater__name", "sample")]
+    return [
+        _opinion(label, item.corpus_id) for label in labels.order_by("question__key", "rater__name", "sample")
+    ]
 
 
-def _opinion(label: Label) -> Opinion:
+def _opinion(label: Label, corpus: int) -> Opinion:
     said = label.missing or (label.text if label.number is None else f"{label.number:g}")
     kind = label.rater.get_kind_display()
-    return Opinion(label.rater.name, kind, label.question.key, said or "", label.explanation)
+    return Opinion(name_of(label.rater, corpus), kind, label.question.key, said or "", label.explanation)
 
 
 def _others(item: Item, record: Mapping[str, Any]) -> tuple[Item, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import Corpus, Split
 from annotation.scripts.answers import RULES, Rule
 from calibration.answers.groups import BY
 from calibration.errors import AnswersRefused
+from calibration.reading.scope import PARTS, scope_of, shown_part
 from calibration.statistics import Plan
 
 REPORT, TABLE2, TABLE3, TABLE4 = "report", "table2", "table3", "table4"
@@ -55,8 +56,8 @@ def read(given: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
         raise AnswersRefused(f"score is {' or '.join(RULES)}, not {rule!r}")
     if layout not in LAYOUTS:
         raise AnswersRefused(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}")
-    if part not in ("", "dev", "test", "all"):
-        raise AnswersRefused(f"a part is dev, test or all, not {part!r}")
+    if part not in PARTS:
+        raise AnswersRefused(f"a part is dev, test, all or training, not {part!r}")
     if len(by) > MOST_KEYS:
         raise AnswersRefused(f"rows are by at most {MOST_KEYS} settings")
     return AnswersQuery(
@@ -72,20 +73,14 @@ def read(given: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
 
 
 def part_of(query: AnswersQuery) -> tuple[Split | None, str]:
-    """Return the split that locks the corpus and the part to show: dev unless test is asked for.
+    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
 
     Raises AnswersRefused for test before it was opened, and for a part that there is not.
     """
-    split = splits.lock_of(query.corpus)
-    if split is None:
-        if query.part in ("", "all"):
-            return None, "all"
-        raise AnswersRefused(f"the corpus {query.corpus.name} has no split, so there is no {query.part} part")
-    if query.part == "all":
-        raise AnswersRefused(f"the corpus {query.corpus.name} has a split: show dev, or test")
-    if query.part == "test" and not split.looks.exists():
-        raise AnswersRefused("test was not opened: say what it is needed for first")
-    return split, query.part or "dev"
+    try:
+        return shown_part(scope_of(query.corpus, None, query.part), query.part)
+    except SplitRefused as error:
+        raise AnswersRefused(str(error)) from error
 
 
 def _plan(text: Mapping[str, str]) -> Plan:

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.corpora import clusters as item_clusters
+from annotation.corpora.parts import TRAINING
 from annotation.kinds.answer import ANSWER
 from annotation.models import Continuation, Corpus, Item, Label, Occasion, Rater
 from annotation.question_sets.reading import spellings
@@ -25,21 +26,28 @@ RECORD = "answer"
 CHUNK = 5_000
 
 
-def answers(corpus: Corpus, clusters: Collection[str] | None = None) -> QuerySet[Item]:
-    """Return the answers of a corpus's scripts, those in some clusters (None: all)."""
-    items = Item.objects.filter(corpus=corpus, kind=ANSWER.key)
+def answers(corpus: Corpus, clusters: Collection[str] | None = None, part: str = "") -> QuerySet[Item]:
+    """Return the answers of a corpus's scripts, those in some clusters (None: all).
+
+    Those in training are read where that is the part, and then alone.
+    """
+    items = Item.objects.filter(corpus=corpus, training=part == TRAINING, kind=ANSWER.key)
     return items if clusters is None else items.filter(item_clusters.within(list(clusters)))
 
 
 def rows(
-    corpus: Corpus, clusters: Collection[str] | None, judge: Rater | str | None, sets: Collection[str] = ()
+    corpus: Corpus,
+    clusters: Collection[str] | None,
+    judge: Rater | str | None,
+    sets: Collection[str] = (),
+    part: str = "",
 ) -> list[AnswerRow]:
     """Return the rows of a corpus's answers in some clusters (None: all), in order of script and walk.
 
     ``judge`` decides what no rule does: a rater, `people`, or nobody. ``sets`` name question sets, all
     where there are none.
     """
-    return rows_of(answers(corpus, clusters), judge, spelt(corpus, sets))
+    return rows_of(answers(corpus, clusters, part), judge, spelt(corpus, sets))
 
 
 def spelt(corpus: Corpus, sets: Collection[str]) -> set[str]:

@@ -36,7 +36,7 @@ class AnswersQuerySerializer(Plain):
     judge = serializers.CharField(required=False, help_text="who decides what no rule does, or `people`")
     set = serializers.CharField(required=False, help_text="names of question sets; all by default")
     layout = serializers.ChoiceField(required=False, choices=list(LAYOUTS))
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
+    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
     level = serializers.FloatField(required=False, min_value=LEVELS[0], max_value=LEVELS[1])
@@ -199,7 +199,7 @@ LISTED = [
     OpenApiParameter("score", str, enum=list(RULES)),
     OpenApiParameter("judge", str, description="who decides what no rule does, or `people`"),
     OpenApiParameter("set", str, description="names of question sets, by commas"),
-    OpenApiParameter("part", str, enum=["dev", "test", "all"]),
+    OpenApiParameter("part", str, enum=["dev", "test", "all", "training"]),
 ]
 
 

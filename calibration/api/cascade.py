@@ -41,7 +41,7 @@ class CascadeQuerySerializer(Plain):
     tau_compose = serializers.FloatField(required=False, min_value=0, max_value=1)
     tau_conduct = serializers.FloatField(required=False, min_value=0, max_value=1)
     jaccard = serializers.BooleanField(required=False, default=False)
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
+    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
 

@@ -17,6 +17,7 @@ from annotation import access
 from annotation.api.refusals import answered
 from annotation.checks import actions, keys, told
 from annotation.checks.people import actions as deciding
+from annotation.labels.pseudonyms import person_called
 from annotation.models import CheckPlan, KeyTask
 from annotation.permissions import IsCampaignResearcher
 from calibration.checks import sources
@@ -75,7 +76,7 @@ class KeysFromSerializer(serializers.Serializer[Any]):
 
 
 class DecisionSerializer(serializers.Serializer[Any]):
-    """What to do about an annotator, by user name, and why."""
+    """What to do about an annotator, by pseudonym, and why."""
 
     annotator = serializers.CharField(max_length=150)
     verb = serializers.ChoiceField(choices=list(deciding.VERBS))
@@ -123,9 +124,9 @@ def decide(request: Request, campaign: int) -> Response:
     """Researchers: let an annotator in, pause, lift, leave out of gold or readmit them, for a reason."""
     found = access.campaign(campaign)
     given = _checked(DecisionSerializer(data=request.data))
-    person = User.objects.filter(username=given["annotator"]).first()
+    person = person_called(given["annotator"], found)
     if person is None:
-        raise serializers.ValidationError({"annotator": "There is no such account."})
+        raise serializers.ValidationError({"annotator": "No annotator of this campaign is called so."})
     deciding.VERBS[given["verb"]](by=_user(request), campaign=found, user=person, reason=given["reason"])
     return Response(status=204)
 

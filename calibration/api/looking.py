@@ -22,7 +22,7 @@ Serializer = type[serializers.Serializer[Any]]
 class LookedAtSerializer(serializers.Serializer[Any]):
     """The labels that are read, and how intervals are drawn from them."""
 
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
+    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
     campaign = serializers.PrimaryKeyRelatedField(

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from annotation.api.people_serializers import Text
 from annotation.models import Campaign, Corpus
 from calibration.api.gold_rules import GoldOptionsSerializer
+from calibration.exports.parts import PARTS
 from calibration.gold.rules import RULES
 from calibration.gold.rules.by_scale import MEANING
 from calibration.models import Export, Gold, Report, Study
@@ -92,9 +93,9 @@ class PurposeSerializer(serializers.Serializer[Any]):
 
 
 class ExportPartSerializer(serializers.Serializer[Any]):
-    """Which part of the corpus's split is taken out, and what for where that is test."""
+    """Which part of the corpus is taken out, and what for where that is test. Training only where named."""
 
-    part = serializers.ChoiceField(choices=["dev", "test", "all"], required=False, default="")
+    part = serializers.ChoiceField(choices=PARTS, required=False, default="")
     purpose = Text(max_length=500, required=False, default="")
 
 

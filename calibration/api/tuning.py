@@ -71,8 +71,8 @@ def sft(request: Request) -> Response | StreamingHttpResponse:
     """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
 
     One line for each window of people's own continuations: what `cocoeval_continuation` would send, and the
-    reply that says what people said. `part` is train (without it) or evaluation of a benchmark, else a part
-    of the split: test by POST with its purpose. Many are written by a job, as labels are.
+    reply that says what people said. `part` is training (without it) or evaluation of a benchmark, else a
+    part of the split: test by POST with its purpose. Many are written by a job, as labels are.
     """
     given = SftSerializer(data=request.query_params.dict() if request.method == "GET" else request.data)
     given.is_valid(raise_exception=True)

@@ -47,9 +47,8 @@ class WatchCountsSerializer(Plain):
 
 
 class WatchedAnnotatorSerializer(Plain):
-    """One annotator's part; `attended` and `taken` are median seconds a submitted task."""
+    """One annotator's part, by pseudonym; `attended` and `taken` are median seconds a submitted task."""
 
-    id = serializers.IntegerField()
     name = serializers.CharField()
     active = serializers.BooleanField()
     submitted = serializers.IntegerField()

@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.answer_keys.reading import of_corpus, scenarios
+from annotation.answer_keys.reading import scenarios
 from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
@@ -30,7 +30,7 @@ from calibration.cascade import (
 from calibration.cascade.badge import badges
 from calibration.cascade.decided import Decided
 from calibration.cascade.query import CONDITION, CascadeQuery, part_of
-from calibration.cascade.reading import Group, Material, baselines, material, raters_named
+from calibration.cascade.reading import Group, Material, baselines, material, of_part, raters_named
 from calibration.cascade.tables import Table
 from calibration.errors import CascadeRefused
 from calibration.statistics import Result
@@ -102,6 +102,7 @@ def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
         by_condition=CONDITION in query.by,
         judges=judges,
         settings=query.settings,
+        scenario_part=part,
     )
     if not found.scenarios:
         raise CascadeRefused(f"the corpus {query.corpus.name} has no scenarios in the {part} part")
@@ -176,7 +177,7 @@ def _dev(query: CascadeQuery, split: Split | None, part: str) -> list[Dialogue] 
     if split is None or part != "test":
         return None
     clusters = splits.clusters(split=split, part="dev")
-    return list(scenarios(row for row in of_corpus(query.corpus) if row.cluster in clusters).values())
+    return list(scenarios(row for row in of_part(query.corpus) if row.cluster in clusters).values())
 
 
 def _row(group: Group, made: list[Decided], found: Material) -> Row:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import Corpus, Split
 from annotation.scenarios.records import STAGES, CascadeSettings
 from calibration.errors import CascadeRefused
+from calibration.reading.scope import PARTS, scope_of, shown_part
 from calibration.statistics import Plan
 
 SYSTEM, CONDITION = "system", "condition"
@@ -52,8 +53,8 @@ def read(given: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
     if success not in (COMPETENCE, TURN_SCORE):
         raise CascadeRefused(f"success is {COMPETENCE} or {TURN_SCORE}, not {success!r}")
     part = text.get("part", "")
-    if part not in ("", "dev", "test", "all"):
-        raise CascadeRefused(f"a part is dev, test or all, not {part!r}")
+    if part not in PARTS:
+        raise CascadeRefused(f"a part is dev, test, all or training, not {part!r}")
     k = tuple(sorted({_whole("k", one, 1, MOST_K) for one in _list(text.get("k", ""))})) or USUAL_K
     resamples = _whole("resamples", text.get("resamples") or "2000", 0, MOST_RESAMPLES)
     seed = _whole("seed", text.get("seed") or "0", 0, 2**31)
@@ -71,20 +72,14 @@ def read(given: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
 
 
 def part_of(query: CascadeQuery) -> tuple[Split | None, str]:
-    """Return the split that locks the corpus and the part to show: dev unless test is asked for.
+    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
 
     Raises CascadeRefused for test before it was opened, and for a part that there is not.
     """
-    split = splits.lock_of(query.corpus)
-    if split is None:
-        if query.part in ("", "all"):
-            return None, "all"
-        raise CascadeRefused(f"the corpus {query.corpus.name} has no split, so there is no {query.part} part")
-    if query.part == "all":
-        raise CascadeRefused(f"the corpus {query.corpus.name} has a split: show dev, or test")
-    if query.part == "test" and not split.looks.exists():
-        raise CascadeRefused("test was not opened: say what it is needed for first")
-    return split, query.part or "dev"
+    try:
+        return shown_part(scope_of(query.corpus, None, query.part), query.part)
+    except SplitRefused as error:
+        raise CascadeRefused(str(error)) from error
 
 
 def _settings(text: Mapping[str, str]) -> CascadeSettings:

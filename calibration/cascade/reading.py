@@ -7,9 +7,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from annotation.answer_keys.reading import of_corpus, scenarios
+from annotation.corpora.parts import TRAINING
 from annotation.importing.rows import turn_record
 from annotation.kinds.decision import DECISION
 from annotation.models import Continuation, Corpus, Item, Label, Occasion, Rater, Turn
+from annotation.models import Dialogue as StoredDialogue
 from annotation.records import Dialogue
 from annotation.scenarios.agents import AGENTS, ORACLE, Agent, Learnt, decide, learn
 from annotation.scenarios.decisions import decision_of
@@ -38,6 +40,11 @@ class Material:
     learnt_on: str = ""
 
 
+def of_part(corpus: Corpus, part: str = "") -> list[StoredDialogue]:
+    """Return a corpus's scenarios outside training, or those in it."""
+    return [row for row in of_corpus(corpus) if (row.part == TRAINING) == (part == TRAINING)]
+
+
 def material(
     corpus: Corpus,
     clusters: frozenset[str] | None,
@@ -45,9 +52,13 @@ def material(
     by_condition: bool,
     judges: Collection[Rater],
     settings: CascadeSettings,
+    scenario_part: str = "",
 ) -> Material:
-    """Return the decisions at the scored points of a corpus's scenarios, of given clusters (None: all)."""
-    rows = [row for row in of_corpus(corpus) if clusters is None or row.cluster in clusters]
+    """Return the decisions at the scored points of a corpus's scenarios, of given clusters (None: all).
+
+    Scenarios in training are read where that is `scenario_part`, and then alone.
+    """
+    rows = [row for row in of_part(corpus, scenario_part) if clusters is None or row.cluster in clusters]
     found = Material(scenarios(rows))
     parts = (
         Continuation.objects.filter(dialogue__in=found.scenarios, mode=Continuation.Mode.STATIC)

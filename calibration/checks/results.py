@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.checks import marks, stages
+from annotation.labels.pseudonyms import of_people
 from annotation.models import (
     Assignment,
     Attempt,
@@ -118,11 +119,10 @@ Twice = tuple[int, str, str, Asked, float | str, float | str]
 
 
 def people(campaign: Campaign) -> list[Person]:
-    """Return a campaign's annotators, and those who left it after being tested or checked, by name."""
+    """Return a campaign's annotators, and those who left it after being tested or checked, by pseudonym."""
     plan = CheckPlan.objects.filter(campaign=campaign).first()
-    standings = {s.user_id: s for s in Standing.objects.filter(campaign=campaign).select_related("user")}
-    names = {s.user_id: s.user.get_username() for s in standings.values()}
-    names |= dict(campaign.members.values_list("user_id", "user__username"))
+    standings = {s.user_id: s for s in Standing.objects.filter(campaign=campaign)}
+    names = of_people({*standings, *campaign.members.values_list("user_id", flat=True)}, campaign.corpus_id)
     tries: dict[tuple[int, str], list[Attempt]] = defaultdict(list)
     for attempt in Attempt.objects.filter(campaign=campaign).order_by("number"):
         tries[attempt.user_id, attempt.occasion].append(attempt)
@@ -269,7 +269,7 @@ def answered_twice(campaign: Campaign) -> list[Twice]:
 def consistency(campaign: Campaign) -> list[Consistency]:
     """Return how alike annotators answer when asked again: all of them first, then each, by question."""
     twice = answered_twice(campaign)
-    names = dict(campaign.assignments.values_list("user_id", "user__username").distinct())
+    names = of_people({row[0] for row in twice}, campaign.corpus_id)
     groups = [("", twice)]
     groups += [
         (names[user], [row for row in twice if row[0] == user])

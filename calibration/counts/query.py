@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Split
 from calibration.errors import CountsRefused
-from calibration.reading.scope import Scope, scope_of
+from calibration.reading.scope import PARTS, Scope, scope_of, shown_part
 from calibration.statistics import Plan
 from calibration.statistics.judge_errors import CORRECTIONS, Correction
 
@@ -28,7 +28,8 @@ class CountsQuery:
 
     ``rater`` is a name, or `people`; empty takes the one with most labels. ``questions`` name questions or
     schemes; none take what the rater answered most. ``by`` are condition keys, or `system`; ``strata`` is a
-    key of the dialogues' metadata. ``part`` is dev, test (once it was opened), or all without a split.
+    key of the dialogues' metadata. ``part`` is dev, test (once it was opened), training, or all without
+    a split.
     """
 
     corpus: Corpus
@@ -46,7 +47,7 @@ class CountsQuery:
     @property
     def scope(self) -> Scope:
         """The labels that are read."""
-        return scope_of(self.corpus, self.campaign)
+        return scope_of(self.corpus, self.campaign, self.part)
 
 
 def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> CountsQuery:
@@ -61,8 +62,8 @@ def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) ->
     if samples not in SAMPLES:
         raise CountsRefused(f"samples are first or mean, not {samples!r}")
     part = text.get("part", "")
-    if part not in ("", "dev", "test", "all"):
-        raise CountsRefused(f"a part is dev, test or all, not {part!r}")
+    if part not in PARTS:
+        raise CountsRefused(f"a part is dev, test, all or training, not {part!r}")
     resamples = _whole("resamples", text.get("resamples", ""), MOST_RESAMPLES)
     seed = _whole("seed", text.get("seed", ""), 2**31)
     by = _list(text.get("by", "")) or (SYSTEM,)
@@ -96,17 +97,11 @@ def _whole(name: str, text: str, most: int, least: int = 0) -> int | None:
 
 
 def part_of(query: CountsQuery) -> tuple[Split | None, str]:
-    """Return the split that locks the corpus and the part to show: dev unless test is asked for.
+    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
 
     Raises CountsRefused for test before it was opened, and for a part that there is not.
     """
-    split = splits.lock_of(query.corpus)
-    if split is None:
-        if query.part in ("", "all"):
-            return None, "all"
-        raise CountsRefused(f"the corpus {query.corpus.name} has no split, so there is no {query.part} part")
-    if query.part == "all":
-        raise CountsRefused(f"the corpus {query.corpus.name} has a split: show dev, or test")
-    if query.part == "test" and not split.looks.exists():
-        raise CountsRefused("test was not opened: say what it is needed for first")
-    return split, query.part or "dev"
+    try:
+        return shown_part(query.scope, query.part)
+    except SplitRefused as error:
+        raise CountsRefused(str(error)) from error

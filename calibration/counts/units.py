@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.corpora.parts import of_dialogues
 from annotation.models import Continuation, Item, Task
 from annotation.records import HUMAN, SELF
 from calibration.counts.query import SYSTEM, CountsQuery
@@ -174,4 +175,5 @@ def failed(query: CountsQuery, raters: Collection[int], questions: Collection[in
     if query.campaign is not None:
         tasks = Task.objects.filter(campaign=query.campaign)
         calls = calls.filter(continuation__in=tasks.values("continuation"))
-    return set(calls.values_list("continuation_id", flat=True))
+    found = Continuation.objects.filter(of_dialogues(query.scope.part, "dialogue__"))
+    return set(found.filter(pk__in=calls.values("continuation")).values_list("pk", flat=True))

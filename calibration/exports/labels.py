@@ -17,7 +17,7 @@ from annotation.models import Campaign, Corpus
 from annotation.models.turn_numbers import TURN_NUMBER
 from annotation.text.csv_cells import guarded
 from annotation.text.item_keys import item_key_sql, members_key_sql, record_key_sql
-from calibration.exports.parts import OF_PART, PART_TABLE, Taken, taken_by_default
+from calibration.exports.parts import OF_PART, PART_SQL, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, guarded_sql, write
 from calibration.models import Export, Gold
 from calibration.reading.census import census
@@ -115,7 +115,7 @@ SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS 
        coalesce(i.cluster, d.cluster) AS cluster,
        d.key AS dialogue, {ALONE.format("c.key")} AS continuation, {ALONE.format("y.name")} AS system,
        {FAKE_MODEL} AS fake_model, t.position AS turn,
-       ({TURN_NUMBER}) AS turn_number, {MEMBERS} AS members, sc.part
+       ({TURN_NUMBER}) AS turn_number, {MEMBERS} AS members, {PART_SQL} AS part
   FROM (SELECT DISTINCT item_id FROM chosen) AS l
 {PLACES}
 {PART_TABLE}
@@ -138,7 +138,8 @@ ORDER BY l.place, asked.n, named.n, l.sample, l.id
 def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
     """Return the live labels of a scope, one row a label, in an order that the labels alone decide.
 
-    Where the corpus is split, those of the part that is taken: dev unless told otherwise.
+    Where the corpus is split, those of the part that is taken: dev unless told otherwise. The scope says
+    whether they are about training (`scope_of` with the part).
 
     Raters are named as in reports: where two share a name, their kind (and number) is added. Questions and
     raters are few, so what is written of them is sent along instead of being put together row by row.
@@ -165,7 +166,7 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
         [r.address or None for r in raters],
         [r.revision or None for r in raters],
     ]
-    part = (taken or taken_by_default(scope.corpus)).params
+    part = (taken or taken_by_default(scope.corpus, scope.campaign)).params
     rest = f"""FROM (WITH chosen AS MATERIALIZED ({chosen}), placed AS MATERIALIZED ({PLACED})
     SELECT * FROM chosen JOIN placed USING (item_id)) AS l {LABEL_TABLES}"""  # noqa: S608  (own SQL)
     return ExportQuery(LABEL_COLUMNS, rest, (*params, *part, *asked, *named))

@@ -14,7 +14,7 @@ from annotation.labels.pseudonyms import pseudonym
 from annotation.models import Assignment, Rater, TurnNote
 from annotation.models.turn_numbers import TURN_NUMBER
 from calibration.exports.labels import ALONE, ITEM, MEMBERS_KEY
-from calibration.exports.parts import OF_PART, PART_TABLE, Taken, taken_by_default
+from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
 from calibration.reading.scope import Scope
 
@@ -35,7 +35,7 @@ COLUMNS = (
     Column("occasion", "l.occasion", "plain"),
     Column("campaign", "g.name"),
     Column("at", """to_char(l.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')""", "plain"),
-    Column("part", "sc.part", "plain"),
+    PART_COLUMN,
 )
 TABLES = f"""
 FROM (
@@ -75,7 +75,7 @@ def notes(scope: Scope, taken: Taken | None = None) -> ExportQuery:
     """
     campaigns = _campaigns(scope)
     names = _names(campaigns, scope.corpus.pk)
-    part = (taken or taken_by_default(scope.corpus)).params
+    part = (taken or taken_by_default(scope.corpus, scope.campaign)).params
     return ExportQuery(COLUMNS, TABLES, (campaigns, campaigns, list(names), list(names.values()), *part))
 
 

@@ -94,7 +94,7 @@ class Order:
             return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
         if self.what == SFT:
             return self.tuning().most()
-        scope = scope_of(self.corpus, self.campaign)
+        scope = scope_of(self.corpus, self.campaign, self.taken.part)
         return note_export.most(scope) if self.what == NOTES else scope.most()
 
     def weight(self) -> int:
@@ -124,7 +124,7 @@ class Order:
             return gold_difference.query(self.gold, self.other, self.taken)
         if self.gold is not None:
             return gold_export.query(self.gold, self.taken)
-        scope = scope_of(self.corpus, self.campaign)
+        scope = scope_of(self.corpus, self.campaign, self.taken.part)
         read = note_export.notes if self.what == NOTES else label_export.labels
         return read(scope, self.taken)
 
@@ -141,7 +141,7 @@ class Order:
 
     def fill(self, bundle: Any) -> int:
         """Add a package's files and its manifest to a bundle; return how many labels they hold."""
-        scope = scope_of(self.corpus, self.campaign)
+        scope = scope_of(self.corpus, self.campaign, self.taken.part)
         questions = tuple(self.choice.get("questions", ()))
         rows = PACKAGES[self.what].write(Contents(scope, self.taken, questions), bundle)
         campaign = self.campaign.name if self.campaign else None
@@ -150,7 +150,7 @@ class Order:
         return rows
 
     def _sheet(self) -> Sheet:
-        scope = scope_of(self.corpus, self.campaign)
+        scope = scope_of(self.corpus, self.campaign, self.taken.part)
         chosen = self.choice.get("continuations") or of_part(scope, self.taken)
         return sheet(scope, self.taken, continuations=chosen, raters=self.choice.get("raters", ()))
 

@@ -9,22 +9,28 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
-from annotation.models import Corpus, Split
+from annotation.corpora.parts import TRAINING
+from annotation.models import Campaign, Corpus, Split
 from calibration.errors import ExportRefused
 from calibration.exports.writing import Column
 from config.permissions import is_researcher
 
-PART_COLUMN = Column("part", "sc.part", "plain")
+PART_SQL = "CASE WHEN d.part = 'training' THEN d.part ELSE coalesce(sc.part, nullif(d.part, '')) END"
+"""The part of a row: training, else that of the split, else evaluation where the dialogue is marked so."""
+PART_COLUMN = Column("part", PART_SQL, "plain")
 PART_TABLE = (
     "LEFT JOIN annotation_splitcluster sc ON sc.split_id = %s AND sc.cluster = coalesce(i.cluster, d.cluster)"
 )
-OF_PART = "(%s IN ('', 'all') OR sc.part = %s)"
-PARTS = ("dev", "test", "all")
+OF_PART = "(d.part = 'training') = (%s = 'training') AND (%s IN ('', 'all', 'training') OR sc.part = %s)"
+PARTS = ("dev", "test", "all", TRAINING)
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an export takes: a part (dev, test, all) of a split; part is empty where there is no split."""
+    """What an export takes: a part (dev, test, all) of a split, or training.
+
+    The part is empty where there is no split; all of them leave training out.
+    """
 
     split: Split | None
     part: str
@@ -32,22 +38,40 @@ class Taken:
     @property
     def params(self) -> tuple[Any, ...]:
         """The values for PART_TABLE and OF_PART, in that order."""
-        return (self.split.pk if self.split else None, self.part, self.part)
+        return (self.split.pk if self.split else None, self.part, self.part, self.part)
 
 
-def taken_by_default(corpus: Corpus) -> Taken:
-    """Return what may be taken without a look: dev of the split, all of a corpus that is not split."""
+def taken_by_default(corpus: Corpus, campaign: Campaign | None = None) -> Taken:
+    """Return what may be taken without a look: dev of the split, all but training without a split."""
+    if campaign is not None and campaign.part == TRAINING:
+        return Taken(None, TRAINING)
     split = splits.lock_of(corpus)
     return Taken(split, "dev" if split else "")
 
 
 @transaction.atomic
-def take(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | None) -> Taken:
+def take(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None = None,
+    part: str = "",
+    purpose: str = "",
+    by: User | None,
+) -> Taken:
     """Return what an export takes; the split is fixed by it, and test or all is logged as a look.
 
-    `part` is dev, test, all, or empty for what may be taken without a look. Raises ExportRefused for a part
-    of a corpus that has no split, for test or all without a purpose, and to who is no researcher.
+    `part` is dev, test, all, training, or empty for what may be taken without a look. Raises ExportRefused
+    for a part that there is not (a campaign about training has no other), for test or all without a purpose,
+    and to who is no researcher.
     """
+    if campaign is not None and campaign.part == TRAINING:
+        if part not in ("", TRAINING):
+            raise ExportRefused(f"{campaign.name} is about training dialogues: there is no {part} part of it")
+        return Taken(None, TRAINING)
+    if part == TRAINING:
+        if not corpus.has_training:
+            raise ExportRefused(f"no dialogue of {corpus.name} is in training")
+        return Taken(None, TRAINING)
     split = splits.lock_of(corpus)
     if split is None:
         if part in ("", "all"):

@@ -14,6 +14,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from annotation.corpora import parts
+from annotation.corpora.parts import EVALUATION, TRAINING
 from annotation.models import Continuation, Corpus, Dialogue, SplitCluster
 from annotation.records import HUMAN, SELF
 from calibration.errors import ExportRefused
@@ -26,10 +28,9 @@ from systems.generators.cocoeval_examples import NotTaught, examples
 
 TOGETHER = 50
 """Dialogues that are read together."""
-TRAIN, EVALUATION = "train", "evaluation"
-NAMED = (TRAIN, EVALUATION)
-"""Parts that a benchmark's dialogues name in their metadata."""
-CHOICES = (*NAMED, *PARTS)
+NAMED = (TRAINING, EVALUATION)
+"""The parts of a benchmark."""
+CHOICES = tuple(dict.fromkeys((*NAMED, *PARTS)))
 LABELS_AN_EXAMPLE = 30
 """An example takes about as long as so many labels."""
 NOBODY = "people did not continue it"
@@ -50,7 +51,7 @@ class Tuning:
         """Return the dialogues of the part, those of a locked test part left out."""
         found = self.corpus.dialogues.order_by("key")
         if self.part in NAMED:
-            found = found.filter(metadata__part=self.part)
+            found = found.filter(part=self.part)
         if self.taken.split is not None and self.taken.part != "all":
             mine = SplitCluster.objects.filter(split=self.taken.split, part=self.taken.part)
             found = found.filter(cluster__in=mine.values("cluster"))
@@ -124,9 +125,8 @@ def _by_people(dialogues: Sequence[int]) -> dict[int, int]:
 
 
 def named_parts(corpus: Corpus) -> list[str]:
-    """Return the parts that a corpus's dialogues name in their metadata, train first."""
-    found = set(corpus.dialogues.filter(metadata__part__in=NAMED).values_list("metadata__part", flat=True))
-    return [part for part in NAMED if part in found]
+    """Return the parts that a corpus has as a benchmark, training first."""
+    return list(parts.sizes(corpus))
 
 
 def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,16 +140,16 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def taken_for(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | None) -> tuple[Taken, str]:
     """Return what is taken, and the named part of it, '' for a part of the split.
 
-    A benchmark has its own parts, `train` where nothing is said. Elsewhere they are those of the split, and
+    A benchmark has its own parts, training where nothing is said. Elsewhere they are those of the split, and
     taking test is a look at it. Raises ExportRefused for a part that there is not.
     """
     named = named_parts(corpus)
-    part = part or (TRAIN if named else "")
+    part = part or (TRAINING if named else "")
     if part in NAMED:
         if part not in named:
             there = f"its parts are {' and '.join(named)}" if named else "its dialogues name none"
-            raise ExportRefused(f"no dialogue of {corpus.name} has the part {part} in its metadata: {there}")
-        return take(corpus=corpus, by=by), part
+            raise ExportRefused(f"no dialogue of {corpus.name} is in the part {part}: {there}")
+        return take(corpus=corpus, part=part if part == TRAINING else "", by=by), part
     if named:
         raise ExportRefused(f"{corpus.name} is a benchmark: its parts are {' and '.join(named)}, not {part}")
     return take(corpus=corpus, part=part, purpose=purpose, by=by), ""

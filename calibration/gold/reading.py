@@ -11,6 +11,7 @@ import numpy as np
 
 from annotation.checks.left_out import LeftOut, left_out
 from annotation.corpora import splits
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Campaign, Corpus, Occasion, SchemeVersion, Split
 from annotation.schemes.base import UNSCALED
 from calibration.errors import GoldRuleError
@@ -81,7 +82,7 @@ def read(
     adjudicators: tuple[str, ...] = ()
     told: dict[tuple[int, int], list[dict[str, Any]]] = {}
     if rule.reads_adjudications:
-        of_decisions = Scope(corpus, campaign, (Occasion.ADJUDICATION,))
+        of_decisions = replace(scope, occasions=(Occasion.ADJUDICATION,), without=())
         decisions, decided_on = _decisions(of_decisions, version)
         told = _told(of_decisions, version) if decisions else {}
         items |= decided_on
@@ -134,7 +135,12 @@ def _told(scope: Scope, version: SchemeVersion) -> dict[tuple[int, int], list[di
     rows = scope.labels().filter(question__version=version).select_related("rater").order_by("pk")
     found: dict[tuple[int, int], list[dict[str, Any]]] = {}
     for label in rows:
-        told = {"label": label.pk, "by": label.rater.name, "value": label.value, "missing": label.missing}
+        told = {
+            "label": label.pk,
+            "by": name_of(label.rater, scope.corpus.pk),
+            "value": label.value,
+            "missing": label.missing,
+        }
         found.setdefault((label.item_id, label.question_id), []).append(told | {"reason": label.explanation})
     return found
 
@@ -154,7 +160,6 @@ def _as_decision(record: Record) -> Record:
 
 
 def _raters(counted: Census, asked: Sequence[QuestionInfo], named: Sequence[str]) -> tuple[str, ...]:
-    named = counted.spoken(named)
     present = {rater.name: rater for q in asked for rater in counted.raters_of(q.id)}
     if unknown := [name for name in named if name not in present]:
         known = ", ".join(sorted(present)) or "none"

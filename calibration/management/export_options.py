@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from annotation.formats.manifest import beside
-from annotation.models import Corpus
+from annotation.models import Campaign, Corpus
 from calibration.errors import CalibrationError
 from calibration.exports.bundle import Folder
 from calibration.exports.orders import ZIP, Order
@@ -35,17 +35,21 @@ def add_arguments(parser: CommandParser) -> None:
 def add_part(parser: CommandParser) -> None:
     """Add --part and --purpose."""
     parser.add_argument(
-        "--part", choices=PARTS, default="", help="of a corpus that is split: dev (default), test or all"
+        "--part",
+        choices=PARTS,
+        default="",
+        help="of a corpus that is split: dev (default), test or all; or training, left out else",
     )
     parser.add_argument(
         "--purpose", default="", metavar="TEXT", help="what test is taken out for: logged as a look at test"
     )
 
 
-def taken(corpus: Corpus, options: dict[str, Any]) -> Taken:
+def taken(corpus: Corpus, campaign: Campaign | None, options: dict[str, Any]) -> Taken:
     """Return the part of a corpus that the options name; CommandError for test without a purpose."""
     try:
-        return take(corpus=corpus, part=options["part"], purpose=options["purpose"], by=None)
+        given = {name: options[name] for name in ("part", "purpose")}
+        return take(corpus=corpus, campaign=campaign, **given, by=None)
     except CalibrationError as refused:
         raise CommandError(str(refused)) from refused
 

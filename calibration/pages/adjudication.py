@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.corpora import clusters as item_clusters
+from annotation.labels.pseudonyms import of_people
 from annotation.models import turn_numbers
 from annotation.pages.choosing import choose
 from calibration import access
@@ -190,15 +191,17 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
         "state": reading.STATES[reading.state_of(one)],
         "why": reading.why(one),
         "said": [] if locked else said.said_about(found, one),
-        "decisions": [] if locked else _decided(one),
+        "decisions": [] if locked else _decided(one, found.corpus_id),
     }
     return render(request, "adjudication/case.html", ROOM | context)
 
 
-def _decided(case: AdjudicationCase) -> list[tuple[AdjudicationDecision, str]]:
-    """Return the decisions on a case, each with its value in words."""
+def _decided(case: AdjudicationCase, corpus: int) -> list[tuple[AdjudicationDecision, str, str]]:
+    """Return the decisions on a case, each with its value in words, and whose (by pseudonym) it is."""
     made = said.decided_on(case)
-    return [(one, said.worded(case.question, one.label.value)) for one in made if one.label]
+    names = of_people({one.adjudicator_id for one in made}, corpus)
+    worded = [(one, one.label.value) for one in made if one.label]
+    return [(one, said.worded(case.question, value), names[one.adjudicator_id]) for one, value in worded]
 
 
 @require_POST

@@ -14,6 +14,7 @@ from annotation import access
 from annotation.checks import actions, keys, told
 from annotation.checks.people import actions as deciding
 from annotation.errors import CampaignRefused
+from annotation.labels.pseudonyms import person_called
 from annotation.models import Campaign, CheckPlan, KeyTask, turn_numbers
 from annotation.permissions import campaign_researcher_only
 from annotation.scheme_versions.asked import questionnaire_of
@@ -186,7 +187,7 @@ def decide(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: let somebody in, pause them, lift it, leave them out of gold or take them back."""
     found = access.campaign(campaign)
     verb = request.POST.get("verb", "")
-    person = User.objects.filter(pk=row_id(request.POST.get("person", "")) or 0).first()
+    person = person_called(request.POST.get("person", ""), found)
     if verb not in deciding.VERBS or person is None:
         messages.error(request, "Choose an annotator, and what to do.")
         return redirect("campaign-checks", found.pk)
@@ -197,7 +198,7 @@ def decide(request: HttpRequest, campaign: int) -> HttpResponse:
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"{person.get_username()} {DONE[verb]}.")
+        messages.success(request, f"{request.POST['person']} {DONE[verb]}.")
     return redirect("campaign-checks", found.pk)
 
 

@@ -56,7 +56,7 @@ def counts(request: HttpRequest, pk: int) -> HttpResponse:
     corpus = access.corpus(pk)
     campaign = _campaign(request, corpus)
     given = _given(request)
-    counted = census(scope_of(corpus, campaign))
+    counted = census(scope_of(corpus, campaign, given.get("part", "")))
     context = _form(corpus, campaign, given, counted) | {"split": splits.lock_of(corpus)}
     status = 200
     if context["raters"]:

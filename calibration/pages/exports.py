@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
 from annotation.labels import pseudonyms
 from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
@@ -93,7 +94,7 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMATS:
         raise Http404
-    taken = taken_by(request, corpus)
+    taken = taken_by(request, corpus, campaign)
     if taken is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
     user: Any = request.user
@@ -114,7 +115,7 @@ def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResp
     corpus, campaign = place_of(request)
     if corpus is None or kind not in PACKAGES:
         raise Http404
-    taken = taken_by(request, corpus)
+    taken = taken_by(request, corpus, campaign)
     if taken is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
     return answer(request, Order(kind, corpus, campaign, taken, ZIP))
@@ -187,12 +188,14 @@ def manifest(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def taken_by(request: HttpRequest, corpus: Corpus) -> Taken | None:
-    """Return what a download takes: dev by GET, what the form names by POST; None if refused."""
+def taken_by(request: HttpRequest, corpus: Corpus, campaign: Campaign | None) -> Taken | None:
+    """Return what a download takes: dev or training by GET, what the form names by POST; None if refused."""
     user: Any = request.user
     asked = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
+    if request.GET.get("part") == TRAINING:
+        asked["part"] = TRAINING
     try:
-        return take(corpus=corpus, by=user, **asked)
+        return take(corpus=corpus, campaign=campaign, by=user, **asked)
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
         return None

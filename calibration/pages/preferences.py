@@ -99,7 +99,7 @@ def _campaign(request: HttpRequest, corpus: Corpus) -> Campaign | None:
 
 def _form(corpus: Corpus, campaign: Campaign | None, given: dict[str, str]) -> dict[str, Any]:
     """Return what the form offers and what is chosen."""
-    asked = reading.comparing(census(scope_of(corpus, campaign)))
+    asked = reading.comparing(census(scope_of(corpus, campaign, given.get("part", ""))))
     return {
         "corpus": corpus,
         "campaign": campaign,

@@ -110,9 +110,10 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | No
 def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
     """The matrix of pairs on another question or by another statistic, in the place of the one shown."""
     found = _shown(request, pk)
-    chosen = {"pairs": pairs_of(snapshot_of(found), request.GET.dict())}
+    if (pairs := pairs_of(snapshot_of(found), request.GET.dict())) is None:
+        raise Http404  # no question has a matrix
     context = {"study": found.study, "report": found, "switches": _switches(request)}
-    return render(request, "calibration/_pairs.html", context | chosen)
+    return render(request, "calibration/_pairs.html", context | {"pairs": pairs})
 
 
 @require_POST

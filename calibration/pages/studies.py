@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
+from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
 from calibration import access
@@ -57,19 +58,27 @@ def new(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(request, title="New study", lead=WHOSE, back=("studies", "Studies"), room="studies")
-    counted = offered(scope_of(corpus, campaign))
+    part = TRAINING if request.GET.get("part") == TRAINING else ""
+    counted = offered(scope_of(corpus, campaign, part))
     link = {key: request.GET[key] for key in LINK if key in request.GET}
     conditions = condition_keys(corpus)
     form = StudyForm(request.POST or None, counted=counted, conditions=conditions, initial=link)
-    if request.method == "POST" and form.is_valid() and (study := _made(request, form, corpus, campaign)):
+    if (
+        request.method == "POST"
+        and form.is_valid()
+        and (study := _made(request, form, corpus, campaign, part))
+    ):
         return redirect("report", study.pk)
-    context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted}
+    context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted, "part": part}
     return render(request, "calibration/new_study.html", context, status=422 if form.errors else 200)
 
 
-def _made(request: HttpRequest, form: StudyForm, corpus: Corpus, campaign: Campaign | None) -> Study | None:
+def _made(
+    request: HttpRequest, form: StudyForm, corpus: Corpus, campaign: Campaign | None, part: str
+) -> Study | None:
     user: Any = request.user
     name, definition = form.cleaned_data["name"], form.definition()
+    definition |= {"split": part} if part else {}
     try:
         return studies.create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=user)
     except CalibrationError as error:

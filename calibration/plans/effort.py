@@ -9,6 +9,7 @@ import numpy as np
 from django.db import connection
 
 from calibration.models import Study
+from calibration.reading.scope import of_study
 from calibration.statistics import Plan
 
 FEWEST_TIMED = 3
@@ -18,7 +19,7 @@ TIMED = """
 SELECT a.user_id, sum(own.seconds)::float8, sum(rated.items)::float8
   FROM (SELECT l.assignment_id, count(DISTINCT l.item_id) AS items
           FROM annotation_label l JOIN annotation_item i ON i.id = l.item_id
-         WHERE i.corpus_id = %(corpus)s AND l.question_id = ANY(%(questions)s)
+         WHERE i.corpus_id = %(corpus)s AND i.training = %(training)s AND l.question_id = ANY(%(questions)s)
            AND l.superseded_at IS NULL AND l.occasion = 'main' AND l.assignment_id IS NOT NULL
            AND (%(campaign)s::bigint IS NULL OR l.campaign_id = %(campaign)s)
          GROUP BY 1) AS rated
@@ -83,7 +84,12 @@ def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
     time is that of the whole screen, whatever else was asked there.
     """
     campaign = study.campaign_id
-    told = {"corpus": study.corpus_id, "campaign": campaign, "questions": sorted(questions)}
+    told = {
+        "corpus": study.corpus_id,
+        "campaign": campaign,
+        "questions": sorted(questions),
+        "training": of_study(study).training,
+    }
     with connection.cursor() as cursor:
         cursor.execute(TIMED, told)
         rows = np.array([row[1:] for row in cursor.fetchall()], dtype=float)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from annotation.models import Campaign, Corpus, Split
 from calibration.counts.query import MOST_RESAMPLES, CountsQuery, part_of
 from calibration.errors import PreferencesRefused
-from calibration.reading.scope import Scope, scope_of
+from calibration.reading.scope import PARTS, Scope, scope_of
 from calibration.statistics import Plan
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.report import Choices
@@ -24,7 +24,7 @@ class PreferencesQuery:
     """A question put to the answers about pairs and rankings of a corpus or campaign.
 
     ``question`` is `scheme@version/key` or a key, empty for all. ``systems`` keeps comparisons among these
-    alone. ``part`` is dev, test (once it was opened), or all without a split.
+    alone. ``part`` is dev, test (once it was opened), training, or all without a split.
     """
 
     corpus: Corpus
@@ -38,7 +38,7 @@ class PreferencesQuery:
     @property
     def scope(self) -> Scope:
         """The labels that are read."""
-        return scope_of(self.corpus, self.campaign)
+        return scope_of(self.corpus, self.campaign, self.part)
 
     def parted(self) -> tuple[Split | None, str]:
         """Return the split that locks the corpus and the part to show. Raises CalibrationError."""
@@ -55,8 +55,8 @@ def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) ->
     for name, value, known in (("ties", ties, MODELS), ("both_bad", both_bad, BOTH_BAD_POLICIES)):
         if value not in known:
             raise PreferencesRefused(f"{name} is one of {', '.join(known)}, not {value!r}")
-    if (part := text.get("part", "")) not in ("", "dev", "test", "all"):
-        raise PreferencesRefused(f"a part is dev, test or all, not {part!r}")
+    if (part := text.get("part", "")) not in PARTS:
+        raise PreferencesRefused(f"a part is dev, test, all or training, not {part!r}")
     resamples = _whole("resamples", text.get("resamples", ""), MOST_RESAMPLES, 2000)
     return PreferencesQuery(
         corpus,

@@ -57,11 +57,15 @@ OWN = "metric:"
 
 
 def metric_labels(corpus: Corpus) -> QuerySet[Label]:
-    """Return the live labels by which metrics answered their own questions about items of a corpus."""
+    """Return the live labels by which metrics answered their own questions about items of a corpus.
+
+    Those about training dialogues are left out.
+    """
     own = Question.objects.filter(version__scheme__key__startswith=OWN)
     return Label.objects.filter(
         question__in=own,
         item__corpus=corpus,
+        item__training=False,
         item__compared=None,
         rater__kind=Rater.Kind.METRIC,
         superseded_at__isnull=True,

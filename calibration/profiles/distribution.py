@@ -23,7 +23,8 @@ SELECT s.name || CASE WHEN c.condition->>'speaker' = 'given' THEN ' (the speaker
        WITHIN GROUP (ORDER BY l.number)
   FROM annotation_label l JOIN annotation_item i ON i.id = l.item_id
   JOIN annotation_continuation c ON c.id = i.continuation_id JOIN annotation_system s ON s.id = c.system_id
- WHERE i.corpus_id = %s AND l.rater_id = %s AND l.superseded_at IS NULL AND l.number IS NOT NULL
+ WHERE i.corpus_id = %s AND NOT i.training AND l.rater_id = %s AND l.superseded_at IS NULL
+   AND l.number IS NOT NULL
    AND i.compared IS NULL AND EXISTS (
        SELECT FROM annotation_question q JOIN annotation_schemeversion v ON v.id = q.version_id
          JOIN annotation_scheme m ON m.id = v.scheme_id WHERE q.id = l.question_id AND m.key LIKE 'metric:%%')

@@ -107,7 +107,9 @@ def _read(corpus: Corpus, points: str) -> Profile:
 
 
 def _examples(corpus: Corpus) -> QuerySet[Continuation]:
-    scored = Label.objects.filter(item__continuation=OuterRef("pk"), rater__kind="metric")
+    scored = Label.objects.filter(
+        item__continuation=OuterRef("pk"), item__training=False, rater__kind="metric"
+    )
     return Continuation.objects.filter(Exists(scored), dialogue__corpus=corpus).order_by("pk")[:EXAMPLES]
 
 

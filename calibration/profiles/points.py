@@ -53,7 +53,7 @@ WITH used AS (
                  AND u.half = CASE WHEN c.condition->>'speaker' = 'given' THEN 'speaker'
                                    WHEN c.condition->>'content' = 'given' THEN 'content' ELSE '' END
       LEFT JOIN annotation_turn t ON t.id = i.turn_id LEFT JOIN histories h ON h.dialogue = c.dialogue_id
-     WHERE i.corpus_id = %(corpus)s AND i.compared IS NULL AND l.superseded_at IS NULL
+     WHERE i.corpus_id = %(corpus)s AND NOT i.training AND i.compared IS NULL AND l.superseded_at IS NULL
        AND l.number IS NOT NULL AND l.question_id = ANY(%(questions)s)
 ), points AS (
     SELECT rater, dialogue, place, before, array_agg(DISTINCT source_row) AS rows

@@ -42,6 +42,7 @@ def again(
     rows = (
         Label.objects.filter(
             item__corpus=scope.corpus,
+            item__training=scope.training,
             superseded_at__isnull=True,
             occasion__in={*OCCASIONS, *scope.occasions},
             question__in={question for question, _ in named},
@@ -71,6 +72,7 @@ def _on_several_occasions(scope: Scope, subject: Subject) -> set[tuple[int, int]
     rows = (
         LabelCount.objects.filter(
             corpus=scope.corpus,
+            training=scope.training,
             question__in=subject.question_ids,
             occasion__in={*OCCASIONS, *scope.occasions},
         )

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
+from annotation.corpora.parts import of_dialogues
 from calibration.reading.scope import Scope
 from jobs.models import Call
 from judges.rating.doubts import doubtful_values
@@ -36,9 +37,7 @@ class Calls:
 
 def calls(scope: Scope, judges: Mapping[int, str]) -> tuple[Calls, ...]:
     """Count the finished calls of judges (id to name) on the corpus, and those that gave no label."""
-    states = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=judges).values_list(
-        "run__rater", "state"
-    )
+    states = _calls(scope, judges).values_list("run__rater", "state")
     counted, kinds = Counter(states), in_corpus(scope.corpus, list(judges))
     modes = _modes(scope, judges)
     rows = []
@@ -51,9 +50,17 @@ def calls(scope: Scope, judges: Mapping[int, str]) -> tuple[Calls, ...]:
     return tuple(rows)
 
 
+def _calls(scope: Scope, judges: Mapping[int, str]) -> QuerySet[Call]:
+    """Return the calls of judges on the dialogues of a scope's part, without a join where that is all."""
+    found = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=judges)
+    if not scope.corpus.has_training:
+        return found
+    return found.filter(of_dialogues(scope.part, "continuation__dialogue__"))
+
+
 def _modes(scope: Scope, judges: Mapping[int, str]) -> dict[int, tuple[tuple[str, int], ...]]:
     """Return per judge how its answered calls were asked; one that asked nothing has no reply."""
-    answered = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=judges, state=Call.State.DONE)
+    answered = _calls(scope, judges).filter(state=Call.State.DONE)
     own = ~Q(reply="") & Q(cached=False)
     ways = {AT_ONCE: own & Q(batch=None), IN_BATCHES: own & Q(batch__isnull=False), CACHED: Q(cached=True)}
     counts = {f"way_{n}": Count("pk", filter=way) for n, way in enumerate(ways.values())}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -65,9 +64,8 @@ class QuestionInfo:
 class RaterInfo:
     """A rater as studies read it. `name` is unique within the scope; nobody is behind a simulated one.
 
-    A person with an account is called by their pseudonym in the corpus; `account` is their user name, by
-    which a definition may choose them, and is shown to those who watch a campaign alone. `address` and
-    `revision` are those of the server that a judge asks.
+    A person with an account is called by their pseudonym in the corpus. `address` and `revision` are those
+    of the server that a judge asks.
     """
 
     id: int
@@ -75,7 +73,6 @@ class RaterInfo:
     kind: str
     identified: bool
     simulated: bool = False
-    account: str = ""
     address: str = ""
     revision: str = ""
 
@@ -87,12 +84,6 @@ class Census:
     questions: dict[int, QuestionInfo]
     raters: dict[int, RaterInfo]
     counts: Pairs = field(default_factory=dict)
-
-    def spoken(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return names as raters are called here: who chooses a person may give their user name."""
-        accounts = {rater.account: rater.name for rater in self.raters.values() if rater.account}
-        present = {rater.name for rater in self.raters.values()}
-        return tuple(name if name in present else accounts.get(name, name) for name in names)
 
     @property
     def n_labels(self) -> int:
@@ -198,7 +189,6 @@ def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
         if with_kind[known, rater.kind] > 1:
             name = f"{known} ({rater.kind} {rater.pk})"
         simulated = bool(rater.spec.get("simulated"))
-        account = rater.name if rater.user_id is not None else ""
         server = (str(rater.spec.get(part, "")) for part in ("address", "revision"))
-        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, account, *server)
+        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, *server)
     return found

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
+from annotation.corpora.parts import TRAINING
 from calibration.errors import DefinitionError, MapError
 from calibration.reading import choices, levels, panels
 from calibration.reading.choices import written_choices
@@ -101,6 +102,11 @@ class Definition:
     baselines: bool = True
     leave_out: bool = False
     preferences: Choices = CHOICES
+
+    @property
+    def is_of_training(self) -> bool:
+        """Whether it is about the training dialogues, which are in no split."""
+        return self.split == TRAINING
 
     def as_dict(self) -> dict[str, Any]:
         """Return the whole definition, ready for JSON: what a report records."""

@@ -9,10 +9,26 @@ from operator import or_
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.checks.left_out import LeftOut, left_out
+from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
+from annotation.errors import SplitRefused
 from annotation.labels import counts
-from annotation.models import Campaign, Corpus, Item, ItemMember, Label, LabelCount, Occasion, Rater, Task
+from annotation.models import (
+    Campaign,
+    Corpus,
+    Item,
+    ItemMember,
+    Label,
+    LabelCount,
+    Occasion,
+    Rater,
+    Split,
+    Task,
+)
 from calibration.models import Study
 
+PARTS = ("", "dev", "test", "all", TRAINING)
+"""What an address may name as the part that figures are shown of."""
 STATISTICS_READ: tuple[str, ...] = (Occasion.MAIN, Occasion.IMPORTED)
 """The occasions whose labels statistics read unless told otherwise."""
 
@@ -22,18 +38,26 @@ class Scope:
     """The labels of a corpus, or of one campaign in it, given on some occasions.
 
     A campaign's scope holds its people's labels, and what judges, metrics and answer keys said about its
-    items, wherever they said it. `without` are those whose labels of a campaign are left out of it.
+    items, wherever they said it. `without` are those whose labels of a campaign are left out of it. Labels
+    about training dialogues are in a scope of `training`, and nothing else is.
     """
 
     corpus: Corpus
     campaign: Campaign | None = None
     occasions: tuple[str, ...] = STATISTICS_READ
     without: tuple[LeftOut, ...] = ()
+    training: bool = False
 
     @property
     def name(self) -> str:
         """How the scope is called on pages."""
-        return self.campaign.name if self.campaign else self.corpus.name
+        name = self.campaign.name if self.campaign else self.corpus.name
+        return f"{name}, training part" if self.training else name
+
+    @property
+    def part(self) -> str:
+        """The part of dialogues as `annotation.corpora.parts` takes it."""
+        return TRAINING if self.training else ""
 
     def labels(self) -> QuerySet[Label]:
         """Return the live labels in scope."""
@@ -41,7 +65,9 @@ class Scope:
 
     def ever(self) -> QuerySet[Label]:
         """Return the labels in scope, those that no longer count among them."""
-        found = Label.objects.filter(item__corpus=self.corpus, occasion__in=self.occasions)
+        found = Label.objects.filter(
+            item__corpus=self.corpus, item__training=self.training, occasion__in=self.occasions
+        )
         if self.without:
             found = found.exclude(_by_any(self.without))
         if self.campaign is None:
@@ -55,7 +81,7 @@ class Scope:
 
         These are all labels of a corpus's scope, and of a campaign's those that were given in it.
         """
-        kept = LabelCount.objects.filter(corpus=self.corpus, occasion__in=self.occasions)
+        kept = self._counts()
         if self.without:
             kept = kept.exclude(_by_any(self.without))
         return kept if self.campaign is None else kept.filter(campaign=self.campaign)
@@ -64,8 +90,12 @@ class Scope:
         """Return the counts of the labels of which those about a campaign's items are in its scope, too."""
         if self.campaign is None:
             return LabelCount.objects.none()
-        kept = LabelCount.objects.filter(corpus=self.corpus, occasion__in=self.occasions)
-        return kept.filter(campaign__isnull=True).exclude(rater__kind=Rater.Kind.HUMAN)
+        return self._counts().filter(campaign__isnull=True).exclude(rater__kind=Rater.Kind.HUMAN)
+
+    def _counts(self) -> QuerySet[LabelCount]:
+        return LabelCount.objects.filter(
+            corpus=self.corpus, training=self.training, occasion__in=self.occasions
+        )
 
     def machine_labels(self) -> QuerySet[Label]:
         """Return the labels that `machine_counts` speaks of, those about the campaign's items alone."""
@@ -87,30 +117,38 @@ class Scope:
 
 
 def items_of(scope: Scope) -> QuerySet[Item]:
-    """Return the items that a scope is about: all of a corpus, or those on a campaign's tasks."""
-    items = Item.objects.filter(corpus=scope.corpus)
+    """Return the items that a scope is about: those of a corpus, or those on a campaign's tasks."""
+    items = Item.objects.filter(corpus=scope.corpus, training=scope.training)
     return items.filter(_in_tasks(scope.campaign, "")) if scope.campaign else items
 
 
 def of_corpus(corpus: Corpus) -> Scope:
-    """Return the scope of a whole corpus."""
+    """Return the scope of a whole corpus but its training dialogues."""
     return Scope(corpus)
 
 
 def of_campaign(campaign: Campaign) -> Scope:
     """Return a campaign's scope. Where its labels are given on a special occasion, it reads that one too."""
     special = () if campaign.occasion in STATISTICS_READ else (str(campaign.occasion),)
-    return Scope(campaign.corpus, campaign, STATISTICS_READ + special)
+    occasions, training = STATISTICS_READ + special, campaign.part == TRAINING
+    return Scope(campaign.corpus, campaign, occasions, training=training)
 
 
-def scope_of(corpus: Corpus, campaign: Campaign | None) -> Scope:
-    """Return the scope of a campaign, or of the corpus where there is none."""
-    return of_campaign(campaign) if campaign else of_corpus(corpus)
+def scope_of(corpus: Corpus, campaign: Campaign | None, part: str = "") -> Scope:
+    """Return the scope of a campaign, or of the corpus where there is none; of training where the part is.
+
+    A campaign about training dialogues reads these, whatever the part.
+    """
+    found = of_campaign(campaign) if campaign else of_corpus(corpus)
+    return replace(found, training=True) if part == TRAINING else found
 
 
 def of_study(study: Study) -> Scope:
-    """Return a study's scope: without the people left out of gold, where it leaves them out."""
-    found = scope_of(study.corpus, study.campaign)
+    """Return a study's scope: without the people left out of gold, where it leaves them out.
+
+    A study whose split is called training is about the training dialogues.
+    """
+    found = scope_of(study.corpus, study.campaign, str(study.definition.get("split") or ""))
     return without_left_out(found) if leaves_out(study) else found
 
 
@@ -122,6 +160,30 @@ def leaves_out(study: Study) -> bool:
 def without_left_out(scope: Scope) -> Scope:
     """Return a scope without the labels of those who are left out of gold, in the campaigns concerned."""
     return replace(scope, without=left_out(scope.corpus, scope.campaign))
+
+
+def shown_part(scope: Scope, part: str) -> tuple[Split | None, str]:
+    """Return the split that locks a scope's corpus and the part to show: dev unless another one is named.
+
+    Training has no split. Raises SplitRefused for test before it was opened, and for a part there is not.
+    """
+    name = scope.corpus.name
+    if scope.training:
+        if part not in ("", TRAINING):
+            raise SplitRefused(f"{scope.name} is of training alone: there is no {part} part of it")
+        if not scope.corpus.has_training:
+            raise SplitRefused(f"no dialogue of {name} is in training")
+        return None, TRAINING
+    split = splits.lock_of(scope.corpus)
+    if split is None:
+        if part in ("", "all"):
+            return None, "all"
+        raise SplitRefused(f"the corpus {name} has no split, so there is no {part} part")
+    if part == "all":
+        raise SplitRefused(f"the corpus {name} has a split: show dev, or test")
+    if part == "test" and not split.looks.exists():
+        raise SplitRefused("test was not opened: say what it is needed for first")
+    return split, part or "dev"
 
 
 def _by_any(people: tuple[LeftOut, ...]) -> Q:

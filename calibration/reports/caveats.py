@@ -262,6 +262,8 @@ def _occasions(result: Snapshot) -> str:
 
 
 def _split(result: Snapshot) -> str:
+    if result.definition.is_of_training:
+        return "These dialogues are for training: what was fitted on them does worse on others."
     if result.split is not None or not any(q.names(JUDGE) for q in figures(result)):
         return ""
     return "The corpus has no split: a judge tuned on these dialogues will do worse on new ones."

@@ -43,7 +43,8 @@ def create(
         raise StudyError("a study needs a name")
     if Study.objects.filter(name=name.strip()).exists():
         raise StudyError(f"there is a study called {name.strip()!r} already")
-    scope, asked = scope_of(corpus, campaign), parse(definition)
+    asked = parse(definition)
+    scope = scope_of(corpus, campaign, asked.split)
     counted = offered(scope)
     subjects_of(asked, counted)
     level_sources.check(scope, asked, counted)
@@ -138,6 +139,8 @@ def _check_part(study: Study, part: str) -> None:
     if part not in allowed:
         raise StudyError(
             f"the corpus {study.corpus.name} has {'a' if split else 'no'} split: show {allowed[0]}"
+            if split or not of_study(study).training
+            else f"the study is of training, which is in no split: show {allowed[0]}"
         )
     if part == "test" and split and not split.looks.exists():
         raise StudyError("test was not opened: say what it is needed for first")

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
 from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study
@@ -98,10 +99,15 @@ class Inputs:
 def split_of(study: Study) -> Split | None:
     """Return the split a study reads by: the one it names, else its corpus's first; None where there is none.
 
+    A study of training dialogues reads by none.
     Raises DefinitionError where the study names a split that does not exist.
     """
     drawn = Split.objects.filter(corpus_id=study.corpus_id).select_related("corpus").order_by("pk")
     name = study.definition.get("split")
+    if of_study(study).training:
+        if not study.corpus.has_training:
+            raise DefinitionError(f"no dialogue of {study.corpus.name} is in training")
+        return None
     if not name:
         return drawn.first()
     found = drawn.filter(name=name).first()
@@ -117,7 +123,8 @@ def read(study: Study, part: str) -> Inputs:
     split = split_of(study)
     stamp = scope.stamp()
     counted = census(scope)
-    definition = replace(definition, raters=counted.spoken(definition.raters))
+    if scope.training:
+        definition = replace(definition, split=TRAINING)
     subjects = subjects_of(definition, counted)
     clusters = clusters_of(split, part)
     where = places(scope, {s.question.item_kind for s in subjects}, clusters)

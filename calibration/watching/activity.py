@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from annotation.campaigns.progress import managers_in
+from annotation.labels.pseudonyms import of_people
 from annotation.models import Campaign
 
 MOST = 120
@@ -16,13 +18,13 @@ MOST = 120
 LINES = 30
 
 ACTS = """
-(SELECT coalesce(a.submitted_at, a.leased_at) AS at, u.username, a.state, a.id, a.skip_reason
-   FROM annotation_assignment a JOIN auth_user u ON u.id = a.user_id
+(SELECT coalesce(a.submitted_at, a.leased_at) AS at, a.user_id, a.state, a.id, a.skip_reason
+   FROM annotation_assignment a
   WHERE a.campaign_id = %(campaign)s AND a.state IN ('submitted', 'skipped', 'leased')
   ORDER BY 1 DESC, a.id DESC LIMIT %(most)s)
 UNION ALL
-(SELECT e.at, coalesce(u.username, ''), e.verb, NULL, coalesce(e.detail ->> 'reason', '')
-   FROM config_event e LEFT JOIN auth_user u ON u.id = e.by_id
+(SELECT e.at, e.by_id, e.verb, NULL, coalesce(e.detail ->> 'reason', '')
+   FROM config_event e
   WHERE e.verb LIKE 'campaign: %%' AND e.subject = %(name)s
   ORDER BY e.at DESC LIMIT %(most)s)
 ORDER BY 1 DESC LIMIT %(most)s
@@ -32,7 +34,10 @@ MANY = {"submitted a task": "submitted {} tasks", "skipped a task": "skipped {} 
 
 
 class Act(NamedTuple):
-    """What somebody did; `submission` leads to it where it is one, `reason` is what they said of it."""
+    """What somebody did: an annotator by pseudonym, who manages by user name.
+
+    `submission` leads to it where it is one, `reason` is what they said of it.
+    """
 
     at: datetime
     who: str
@@ -75,7 +80,15 @@ def latest(campaign: Campaign) -> tuple[Act, ...]:
     with connection.cursor() as cursor:
         cursor.execute(ACTS, {"campaign": campaign.pk, "name": campaign.name, "most": MOST})
         rows = cursor.fetchall()
+    working = of_people({who for _, who, *_ in rows if who}, campaign.corpus_id)
+    acting = working | managers_in(working, campaign)
     return tuple(
-        Act(at, who, WORDS.get(what, what.removeprefix("campaign: ")), submission, reason)
+        Act(
+            at,
+            (working if submission else acting).get(who, ""),
+            WORDS.get(what, what.removeprefix("campaign: ")),
+            submission,
+            reason,
+        )
         for at, who, what, submission, reason in rows
     )

@@ -1,14 +1,14 @@
 """How far the people of a campaign agree so far, how severe each is, and which tasks divide them.
 
-People are called by their user names: whoever watches talks to them. Read from what is submitted at the
+People are called by their pseudonyms, as wherever answers are. Read from what is submitted at the
 moment: with few answers the intervals are wide, and they say so. The test part of a corpus is left out for as
 long as nobody has opened it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -135,14 +135,13 @@ def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN
     if chosen is None:
         return Agreement(tuple(agreed), labels=counted.n_labels, is_locked=is_locked)
     panel = rater_panel(ratings[chosen.id], plan=plan)
-    called = {info.name: info.account or info.name for info in counted.raters.values()}
     ids = {place.key: pk for pk, place in where.items()}
     return Agreement(
         tuple(agreed),
         chosen,
-        tuple(replace(row, rater=called.get(row.rater, row.rater)) for row in panel.rows),
+        tuple(panel.rows),
         panel.reason,
-        _dividing(chosen, ratings[chosen.id], ids, called),
+        _dividing(chosen, ratings[chosen.id], ids),
         counted.n_labels,
         is_locked=is_locked,
     )
@@ -175,9 +174,7 @@ def _agreed(info: QuestionInfo, ratings: Ratings, plan: Plan) -> Agreed:
     return Agreed(info, tuple(result_of(one, sample, plan) for one in found))
 
 
-def _dividing(
-    info: QuestionInfo, ratings: Ratings, ids: dict[str, int], called: Mapping[str, str]
-) -> tuple[Dividing, ...]:
+def _dividing(info: QuestionInfo, ratings: Ratings, ids: dict[str, int]) -> tuple[Dividing, ...]:
     """Return the items on which people are furthest apart, the furthest first."""
     if len(ratings.of_kind("human")) < 2:
         return ()
@@ -188,19 +185,17 @@ def _dividing(
     items = Item.objects.select_related(*related).in_bulk([ids[ratings.items[row]] for row in rows])
     turn_numbers.number(item.turn for item in items.values())
     return tuple(
-        Dividing(items[ids[ratings.items[row]]], float(apart[row]), _answers(info, ratings, row, called))
+        Dividing(items[ids[ratings.items[row]]], float(apart[row]), _answers(info, ratings, row))
         for row in rows
     )
 
 
-def _answers(
-    info: QuestionInfo, ratings: Ratings, row: int, called: Mapping[str, str]
-) -> tuple[tuple[str, str], ...]:
+def _answers(info: QuestionInfo, ratings: Ratings, row: int) -> tuple[tuple[str, str], ...]:
     """Return who answered what about an item; a tag as yes or no."""
     named = zip(ratings.raters, ratings.values[row], strict=True)
     is_tag = info.level == "binary" and info.group
     return tuple(
-        (called.get(rater, rater), ("no", "yes")[bool(value)] if is_tag else ratings.label(float(value)))
+        (rater, ("no", "yes")[bool(value)] if is_tag else ratings.label(float(value)))
         for rater, value in named
         if not np.isnan(value)
     )

@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.campaigns.progress import Counts, counts
+from annotation.labels.pseudonyms import of_people
 from annotation.models import Campaign
 
 RECENT_DAYS = 7
@@ -18,7 +19,7 @@ DAYS_SHOWN = 14
 MOST_STRATA = 50
 
 ANNOTATORS = """
-SELECT u.id, u.username, u.is_active,
+SELECT u.id, u.is_active,
        count(*) FILTER (WHERE a.state = 'submitted' AND a.slot_id IS NOT NULL),
        count(*) FILTER (WHERE a.state = 'leased'),
        count(*) FILTER (WHERE a.state = 'skipped'),
@@ -36,7 +37,7 @@ SELECT u.id, u.username, u.is_active,
          UNION SELECT user_id FROM annotation_assignment WHERE campaign_id = %(campaign)s) p
   JOIN auth_user u ON u.id = p.user_id
   LEFT JOIN annotation_assignment a ON a.campaign_id = %(campaign)s AND a.user_id = u.id
- GROUP BY u.id, u.username, u.is_active ORDER BY u.username
+ GROUP BY u.id, u.is_active
 """
 
 STRATA = """
@@ -81,12 +82,12 @@ SELECT (a.submitted_at AT TIME ZONE 'UTC')::date, count(*) FROM annotation_assig
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """One annotator's part. `submitted` counts the main work alone, as the campaign's counts do. `attended`
-    and `taken` are median seconds a submitted task: in front of the page, and from being handed out to being
-    submitted; None where nothing tells. `last` is when they last acted.
+    """One annotator's part, by pseudonym. `submitted` counts the main work alone, as the campaign's do.
+
+    `attended` and `taken` are median seconds a submitted task: in front of the page, and from being handed
+    out to being submitted; None where nothing tells. `last` is when they last acted.
     """
 
-    id: int
     name: str
     active: bool
     submitted: int
@@ -162,7 +163,7 @@ def progress(campaign: Campaign, by: str = "system") -> Progress:
     days = _days(campaign)
     return Progress(
         counts=counted,
-        annotators=tuple(Annotator(*row) for row in _rows(ANNOTATORS, campaign)),
+        annotators=_annotators(campaign),
         by=by,
         strata=tuple(
             Stratum(*row) for row in _rows(_strata(by), campaign, most=MOST_STRATA, opened=by == "batch")
@@ -170,6 +171,12 @@ def progress(campaign: Campaign, by: str = "system") -> Progress:
         days=days,
         forecast=_forecast(campaign, counted.slots - counted.submitted, days),
     )
+
+
+def _annotators(campaign: Campaign) -> tuple[Annotator, ...]:
+    rows = _rows(ANNOTATORS, campaign)
+    names = of_people((user for user, *_ in rows), campaign.corpus_id)
+    return tuple(sorted((Annotator(names[user], *row) for user, *row in rows), key=lambda one: one.name))
 
 
 def _strata(by: str) -> str:

@@ -67,7 +67,7 @@ class Watch:
             "agreement": self.agreement.as_json(),
             "everyone": self.everyone,
             "left_out": [
-                {"annotator": one.account, "since": one.since, "why": one.why} for one in self.left_out
+                {"annotator": one.name, "since": one.since, "why": one.why} for one in self.left_out
             ],
             "checks": [person.as_json() for person in self.checks],
             "activity": [act.as_json() for act in self.activity],
@@ -129,7 +129,7 @@ def watch(campaign: Campaign, *, by: str = "", question: str = "", everyone: boo
     far, at = moments.get(("progress", campaign.pk, by), "", lambda: progress(campaign, by))
     closed = splits.unopened(campaign.corpus).count()  # opening test changes what is read, and no label
     scope = of_campaign(campaign) if everyone else without_left_out(of_campaign(campaign))
-    stamp = f"{scope.stamp()} {closed} {[one.account for one in scope.without]}"
+    stamp = f"{scope.stamp()} {closed} {[one.name for one in scope.without]}"
     agreed, agreed_at = moments.get(
         ("agreement", campaign.pk, question, everyone), stamp, lambda: agreement(scope, campaign, question)
     )

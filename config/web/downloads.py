@@ -25,6 +25,8 @@ SLOWEST_RATE = 1024
 OF_ONE_CLIENT = 4
 """One client may have a part of all downloads: this is one in so many."""
 RETRY_SECONDS = 10
+_CLOSED = "handler is closed"
+"""What the event loop says of a write to a connection that the client has left."""
 
 
 class Downloads:
@@ -78,6 +80,20 @@ class Downloads:
     def drop(self, rest: Blocks) -> None:
         """Let go of what an answer holds, once nothing is taken of it any more."""
         self._threads.submit(rest.close)
+
+
+def until_gone(send: Send) -> Send:
+    """Return `send`, which raises Gone where the connection was closed under it."""
+
+    async def send_or_leave(message: MutableMapping[str, Any]) -> None:
+        try:
+            await send(message)
+        except RuntimeError as error:
+            if _CLOSED not in str(error):
+                raise
+            raise Gone from None
+
+    return send_or_leave
 
 
 async def _wait_for_leaving(receive: Receive) -> None:

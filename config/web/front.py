@@ -16,7 +16,7 @@ from config.web import limits
 from config.web.answers import Answer, short, wants_json
 from config.web.bodies import Body, Gone, Receive, Refused, linger
 from config.web.calling import Answered, Application, Places, call, environ_of
-from config.web.downloads import Downloads, Send
+from config.web.downloads import Downloads, Send, until_gone
 from config.web.protocol import most_downloads
 
 THREADS = 2
@@ -60,6 +60,7 @@ class Front:
             body.close()
 
     async def _serve(self, scope: Scope, body: Body, send: Send) -> None:
+        send = until_gone(send)
         if self._places is None or self._downloads is None:
             self._places, self._downloads = Places(self.threads), Downloads(most_downloads())
         await self._read(scope, body)

@@ -13,6 +13,8 @@ from demo.fake_model import multipart
 from demo.fake_model.responses import Response, failure
 
 HOST = "127.0.0.1"
+MARK = "X-Concord-Fake-Model"
+"""A header of every response, by which Concord knows the fake model behind a proxy that renames it."""
 MOST_BYTES = 16_000_000
 """Of a request's body."""
 MOST_FILE = 256_000_000
@@ -119,6 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self.send_response(response.status)
             self.send_header("Content-Type", "application/json")
+            self.send_header(MARK, "1")
             self.send_header("Content-Length", str(len(response.body)))
             for name, value in response.headers.items():
                 self.send_header(name, value)

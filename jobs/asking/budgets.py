@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from jobs import call_counts, runs
@@ -74,6 +74,12 @@ def expected(job: Asked, read: float, written: float) -> tuple[int, int]:
     return max(length, round(read)), limit or max(round(written), job.reply_tokens)
 
 
+def likely(job: Asked, read: float, written: float) -> tuple[int, int]:
+    """Return about how many tokens a call reads and writes where nobody will hear of it; as `expected`."""
+    most_read, most = expected(job, read, written)
+    return most_read, round(written) or min(most, job.reply_tokens)
+
+
 @transaction.atomic
 def _reserve(run_id: int, jobs: Sequence[Asked], worker: str) -> list[int]:
     """Hold back what calls may take; return those for which too little is left, after giving them back."""
@@ -107,12 +113,19 @@ def _blind(run: Run, spent: dict[str, Any]) -> str:
     if run.cap_cost is not None and None in prices:
         return f"The endpoint {name} has no prices any more, so the cap on its cost cannot be kept: lift it."
     capped = run.cap_tokens is not None or run.cap_cost is not None
-    if capped and spent["asked"] and not spent["tokens_in"] + spent["tokens_out"]:
+    if capped and spent["asked"] > spent["lost"] and not _counts_tokens(run, spent):
         return (
             f"The endpoint {name} does not say how many tokens its replies take, so a cap on tokens or money "
             "cannot be kept: lift it, or cap calls."
         )
     return ""
+
+
+def _counts_tokens(run: Run, spent: dict[str, Any]) -> bool:
+    """Whether the endpoint said what a reply took; where replies were lost, their estimates say nothing."""
+    if not spent["lost"]:
+        return bool(spent["tokens_in"] + spent["tokens_out"])
+    return run.calls.filter(lost=0).filter(Q(tokens_in__gt=0) | Q(tokens_out__gt=0)).exists()
 
 
 def _left(run: Run, spent: dict[str, Any]) -> Taken:

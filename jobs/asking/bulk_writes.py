@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from django.db import connection
 
 from jobs.models import Call
+from jobs.queue import open_requests
 
 _COLUMNS = {
     "state": "text",
@@ -55,3 +56,4 @@ def save(calls: Sequence[Call]) -> None:
     logprobs = [None if call.logprobs is None else json.dumps(call.logprobs) for call in calls]
     with connection.cursor() as cursor:
         cursor.execute(_SAVE, [[call.pk for call in calls], flags, logprobs, *columns])
+    open_requests.forget([call.pk for call in calls])

@@ -1,4 +1,4 @@
-"""Doing calls: many requests at once in one event loop, with the database in two threads beside.
+"""Doing calls: many requests at once in one event loop, with the database in three threads beside.
 
 Calls are claimed ahead, so that a request begins the moment another one ends; results are written in batches.
 """
@@ -11,12 +11,13 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from django.db import Error as DatabaseError
 from django.db import connection
 
 from jobs import error_kinds
@@ -30,6 +31,7 @@ from jobs.endpoints import limits
 from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
 from jobs.endpoints.learning import remember
 from jobs.queue import calls as claiming
+from jobs.queue import open_requests
 from jobs.queue.heartbeat import Heart
 
 logger = logging.getLogger(__name__)
@@ -58,6 +60,8 @@ class Desk:
         self.means: dict[int, Means] = {}
         self.begun: Counter[int] = Counter()
         self.probations: dict[int, Probation] = {}
+        self.noted = Notes()
+        self.marked: set[int] = set()
         self.starved = False
         self.claimer = ThreadPoolExecutor(1, thread_name_prefix="claimer")
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
@@ -148,9 +152,16 @@ class Desk:
             if lane.paced:
                 await lane.turn(expected)
             self.begun[job.call.pk] += 1
+            await self.noted.add((job.call.pk, *budgets.likely(job, *means.both)))
 
         try:
             reply = await self.clients.ask(job.endpoint, job.model, job.prompt, job.parameters, turn)
+        except DatabaseError as error:
+            self.begun[job.call.pk] -= 1
+            why = f"the request could not be noted, and was not sent: {type(error).__name__}"
+            return Outcome(
+                job.call.pk, "again", error=why, error_kind=error_kinds.DEFECT, unbegun=True, delay=1.0
+            )
         except Again as error:
             self.begun[job.call.pk] -= error.unsent
             return self._once_more(job, error, lane)
@@ -192,7 +203,7 @@ class Desk:
             await asyncio.sleep(_GATHER)
         for task in [task for task in self.tasks if task.done()]:
             call = self.tasks.pop(task)
-            self.finished.append(_outcome(call, task))
+            self.finished.append(_outcome(call, task, self.begun[call]))
 
     async def _write(self) -> bool:
         """Write what has ended; return whether there was anything (a call to ask again may be ready now)."""
@@ -200,7 +211,9 @@ class Desk:
         if not outcomes:
             return False
         learned, self.clients.learned = self.clients.learned, {}
-        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned)))
+        fakes = set(self.clients.fakes) - self.marked
+        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned, fakes)))
+        self.marked |= fakes
         self.heart.let_go([outcome.call for outcome in outcomes])
         for outcome in outcomes:
             self.begun.pop(outcome.call, None)
@@ -239,9 +252,44 @@ class Desk:
         await asyncio.gather(*self.tasks, return_exceptions=True)
         await self.clients.close()
         await _in(self.writer, partial(limits.leave, worker=self.heart.name))
-        for thread in (self.claimer, self.writer):
+        for thread in (self.claimer, self.writer, self.noted.thread):
             await _in(thread, _disconnect)
             thread.shutdown()
+
+
+class Notes:
+    """Notes requests in the database before they are sent: those that came meanwhile together."""
+
+    def __init__(self) -> None:
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="notes")
+        self._waiting: list[tuple[tuple[int, int, int], asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def add(self, request: tuple[int, int, int]) -> None:
+        """Return once a request is noted: its call, and about how many tokens it reads and writes."""
+        noted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, noted))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        await noted
+
+    async def _write(self) -> None:
+        while self._waiting:
+            group, self._waiting = self._waiting, []
+            trouble = None
+            try:
+                await _in(self.thread, partial(open_requests.note, [request for request, _ in group]))
+            except DatabaseError as error:
+                trouble = error
+                await _in(self.thread, _disconnect)
+            for _, noted in group:
+                if noted.done():
+                    continue  # its call was cancelled meanwhile
+                if trouble is None:
+                    noted.set_result(None)
+                else:
+                    noted.set_exception(trouble)
+        self._writing = None
 
 
 class Means:
@@ -276,20 +324,20 @@ def _disconnect() -> None:
     connection.close()  # each thread has its own
 
 
-def _written(outcomes: Sequence[Outcome], learned: dict[int, str]) -> Counts:
-    if learned:
-        remember(learned)
+def _written(outcomes: Sequence[Outcome], learned: dict[int, str], fakes: Collection[int]) -> Counts:
+    if learned or fakes:
+        remember(learned, fakes)
     return write(outcomes)
 
 
-def _outcome(call: int, task: asyncio.Task[Outcome]) -> Outcome:
+def _outcome(call: int, task: asyncio.Task[Outcome], sent: int) -> Outcome:
     """Return what a call came to: whatever it raised is a failure of that call, and of no other."""
     error = task.exception()
     if error is None:
         return task.result()
     logger.error("call %s failed", call, exc_info=error)
     why = f"defect: {type(error).__name__}: {str(error)[:300]}"
-    return Outcome(call, "failed", error=why, error_kind=error_kinds.DEFECT)
+    return Outcome(call, "failed", error=why, error_kind=error_kinds.DEFECT, sent=sent)
 
 
 def ask_all(

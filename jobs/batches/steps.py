@@ -8,6 +8,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from django.utils import timezone
 
 from jobs.asking.outcomes import DEFECTS, Counts
 from jobs.asking.taking import Taker
@@ -17,6 +20,7 @@ from jobs.batches.looking import look
 from jobs.batches.sending import send
 from jobs.batches.working import Working
 from jobs.models import Batch
+from jobs.queue import timing
 from jobs.queue.heartbeat import Heart
 
 logger = logging.getLogger(__name__)
@@ -58,6 +62,11 @@ def work(
 def _done(step: Callable[[Batch, Working], Counts], batch: Batch, at: Working) -> Counts:
     """Do a step; a defect in it troubles this batch and no other, nor the worker."""
     try:
+        if moved := batch.run.moved:
+            # The ids of its files and of itself are those of the server that it was sent to.
+            later = timezone.now() + timedelta(seconds=timing.LOOK_MOST)
+            leases.change(batch, at.worker, error=moved[:1000], next_look=later)
+            return Counts()
         return step(batch, at)
     except DEFECTS as error:
         logger.exception("%s: a defect", batch)

@@ -49,6 +49,8 @@ def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = Non
     if endpoint is not None and endpoint.from_environment:
         raise JobError(f"{endpoint.name} is declared in the environment: change it there.")
     target = endpoint or Endpoint()
+    if any(fields.get(name, "") != getattr(target, name) for name in ("base_url", "model") if name in fields):
+        target.fake_model = False  # that is known of who answered there before
     for name, value in fields.items():
         setattr(target, name, value)
     check(base_url=target.base_url, key_env=target.key_env)
@@ -163,7 +165,7 @@ def _mirror(declared: Mapping[str, Mapping[str, Any]]) -> dict[str, Endpoint]:
         if name not in endpoints or not _is_as(endpoints[name], fields):
             detail = {"base_url": fields["base_url"]}
             Event.objects.create(verb="declare endpoint", subject=name, detail=detail)
-            defaults = {**fields, **_DECLARED}
+            defaults = {**fields, **_DECLARED, "fake_model": False}
             endpoints[name], _ = Endpoint.objects.update_or_create(name=name, defaults=defaults)
     gone = Endpoint.objects.select_for_update().filter(from_environment=True, active=True)
     gone = gone.exclude(name__in=declared)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.endpoints.forms import response_format
+from jobs.fake_models import requested_name
 from jobs.prompt import Prompt
 
 
@@ -16,7 +17,7 @@ def request_body(model: str, prompt: Prompt, parameters: Mapping[str, Any], form
     `form` is one of `jobs.endpoints.forms`.
     """
     rest = dict(parameters) | response_format(form, prompt)
-    return {"model": model, "messages": prompt.messages(), **dict(sorted(rest.items()))}
+    return {"model": requested_name(model), "messages": prompt.messages(), **dict(sorted(rest.items()))}
 
 
 def as_sent(body: Mapping[str, Any]) -> bytes:

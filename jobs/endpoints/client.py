@@ -36,6 +36,7 @@ from jobs.endpoints.redaction import redact
 from jobs.endpoints.refusals import is_spent, kind_of, refused_parameter
 from jobs.endpoints.wire import MOST_BYTES, AddressRefused, TooLong, http_client
 from jobs.errors import JobError
+from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
 from jobs.prompt import Prompt
 
@@ -78,13 +79,14 @@ class Clients:
     """One client per endpoint as it is set up, for one event loop; close it there.
 
     `learned` says which form of structured output endpoints took that had not been asked for one before, or
-    had taken a stricter one: for whoever uses the client to keep.
+    had taken a stricter one, `fakes` at which a fake model answered: for whoever uses the client to keep.
     """
 
     def __init__(self) -> None:
         self._clients: dict[tuple[object, ...], AsyncOpenAI] = {}
         self._forms: dict[int, str] = {}
         self.learned: dict[int, str] = {}
+        self.fakes: set[int] = set()
 
     async def ask(
         self,
@@ -96,8 +98,32 @@ class Clients:
     ) -> Reply:
         """Return the reply to a prompt; raise Again, Malformed, Withheld, Refused or Shut.
 
-        `turn` is awaited before every request, of which there may be several until a form is taken.
+        `turn` is awaited before every request, of which there may be several until a form is taken. A reply
+        of a fake model to a request for another (`jobs.fake_models`) is Shut.
         """
+        try:
+            reply = await self._ask(endpoint, model, prompt, parameters, turn)
+        except (Malformed, Withheld):
+            self._require_mark(endpoint, model)
+            raise
+        self._require_mark(endpoint, model)
+        return reply
+
+    def _require_mark(self, endpoint: Endpoint, model: str) -> None:
+        if endpoint.pk in self.fakes and not is_fake(model):
+            raise Shut(
+                f"At the endpoint {endpoint.name} a fake model answers under the name {model}: nothing of "
+                "its reply is kept. The endpoint is marked now: start anew, and what it answers says so."
+            )
+
+    async def _ask(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        prompt: Prompt,
+        parameters: Mapping[str, Any],
+        turn: Callable[[], Awaitable[None]],
+    ) -> Reply:
         client = self._client(endpoint)
         *stricter, last = forms_for(prompt, self._forms.get(endpoint.pk, endpoint.reply_form))
         for form in stricter:
@@ -150,6 +176,8 @@ class Clients:
             raise Again(f"no reply within {endpoint.timeout_s} s") from None
         except TROUBLE as error:
             raise transport_error(error, endpoint, client.api_key, request) from None
+        if has_mark(answer.headers):
+            self.fakes.add(endpoint.pk)
         return received(answer.content, round(1000 * (time.perf_counter() - begun)), client.api_key)
 
 

@@ -18,7 +18,9 @@ from django.utils import timezone
 
 from jobs import error_kinds
 from jobs.endpoints import keys
+from jobs.endpoints.learning import remember
 from jobs.endpoints.receiving import CallError, Reply, Withheld
+from jobs.fake_models import aliased
 from jobs.models import Endpoint, Run
 from jobs.prompt import Prompt
 
@@ -64,8 +66,9 @@ def test(endpoint: Endpoint) -> Endpoint:
 def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
     hurried = copy(endpoint)
     hurried.timeout_s = min(endpoint.timeout_s, LONGEST)
+    fakes: set[int] = set()
     try:
-        reply = asyncio.run(_ask(hurried))
+        reply = asyncio.run(_ask(hurried, fakes))
     except Withheld as error:
         # Cut off at its most tokens it answers all the same: that is what was asked.
         if error.kind == error_kinds.TRUNCATED:
@@ -76,6 +79,8 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
     except DEFECTS as error:
         logger.exception("a test of the endpoint %s failed", endpoint.name)
         return f"a defect in Concord: {type(error).__name__}", None
+    finally:
+        remember({}, fakes)
     return ("" if reply.text.strip() else "the reply is empty"), reply.latency_ms
 
 
@@ -88,14 +93,16 @@ def _told(endpoint: Endpoint, error: CallError) -> str:
     return told
 
 
-async def _ask(endpoint: Endpoint) -> Reply:
+async def _ask(endpoint: Endpoint, fakes: set[int]) -> Reply:
     from jobs.endpoints.client import Clients  # the openai client, only where something is asked
 
     clients = Clients()
     try:
-        return await clients.ask(endpoint, endpoint.model, QUESTION, {})
+        # Whoever answers, it is a test: a fake model behind another name is marked, and not refused.
+        return await clients.ask(endpoint, aliased(endpoint.model), QUESTION, {})
     finally:
         await clients.close()
+        fakes.update(clients.fakes)
 
 
 def _test_waiting() -> None:

@@ -4,7 +4,7 @@ from jobs.models.batch import Batch
 from jobs.models.call_count import CallCount
 from jobs.models.endpoint import Endpoint, Pace, Share
 from jobs.models.job import Job
-from jobs.models.run import Call, Run
+from jobs.models.run import Call, OpenRequest, Run
 from jobs.models.webhook import Delivery, Webhook, WebhookEvent
 from jobs.models.worker import Worker
 
@@ -15,6 +15,7 @@ __all__ = [
     "Delivery",
     "Endpoint",
     "Job",
+    "OpenRequest",
     "Pace",
     "Run",
     "Share",

@@ -12,7 +12,8 @@ class CallCount(models.Model):
     Whatever inserts, changes or deletes calls adds a row with its difference in the same transaction
     (triggers on `jobs_call`); `jobs.call_counts.compact` puts rows together now and then. `troubled` counts
     calls that failed or have an error noted, `flagged` those with flags, `costed` and `timed` those with a
-    cost and a latency, `asked` sums the completions that were paid for, `sent` the requests, `cached` counts
+    cost and a latency, `asked` sums the completions that were paid for, `sent` the requests, `lost` those
+    whose reply was lost with a worker, `cached` counts
     the calls that were answered from the cache and `saved` what that saved. The database deletes a row with
     its run.
     """
@@ -31,6 +32,7 @@ class CallCount(models.Model):
     latency_ms = models.BigIntegerField()
     asked = models.BigIntegerField(default=0)
     sent = models.BigIntegerField(default=0, db_default=0)
+    lost = models.BigIntegerField(default=0, db_default=0)
     cached = models.BigIntegerField(default=0)
     saved = models.DecimalField(max_digits=20, decimal_places=8, default=0)
 

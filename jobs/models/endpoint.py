@@ -4,6 +4,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from jobs.endpoints.forms import FORMS
+from jobs.fake_models import aliased
 
 LONGEST_ADDRESS = 500
 MOST_IN_A_BATCH = 10_000
@@ -21,11 +22,12 @@ class Endpoint(models.Model):
     limits of the provider, shared by all workers; null where there is none. `reply_form` is the form of
     structured output that it was found to take (`jobs.endpoints.forms`), empty until it was asked.
     `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches; a
-    file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches that
-    have ended where they are. `family` is that of its model (gpt, llama ...): checks ask whether a judge
-    favours systems of its own. `revision` names what is served there under the model's name (a commit, a
-    quantisation), where somebody said so. `tokenizer` is a file, or a folder with one, by which estimates
-    count its tokens, empty where none is known.
+    file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches
+    that have ended where they are. `family` is that of its model (gpt, llama ...): checks ask whether a
+    judge favours systems of its own. `revision` names what is served there under the model's name (a
+    commit, a quantisation), where somebody said so. `fake_model` says that its replies had the mark of one.
+    `tokenizer` is a file, or a folder with one, by which estimates count its tokens, empty where none is
+    known.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -40,6 +42,7 @@ class Endpoint(models.Model):
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
     tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
     family = models.CharField(max_length=60, blank=True, default="", db_default="")
+    fake_model = models.BooleanField(default=False, db_default=False, editable=False)
     tokenizer = models.CharField(max_length=300, blank=True, default="", db_default="")
     reply_form = models.CharField(max_length=10, blank=True)
     batch_share = models.DecimalField(
@@ -71,6 +74,11 @@ class Endpoint(models.Model):
         """What of it is part of who a judge or a writer is: its address, and its revision where given."""
         told = {"address": self.base_url.rstrip("/"), "revision": self.revision}
         return {name: value for name, value in told.items() if value}
+
+    @property
+    def answering_model(self) -> str:
+        """Its model as judges and conditions name it: a fake one behind another name says so."""
+        return aliased(self.model) if self.fake_model else self.model
 
     @property
     def form_told(self) -> str:

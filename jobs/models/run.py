@@ -190,7 +190,9 @@ class Call(models.Model):
     constraint: a rater has one call per continuation or item, part and sample, whichever run holds it, so
     nothing is paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a
     label. `attempts` counts the times it was claimed, `reasked` those after an unparseable reply, `sent` the
-    requests that were sent, whatever came of them, `asked` the completions that came and were paid for.
+    requests that were sent, whatever came of them, `asked` the completions that were paid for: those that
+    came, and the `lost` ones, whose worker was gone before their reply was stored (their tokens and cost are
+    estimates).
 
     `error_kind` is which of `jobs.error_kinds` its error is. `request_hash` is that of the whole request
     with its endpoint and sample: one that is `cached` took the reply of another call with the same, and
@@ -235,6 +237,7 @@ class Call(models.Model):
     saved = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     asked = models.PositiveIntegerField(default=0)
     sent = models.PositiveIntegerField(default=0, db_default=0)
+    lost = models.PositiveIntegerField(default=0, db_default=0)
     reply_form = models.CharField(max_length=10, blank=True)
     reasoning = models.TextField(blank=True)
     logprobs = models.JSONField(null=True)
@@ -303,3 +306,22 @@ class Call(models.Model):
     def error_beside_kind(self) -> str:
         """Its error as it stands beside its kind, which says already that the reply could not be read."""
         return self.error.removeprefix("unparseable: ") if self.error_kind else self.error
+
+
+class OpenRequest(models.Model):
+    """What a leased call has sent and heard nothing of yet, so that it counts where its worker is lost.
+
+    Written before a request is sent, and deleted with the call's result or when it is counted as lost.
+    `requests` of this lease were sent (several until a form of structured output is taken); `tokens_in` and
+    `tokens_out` are about what the last one takes. Whoever deletes a call leaves its row to the sweep.
+    """
+
+    call = models.OneToOneField(
+        Call, primary_key=True, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False
+    )
+    requests = models.PositiveIntegerField(default=1)
+    tokens_in = models.PositiveIntegerField()
+    tokens_out = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"open request of call {self.call_id}"

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from jobs import error_kinds, runs
 from jobs.models import Call, Run, Share
-from jobs.queue import timing
+from jobs.queue import open_requests, timing
 
 _CLAIM = """
 WITH ready AS (
@@ -87,9 +87,14 @@ def renew(*, worker: str, calls: Collection[int]) -> None:
         cursor.execute(_RENEW, [timing.lease(), list(calls), worker])
 
 
+@transaction.atomic
 def give_back(*, worker: str, calls: Collection[int]) -> None:
-    """Return calls that were not begun: pending again, as if never claimed; cancelled where the run is."""
+    """Return calls: pending again, as if never claimed; cancelled where the run is.
+
+    What was sent of them, because the worker would not wait for the reply, counts all the same.
+    """
     held = Call.objects.filter(pk__in=calls, worker=worker, state=Call.State.LEASED)
+    open_requests.count_lost(held.values_list("pk", flat=True))
     cancelled = held.filter(run__state=Run.State.CANCELLED)
     cancelled.update(state=Call.State.CANCELLED, lease_expires=None, worker="")
     held.update(state=Call.State.PENDING, lease_expires=None, worker="", attempts=F("attempts") - 1)
@@ -101,6 +106,7 @@ def sweep() -> int:
     Safe to run at any time and by several processes.
     """
     returned = _take_back(lease_expires__lt=timezone.now())
+    open_requests.sweep()
     _settle_all()
     return returned
 
@@ -120,6 +126,7 @@ def _take_back(**lost: Any) -> int:
             .filter(state=Call.State.LEASED, **lost)
             .values_list("pk", flat=True)
         )
+        open_requests.count_lost(held)
         calls = Call.objects.filter(pk__in=held)
         calls.filter(attempts__gte=F("run__max_attempts")).update(
             state=Call.State.FAILED,

@@ -79,6 +79,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
                 "saved",
                 "asked",
                 "sent",
+                "lost",
                 "prompt_hash",
                 "tokens_in",
                 "tokens_out",
@@ -192,8 +193,8 @@ class EstimateSerializer(TakenSerializer):
 
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
-    their
-    number (429); `reply_form` is the form of structured output that it takes, empty until it was asked."""
+    their number (429); `reply_form` is the form of structured output that it takes, empty until it was asked.
+    `fake_model`: replies had the mark of one, whatever its model is called."""
 
     at_once = serializers.SerializerMethodField()
     reply_form = serializers.ChoiceField(
@@ -209,12 +210,20 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
         fields = (
             *("id", "name", "base_url", "model", "revision", "family", "tokenizer", "key_env", "price_in"),
             *("price_out", "currency"),
-            *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute", "reply_form"),
+            *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute"),
+            *("reply_form", "fake_model"),
             *("batch_share", "batch_most", "keep_batch_files"),
             *("timeout_s", "allow_private", "active", "from_environment"),
             *("test_asked", "test_done", "test_error", "test_ms"),
         )
-        read_only_fields = ("from_environment", "test_asked", "test_done", "test_error", "test_ms")
+        read_only_fields = (
+            "fake_model",
+            "from_environment",
+            "test_asked",
+            "test_done",
+            "test_error",
+            "test_ms",
+        )
 
 
 class NeedSerializer(serializers.Serializer[Any]):

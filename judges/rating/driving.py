@@ -117,6 +117,6 @@ def summary(run: Run) -> dict[str, Any]:
         "tokens_in",
         "tokens_out",
     )
-    kept += ("asked", "sent", "cached", "failures", "pause_reason")
+    kept += ("asked", "sent", "lost", "cached", "failures", "pause_reason")
     rest = {name: state[name] for name in ("cost", "seconds", "error", "missing_reason")}
     return {"run": run.pk, "rater": run.name, **{name: state[name] for name in kept}, **counts, **rest}

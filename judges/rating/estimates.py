@@ -159,7 +159,7 @@ def of_targets(
         cost=cost(endpoint, tokens_in, tokens_out),
         currency=endpoint.currency,
         endpoint=endpoint.name,
-        model=endpoint.model,
+        model=endpoint.answering_model,
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
         about=about,

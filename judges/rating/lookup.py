@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.corpora.parts import TRAINING, has_training
+from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus, Split, System
 from jobs.endpoints.actions import sync_environment
 from jobs.models import Endpoint
@@ -45,7 +45,7 @@ def split_for(corpus: Corpus, part: str) -> Split | None:
     if part not in PARTS:
         raise JudgeError(f"There is no part {part!r}: parts are {', '.join(PARTS)}.")
     if part == TRAINING:
-        if not has_training(corpus):
+        if not corpus.has_training:
             raise JudgeError(f"No dialogue of {corpus.name} is in training.")
         return None
     split = corpus.splits.order_by("pk").first()
@@ -56,7 +56,7 @@ def split_for(corpus: Corpus, part: str) -> Split | None:
 
 def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
     """Return the parts that a page offers of a corpus; none where it has neither a split nor training."""
-    is_split, training = corpus.splits.exists(), has_training(corpus)
+    is_split, training = corpus.splits.exists(), corpus.has_training
     choices = [("", "dev and test")] if is_split else [("", "all but training")] if training else []
     if is_split:
         choices += [("dev", "dev only"), ("test", "test only")]

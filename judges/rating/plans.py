@@ -85,7 +85,7 @@ class Judge:
         if endpoint:
             needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
             sent = parameters.checked({**needed, **self.parameters})
-            spec |= {"model": endpoint.model, **endpoint.server, "parameters": sent}
+            spec |= {"model": endpoint.answering_model, **endpoint.server, "parameters": sent}
         bound, read = needs.bind(protocol, self.needs, drafts=self.draft is not None)
         if bound:
             spec |= {"needs": bound}
@@ -171,7 +171,7 @@ class Judge:
         if self.endpoint is None or not protocol.network:
             return f"{title.replace('_', '-')}{below}"[:180]
         settings = parameters.named(parameters.checked(self.parameters))
-        return f"{marked(self.endpoint.model)} {title}{settings}{below}"[:180]
+        return f"{marked(self.endpoint.answering_model)} {title}{settings}{below}"[:180]
 
 
 def _told_apart(name: str, endpoint: Endpoint | None) -> str:

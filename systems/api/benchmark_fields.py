@@ -159,6 +159,13 @@ class StartedBenchmarkSerializer(NewBenchmarkSerializer):
     leave_out_failed = serializers.BooleanField(required=False, default=False)
 
 
+class EstimatedBenchmarkSerializer(NewBenchmarkSerializer):
+    """What starts a benchmark, to be estimated: the estimate is the same whatever it is called."""
+
+    name = serializers.CharField(required=False, max_length=100)
+    leave_out_failed = serializers.BooleanField(required=False)
+
+
 class GoOnSerializer(serializers.Serializer[Any]):
     """How to go on: what failed is tried again, or left out."""
 

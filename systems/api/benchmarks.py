@@ -27,8 +27,8 @@ from systems.api.benchmark_fields import (
     BenchmarkEstimateSerializer,
     BenchmarkSerializer,
     BenchmarkToldSerializer,
+    EstimatedBenchmarkSerializer,
     GoOnSerializer,
-    NewBenchmarkSerializer,
     StartedBenchmarkSerializer,
 )
 from systems.making import actions
@@ -81,10 +81,10 @@ class EstimateBenchmark(APIView):
 
     permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
 
-    @extend_schema(request=NewBenchmarkSerializer, responses={200: BenchmarkEstimateSerializer})
+    @extend_schema(request=EstimatedBenchmarkSerializer, responses={200: BenchmarkEstimateSerializer})
     def post(self, request: Request) -> Response:
         """Estimate instances, calls, tokens and cost; nothing is sent and nothing is kept."""
-        wanted = NewBenchmarkSerializer(data=request.data)
+        wanted = EstimatedBenchmarkSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         data = wanted.validated_data
         try:

@@ -45,7 +45,7 @@ def steps_of(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 def is_fake(benchmark: Benchmark) -> bool:
     """Whether a fake model wrote what was written for it."""
-    return benchmark.endpoint is not None and fake_models.is_fake(benchmark.endpoint.model)
+    return benchmark.endpoint is not None and fake_models.is_fake(benchmark.endpoint.answering_model)
 
 
 def as_json(benchmark: Benchmark) -> dict[str, Any]:

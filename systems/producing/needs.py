@@ -47,7 +47,7 @@ class Came:
 def named_alone(plan: Plan, what: str) -> Plan:
     """Return a plan under the name of a writer that no other settings, model or parameters have."""
     mark = digest(plan.spec)[:8]
-    return replace(plan, name=f"{what} {plan.endpoint.model}"[: LONGEST_NAME - 9] + f" {mark}")
+    return replace(plan, name=f"{what} {plan.endpoint.answering_model}"[: LONGEST_NAME - 9] + f" {mark}")
 
 
 _COLUMNS = (

@@ -54,16 +54,16 @@ class Generation:
             settings = generator.resolved(self.settings)
         except WrongSettings as error:
             raise SystemsError(str(error)) from None
-        condition = condition_of(generator, settings, self.endpoint.model, self.condition)
+        condition = condition_of(generator, settings, self.endpoint.answering_model, self.condition)
         spec = {
             "generator": generator.identity or generator.key,
             "version": generator.version,
             "settings": {one.name: settings[one.name] for one in generator.settings if not one.varies},
-            MODEL: self.endpoint.model,
+            MODEL: self.endpoint.answering_model,
             **self.endpoint.server,
             "parameters": parameters.checked(self.parameters),
         }
-        name = self.name.strip() or generator.name(self.endpoint.model, condition)
+        name = self.name.strip() or generator.name(self.endpoint.answering_model, condition)
         return Plan(generator, self.endpoint, settings, condition, spec, checked_name(name))
 
 

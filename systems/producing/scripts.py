@@ -106,7 +106,7 @@ def _summaries(dialogue: int, endpoint: Endpoint | None) -> QuerySet[Production]
     )
     if endpoint is None:
         return rows
-    return rows.filter(condition__model=endpoint.model, writer__spec__contains=endpoint.server)
+    return rows.filter(condition__model=endpoint.answering_model, writer__spec__contains=endpoint.server)
 
 
 def _told(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:

@@ -103,7 +103,7 @@ def paused(simulation: Simulation) -> Run | None:
 
 def is_fake(simulation: Simulation) -> bool:
     """Whether a fake model answers."""
-    return simulation.endpoint is not None and fake_models.is_fake(simulation.endpoint.model)
+    return simulation.endpoint is not None and fake_models.is_fake(simulation.endpoint.answering_model)
 
 
 def condition_told(simulation: Simulation) -> list[tuple[str, Any]]:

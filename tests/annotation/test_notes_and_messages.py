@@ -140,7 +140,11 @@ def test_researchers_read_notes_and_not_bookmarks(rei, ana, campaign) -> None:
     assert "=SUM(A1)" in shown
     assert "bookmarked" not in shown
     (row,) = client.get(f"/api/v1/campaigns/{campaign.pk}/notes/").json()["results"]
-    assert (row["annotator"], row["flagged"], row["turn_number"]) == ("ana", True, 1)
+    assert (row["annotator"], row["flagged"], row["turn_number"]) == (
+        factories.called(ana, campaign),
+        True,
+        1,
+    )
     file = client.get(f"/campaigns/{campaign.pk}/notes.csv").content.decode()
     assert "'=SUM(A1)" in file
     (line,) = client.get(f"/campaigns/{campaign.pk}/notes.jsonl").content.decode().splitlines()

@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns import progress
 from annotation.labels import pseudonyms, raters
 from annotation.models import Corpus, Rater
+from calibration.errors import GoldRuleError
 from calibration.exports.packages import PACKAGES
 from calibration.gold import making as gold
 from calibration.reading.census import census
@@ -70,6 +70,7 @@ def test_no_report_export_package_or_gold_names_a_person(answered: Any, research
     addresses += [reverse("export-labels", args=[form]) + place for form in ("csv", "jsonl")]
     addresses += [reverse("export-package", args=[kind]) + place for kind in PACKAGES]
     addresses += [reverse("gold-file", args=[chosen.pk, "csv"]), reverse("counts", args=[corpus.pk])]
+    addresses += [reverse("dialogue", args=[dialogue.pk]) for dialogue in corpus.dialogues.all()[:2]]
     known = 0
     for address in addresses:
         answer = researcher.get(address, follow=True)
@@ -101,14 +102,10 @@ def test_the_key_is_for_who_asks_and_that_is_logged(answered: Any, researcher: C
     assert Event.objects.filter(verb="reveal pseudonyms", by__username="rei").count() == 2
 
 
-def test_a_study_may_choose_people_by_their_user_names(answered: Any) -> None:
-    counted = census(scope_of(answered.corpus, None))
+def test_gold_chooses_people_by_pseudonym_and_knows_no_user_name(answered: Any) -> None:
     mine = pseudonyms.pseudonym(Rater.objects.get(name=NAMES[0]), answered.corpus.pk)
-    assert counted.spoken([NAMES[0], mine, "nobody"]) == (mine, mine, "nobody")
-
-
-def test_the_page_of_a_campaign_says_who_is_called_what(answered: Any) -> None:
-    person = Rater.objects.get(name=NAMES[0]).user
-    campaign = factories.campaign(answered.corpus, annotators=[person])
-    (member,) = progress.members(campaign)
-    assert SHAPE.fullmatch(member["pseudonym"])
+    made = {"corpus": answered.corpus, "campaign": None, "by": factories.user(researcher=True)}
+    made |= {"scheme_version": answered.questions["quality"].version, "rule": "majority"}
+    assert gold.make(**made, raters=[mine]).labels.exists()
+    with pytest.raises(GoldRuleError, match="no rater 'zoe-secret' answered these questions"):
+        gold.make(**made, raters=[NAMES[0]])

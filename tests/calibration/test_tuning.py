@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.corpora import splits
+from annotation.corpora.parts import part_in
 from annotation.models import Corpus, Split
 from calibration.exports import job as export_job
 from calibration.models import Export
@@ -33,7 +34,7 @@ def corpus_of(parts: dict[str, str], **fields: Any) -> Corpus:
     corpus = factories.corpus("bench")
     for key, part in parts.items():
         metadata = {"first_turn": 50} | ({"part": part} if part else {})
-        made = factories.dialogue(corpus, key, turns=30, metadata=metadata, **fields)
+        made = factories.dialogue(corpus, key, turns=30, metadata=metadata, part=part_in(metadata), **fields)
         factories.continuation(made, f"{key}-h", system="human", turns=lines(30, f"{key} people"))
         factories.continuation(made, f"{key}-m", system="model", turns=lines(30, f"{key} model"))
     return corpus
@@ -52,9 +53,9 @@ def exported(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> t
 def test_six_examples_a_continuation_at_five_turns_a_call_and_a_hash_that_is_reproducible(
     benchmark: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ("--part", "train", "--turns-per-call", "5", "--prompting", "vanilla")
+    options = ("--part", "training", "--turns-per-call", "5", "--prompting", "vanilla")
     told, content = exported(tmp_path / "sft.jsonl", capsys, *options)
-    assert (told["rows"], told["dialogues"], told["left_out"], told["part"]) == (12, 2, {}, "train")
+    assert (told["rows"], told["dialogues"], told["left_out"], told["part"]) == (12, 2, {}, "training")
     assert told["sha256"] == hashlib.sha256(content).hexdigest()
     assert exported(tmp_path / "again.jsonl", capsys, *options) == (told, content)
     examples = [json.loads(line) for line in content.splitlines()]
@@ -73,7 +74,7 @@ def test_every_line_is_what_the_generator_sends_and_reads(
     settings = generator.resolved({"turns_per_call": 10, "prompting": "taxonomy"})
     _, content = exported(tmp_path / "sft.jsonl", capsys, "--turns-per-call", "10", "--prompting", "taxonomy")
     examples = [json.loads(line)["messages"] for line in content.splitlines()]
-    records = [record for row, record in Dialogues(benchmark).read() if row.key != "e0"]
+    records = [record for _, record in Dialogues(benchmark, part="training").read()]
     states = [generator.begin(record, settings) for record in sorted(records, key=lambda one: one.id)]
     for place, messages in enumerate(examples):
         state = states[place // 3]
@@ -105,7 +106,7 @@ def test_what_cannot_be_taught_is_left_out_and_told(
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--part", "dev"], "bench is a benchmark: its parts are evaluation and train, not dev"),
+        (["--part", "dev"], "bench is a benchmark: its parts are training and evaluation, not dev"),
         (["--turns-per-call", "7"], "turns_per_call: 7 does not divide 30 turns"),
         (["--turns-per-call", "x"], "turns_per_call: 'x' is not a whole number"),
         (["--prompting", "rude"], "prompting: 'rude' is not one of vanilla, taxonomy"),
@@ -118,7 +119,7 @@ def test_what_cannot_be_exported_is_refused_in_one_line(
     path = tmp_path / "sft.jsonl"
     with pytest.raises(CommandError) as refusal:
         call_command("export_sft", "--corpus", "bench", *options, "--output", str(path))
-    assert why.replace("evaluation and train", "train and evaluation") in str(refusal.value)
+    assert why in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert not list(tmp_path.iterdir())
 
@@ -127,8 +128,8 @@ def test_without_named_parts_those_of_the_split_are_taken_and_test_is_a_look(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     corpus = corpus_of({"a": "", "b": "", "c": "", "d": ""})
-    with pytest.raises(CommandError, match="has the part train in its metadata: its dialogues name none"):
-        call_command("export_sft", "--corpus", "bench", "--part", "train")
+    with pytest.raises(CommandError, match="is in the part training: its dialogues name none"):
+        call_command("export_sft", "--corpus", "bench", "--part", "training")
     splits.draw(corpus=corpus, by=None, test_share=0.25)
     told, _ = exported(tmp_path / "dev.jsonl", capsys, "--turns-per-call", "30")
     assert (told["rows"], told["part"]) == (3, "dev")
@@ -142,26 +143,28 @@ def test_without_named_parts_those_of_the_split_are_taken_and_test_is_a_look(
 def test_of_a_benchmark_that_is_split_the_locked_part_stays_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus = corpus_of({"a": "train", "b": "train", "c": "train", "d": "train"})
+    corpus = corpus_of(dict.fromkeys("abcd", "evaluation") | {"t": "train"})
     splits.draw(corpus=corpus, by=None, test_share=0.5)
-    told, _ = exported(tmp_path / "sft.jsonl", capsys)
-    assert (told["rows"], told["part"]) == (2, "train")
+    told, _ = exported(tmp_path / "sft.jsonl", capsys, "--part", "evaluation")
+    assert (told["rows"], told["part"]) == (2, "evaluation")
+    told, _ = exported(tmp_path / "training.jsonl", capsys)
+    assert (told["rows"], told["part"]) == (1, "training")
 
 
 def test_the_page_offers_the_parts_and_the_file_is_recorded(benchmark: Corpus, client: Client) -> None:
     client.force_login(factories.user(researcher=True))
     page = client.get(f"/exports/?corpus={benchmark.pk}").content.decode()
     assert "For fine-tuning" in page
-    assert "<option>train</option>" in page
+    assert "<option>training</option>" in page
     answer = client.post(
         f"/exports/sft.jsonl?corpus={benchmark.pk}",
-        {"part": "train", "prompting": "taxonomy", "turns_per_call": "5"},
+        {"part": "training", "prompting": "taxonomy", "turns_per_call": "5"},
     )
     content = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
     assert answer["Concord-Rows"] == "12"
     assert len(content.splitlines()) == 12
     record = Export.objects.get()
-    assert (record.what, record.part, record.format, record.rows) == ("sft", "train", "jsonl", 12)
+    assert (record.what, record.part, record.format, record.rows) == ("sft", "training", "jsonl", 12)
     assert record.sha256 == hashlib.sha256(content).hexdigest()
     assert "sft, train" in " ".join(client.get(f"/exports/?corpus={benchmark.pk}").content.decode().split())
     refused = client.post(f"/exports/sft.jsonl?corpus={benchmark.pk}", {"part": "dev"}, follow=True)
@@ -211,4 +214,4 @@ def test_many_examples_are_written_by_a_job(
     sent = client.get(f"/api/v1/exports/files/{job.pk}/")
     assert sent["Concord-Rows"] == "60"
     assert len(b"".join(sent.streaming_content).splitlines()) == 60  # type: ignore[attr-defined]
-    assert Export.objects.get().part == "train"
+    assert Export.objects.get().part == "training"

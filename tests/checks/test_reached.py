@@ -123,7 +123,7 @@ def test_commands_set_up_key_decide_and_tell_the_results(made, rosa, tmp_path):
     (row,) = csv.DictReader(io.StringIO(run("results", made.name, "--format", "csv")))
     given = Assignment.objects.filter(occasion="check", state="submitted").count()  # where is drawn by ids
     assert given in (2, 3)
-    assert (row["annotator"], row["score"], row["checks"]) == ("ana", "1.0", str(given))
+    assert (row["annotator"], row["score"], row["checks"]) == (factories.called(ana, made), "1.0", str(given))
     run("pause", "ana", made.name, "--reason", "talk first", "--by", "rosa")
     assert Standing.objects.get(user=ana).paused_why == "talk first"
     with pytest.raises(CommandError, match="paused already"):

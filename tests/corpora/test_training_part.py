@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.campaigns import sampling
+from annotation.campaigns.choice import chosen
 from annotation.corpora import clusters, splits
 from annotation.corpora.parts import part_in, sizes
+from annotation.errors import CampaignRefused, SplitRefused
 from annotation.labels import counts
-from annotation.models import Corpus, Dialogue, Item, LabelCount
+from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, SchemeVersion
+from calibration.adjudication.material import raters_scope
+from calibration.counts.query import CountsQuery
+from calibration.counts.units import failed
+from calibration.errors import CalibrationError, ExportRefused, StudyError
+from calibration.exports.packages import hugging_face
+from calibration.exports.packages.base import Contents, by_continuation
+from calibration.exports.parts import take
+from calibration.exports.transcripts.collecting import _refuse_locked
+from calibration.gold import making as golds
+from calibration.models import Study
+from calibration.profiles.cells import cells_of, metric_labels
+from calibration.reading.calls import calls
+from calibration.reading.census import census
+from calibration.reading.scope import Scope, items_of, of_campaign, of_corpus, of_study, scope_of, shown_part
+from calibration.reports.caveats import caveats
+from calibration.reports.snapshot import snapshot_of
+from calibration.studies import actions as studies
+from calibration.studies import inputs
 from jobs.models import Call, Endpoint
 from judges.errors import JudgeError
 from judges.material.loading import contents
@@ -26,11 +51,12 @@ from judges.rating.lookup import part_choices, selection_of, split_for
 from judges.rating.metric_plans import metric_plan
 from judges.rating.openings import locked
 from judges.rating.plans import Judge
-from judges.rating.selection import Selection, items
+from judges.rating.selection import Selection, continuations, items
 from systems.producing.dialogues import Dialogues
 from tests import factories
 from tests.corpora.test_api import api, get
 from tests.importing.helpers import continuation, imported, label, line, written
+from tests.judges.helpers import finish
 
 pytestmark = pytest.mark.django_db
 
@@ -235,3 +261,211 @@ def test_worked_examples_come_from_outside_training(bench: Corpus) -> None:
     protocol = PROTOCOLS["cpdscore_simple"]
     found = agreed(protocol, bench, None)
     assert keys_of(Item.objects.filter(pk__in=found), "continuation__dialogue") == EVALUATION
+
+
+def labelled(scope: Scope) -> list[str]:
+    return keys_of(scope.labels(), "item__continuation__dialogue")
+
+
+def in_a_report(corpus: Corpus, part: str) -> list[str]:
+    definition = {"split": part} if part else {}
+    study = studies.create(name=part or "whole", corpus=corpus, definition=definition, by=None)
+    result = snapshot_of(studies.compute(study=study, part="all", by=None))
+    assert result.definition.is_of_training == bool(part)
+    assert ("for training" in " ".join(caveats(result))) == bool(part)
+    n = result.counts.clusters
+    assert n == len(labelled(of_study(study)))
+    return labelled(of_study(study))
+
+
+def compared(corpus: Corpus, part: str) -> list[str]:
+    """The table of agreement: 100% apart is training alone."""
+    study = studies.create(
+        name=f"c{part}", corpus=corpus, definition={"split": part} if part else {}, by=None
+    )
+    read = inputs.read(study, "all")
+    return sorted({record.item.partition("/")[0] for data in read.subjects for record in data.records})
+
+
+def exported(corpus: Corpus, part: str) -> list[str]:
+    given = {"corpus": corpus.pk} | ({"part": part} if part else {})
+    answer: Any = api(researcher=True).get("/api/v1/exports/labels.csv", given)
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    assert {row["part"] for row in rows} == {part or "evaluation"}
+    return sorted({row["dialogue"] for row in rows})
+
+
+def packed(corpus: Corpus, part: str) -> list[str]:
+    taken = take(corpus=corpus, part=part, by=None)
+    contents = Contents(scope_of(corpus, None, part), taken)
+    assert keys_of(hugging_face._continuations(contents, taken), "dialogue") == sorted(
+        EVALUATION if not part else TRAINING
+    )
+    return sorted({material.dialogue.id for material, _ in by_continuation(contents)})
+
+
+def adjudicated(corpus: Corpus, part: str) -> list[str]:
+    return [] if part else labelled(raters_scope(corpus, None))
+
+
+def gold_chosen(corpus: Corpus, part: str) -> list[str]:
+    version = SchemeVersion.objects.filter(questions__labels__item__corpus=corpus).distinct().get()
+    gold = golds.make(corpus=corpus, campaign=None, scheme_version=version, rule="mean", by=None)
+    return keys_of(gold.labels, "item__continuation__dialogue")
+
+
+READ = {"report": in_a_report, "comparison": compared, "labels file": exported, "package": packed}
+"""What reads labels, by the dialogues that it reads."""
+
+
+@pytest.mark.parametrize("door", list(READ))
+def test_what_reads_labels_leaves_training_out_unless_it_is_named(door: str, bench: Corpus) -> None:
+    assert READ[door](bench, "") == EVALUATION
+    assert READ[door](bench, "training") == TRAINING
+
+
+def test_census_stamp_and_size_follow_the_labels_that_are_read(bench: Corpus) -> None:
+    whole, training = of_corpus(bench), scope_of(bench, None, "training")
+    assert [labelled(scope) for scope in (whole, training)] == [EVALUATION, TRAINING]
+    assert [scope.most() for scope in (whole, training)] == [9, 6]
+    assert [census(scope).n_labels for scope in (whole, training)] == [9, 6]
+    assert [items_of(scope).count() for scope in (whole, training)] == [3 * 9, 2 * 9]
+    before = whole.stamp(), training.stamp()
+    Label.objects.filter(item__training=True, rater__name="ann").update(superseded_at=timezone.now())
+    assert (whole.stamp(), training.stamp() == before[1]) == (before[0], False)
+
+
+def test_gold_and_rounds_of_adjudication_leave_training_out(bench: Corpus) -> None:
+    assert gold_chosen(bench, "") == EVALUATION
+    assert adjudicated(bench, "") == EVALUATION
+
+
+def test_a_report_on_training_is_no_look_at_test(bench: Corpus) -> None:
+    split = splits.draw(corpus=bench, by=None)
+    study = studies.create(name="fit", corpus=bench, definition={"split": "training"}, by=None)
+    assert studies.default_part(study) == "all"
+    studies.compute(study=study, part="all", by=None)
+    assert not split.looks.exists()
+    with pytest.raises(StudyError, match="no test part"):
+        studies.open_test(study=study, by=None, purpose="to see")
+    whole = studies.create(name="whole", corpus=bench, definition={}, by=None)
+    assert studies.default_part(whole) == "dev"
+    with pytest.raises(SplitRefused, match="training is no split"):
+        splits.draw(corpus=bench, by=None, name="training")
+
+
+def test_a_training_study_needs_a_training_part(corpus: Corpus) -> None:
+    with pytest.raises(CalibrationError):
+        studies.create(name="fit", corpus=corpus, definition={"split": "training"}, by=None)
+    with pytest.raises(SplitRefused, match="no dialogue of c is in training"):
+        shown_part(scope_of(corpus, None, "training"), "training")
+    with pytest.raises(ExportRefused, match="no dialogue of c is in training"):
+        take(corpus=corpus, part="training", by=None)
+
+
+def test_a_chosen_transcript_of_training_needs_its_part(bench: Corpus) -> None:
+    own = Continuation.objects.get(dialogue__key="t1", key="model-x")
+    with pytest.raises(ExportRefused, match="t1 is in the training part"):
+        _refuse_locked(of_corpus(bench), take(corpus=bench, by=None), [own.pk])
+    _refuse_locked(scope_of(bench, None, "training"), take(corpus=bench, part="training", by=None), [own.pk])
+
+
+def test_the_profile_of_metrics_leaves_training_out(bench: Corpus) -> None:
+    for part in ("", "training"):
+        measured(bench, part)
+    finish("metrics")
+    assert Label.objects.filter(rater__kind="metric", item__training=True).exists()
+    assert keys_of(metric_labels(bench), "item__continuation__dialogue") == EVALUATION
+    cells = cells_of(bench)
+    assert {cell.n for cell in cells.values()} == {3}
+
+
+def test_pages_of_figures_offer_the_training_part(bench: Corpus, researcher: Client) -> None:
+    """Counts, preferences, Cascade and Answers reports have the same field for it."""
+    for part, first in (("", "all but training"), ("dev", "dev"), ("test", "test"), ("training", "all but")):
+        field = render_to_string("calibration/_part.html", {"corpus": bench, "part": part})
+        assert f">{first}" in field
+        assert ('value="training" selected' in field) == (part == "training")
+    plain = {"corpus": factories.corpus(), "part": ""}
+    assert not render_to_string("calibration/_part.html", plain).strip()
+    new = reverse("new-study")
+    assert "Training dialogues instead" in researcher.get(f"{new}?corpus={bench.pk}").content.decode()
+    sent = {
+        "name": "fit",
+        "map": "rank",
+        "interval": "percentile",
+        "resamples": 0,
+        "seed": 0,
+        "confidence": 0.95,
+    }
+    answer = researcher.post(f"{new}?corpus={bench.pk}&part=training", sent)
+    assert answer.status_code == 302, answer.content.decode()
+    assert Study.objects.get(name="fit").definition["split"] == "training"
+    page = researcher.get(answer.headers["Location"]).content.decode()
+    assert "training part" in " ".join(page.split())
+    files = researcher.get(f"{reverse('exports')}?corpus={bench.pk}").content.decode()
+    assert f"?corpus={bench.pk}&amp;part=training" in files
+    got: Any = researcher.get(f"{reverse('export-labels', args=['csv'])}?corpus={bench.pk}&part=training")
+    assert got.headers["Concord-Rows"] == "6"
+
+
+def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
+    """Continuations that a call failed for follow it, too."""
+    for part in ("", "training"):
+        run = rating.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
+        Call.objects.filter(run=run).update(state=Call.State.FAILED)
+    raters, questions = [run.rater_id], list(run.questions.values())
+    for part, keys in (("", EVALUATION), ("training", TRAINING)):
+        lost = failed(CountsQuery(bench, part=part), raters, questions)
+        assert keys_of(Continuation.objects.filter(pk__in=lost), "dialogue") == keys
+        assert [row.calls for row in calls(scope_of(bench, None, part), {run.rater_id: "rules"})] == [
+            Call.objects.filter(continuation__dialogue__key__in=keys).count()
+        ]
+
+
+def asked_about(corpus: Corpus, part: str) -> list[str]:
+    campaign = factories.campaign(corpus, name=f"c{part}", part=part)
+    return keys_of(Continuation.objects.filter(task__campaign=campaign), "dialogue")
+
+
+def asked_about_pairs(corpus: Corpus, part: str) -> list[str]:
+    campaign = factories.campaign(corpus, "preference", name=f"p{part}", part=part)
+    return keys_of(Item.objects.filter(task__campaign=campaign), "continuation__dialogue")
+
+
+def drawn(corpus: Corpus, part: str) -> list[str]:
+    campaign = factories.campaign(corpus, opened=False, name=f"d{part}", part=part, sample_dialogues=2)
+    assert keys_of(chosen(campaign), "dialogue") == (TRAINING if part else EVALUATION)
+    return sorted(corpus.dialogues.filter(pk__in=sampling.dialogues(campaign)).values_list("key", flat=True))
+
+
+@pytest.mark.parametrize("door", [asked_about, asked_about_pairs, drawn])
+def test_campaigns_leave_training_out_unless_it_is_their_part(door: Any, bench: Corpus) -> None:
+    rest = door(bench, "")
+    assert rest == EVALUATION if door is not drawn else set(rest) < set(EVALUATION)
+    assert door(bench, "training") == TRAINING
+
+
+def test_what_a_training_campaign_is_read_and_judged_by_follows_it(bench: Corpus) -> None:
+    campaign = factories.campaign(bench, name="fit", part="training")
+    splits.draw(corpus=bench, by=None)
+    assert labelled(of_campaign(campaign)) == TRAINING
+    covered = Selection(bench, campaign)
+    assert keys_of(continuations(covered), "dialogue") == TRAINING
+    assert locked(covered) is None
+    study = studies.automatic(corpus=bench, campaign=campaign, by=None)
+    assert studies.default_part(study) == "all"
+    assert take(corpus=bench, campaign=campaign, by=None).part == "training"
+    with pytest.raises(ExportRefused, match="no dev part of it"):
+        take(corpus=bench, campaign=campaign, part="dev", by=None)
+    answer: Any = api(researcher=True).get("/api/v1/exports/labels.csv", {"campaign": campaign.pk})
+    assert answer.headers["Concord-Rows"] == "2"
+
+
+def test_a_campaign_of_training_needs_some(corpus: Corpus, bench: Corpus, researcher: Client) -> None:
+    with pytest.raises(CampaignRefused, match="No dialogue of c is in training"):
+        factories.campaign(corpus, part="training")
+    with pytest.raises(CampaignRefused, match="part is training, or empty"):
+        factories.campaign(bench, part="evaluation")
+    pages = [researcher.get(f"{reverse('new-campaign')}?corpus={one.pk}").content for one in (corpus, bench)]
+    assert [b"Training alone" in page for page in pages] == [False, True]

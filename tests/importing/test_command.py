@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 
 from tests.importing.helpers import label, line, written
 
@@ -68,3 +68,10 @@ def test_fed_with_gpt4_comes_whole_and_twice_the_same(shared_data: Path) -> None
     assert json.loads(run(*fed)[-1]) == {**counts, "created": False}
     judge = str(shared_data / "fed_gpt4_judge" / "fed_gpt4_annotations.json")
     assert json.loads(run(judge, "--format", "fed_gpt4", "--into", "fed")[-1])["labels"] == 3125
+
+
+def test_help_texts_keep_the_capitals_of_abbreviations() -> None:
+    parser = load_command_class("annotation", "import_corpus").create_parser("manage.py", "import_corpus")
+    helps = [str(action.help) for action in parser._actions]
+    assert any(text.startswith("LLM judges") for text in helps)
+    assert not any(text[:1].islower() and text[1:2].isupper() for text in helps)

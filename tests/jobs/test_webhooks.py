@@ -120,6 +120,7 @@ def test_what_is_submitted_is_told_signed_and_without_texts(receiver, root, camp
     assert told["data"].keys() == {
         *("campaign", "campaign_name", "task", "assignment", "annotator", "occasion", "flagged")
     }
+    assert told["data"]["annotator"] == factories.called(people[0], campaign)
     space: dict[str, Any] = {}
     exec(SAMPLE[1], space)  # what the documentation says to receivers
     assert space["verified"](signing.secret_of(webhook), headers, body)

@@ -17,7 +17,7 @@ from demo.fake_model.responses import Response, failure
 from jobs import runs
 from jobs.batches import actions, collecting
 from jobs.errors import JobError
-from jobs.models import Batch, Call, Run
+from jobs.models import Batch, Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.queue import timing
 from judges.rating import actions as rating
@@ -291,6 +291,28 @@ def test_a_pause_submits_nothing_more_and_collects_what_was_submitted(fake: Fake
     runs.resume(by=None, run=run)
     work()
     assert (Run.objects.get().state, counted(fake)) == (Run.State.DONE, (3, 12, 12))
+
+
+@pytest.mark.parametrize("change", ["address", "revision"])
+def test_a_batch_under_way_is_asked_for_at_its_own_server_alone(fake: FakeLLM, change: str) -> None:
+    run = batched(fake, batch_most=50)
+    trouble(fake, "batch_slow:3600000", first=1)
+    finish()
+    assert states(run) == ["under_way"]
+    fake.batches.made["batch_1"].seconds = 0
+    with FakeLLM() as other:
+        to = {"base_url": other.url} if change == "address" else {"revision": "new weights"}
+        Endpoint.objects.update(**to)
+        Batch.objects.update(next_look="2020-01-01T00:00Z")
+        finish()
+        assert not other.arrivals
+    batch = run.batches.get()
+    assert (batch.state, run.calls.filter(state="batched").count()) == ("under_way", 12)
+    assert "a run never changes its server" in batch.error
+    assert f"this run asked {fake.url}" in progress(run).batch_note
+    Endpoint.objects.update(base_url=fake.url, revision="")
+    work()
+    assert (Run.objects.get().state, counted(fake)) == (Run.State.DONE, (1, 12, 12))
 
 
 def test_cancelling_a_run_cancels_its_batch_and_keeps_what_was_answered(fake: FakeLLM) -> None:

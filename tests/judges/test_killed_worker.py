@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,14 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Label
-from jobs.models import Call, Run, Worker
+from jobs.models import Call, Endpoint, OpenRequest, Run, Worker
+from jobs.progress import Progress, progress
 from jobs.queue import calls as claiming
 from jobs.queue import sweeping
 from jobs.queue.heartbeat import Heart
 from judges.models import CallLabel
 from judges.rating.plans import Judge
-from tests.fake_llm import FakeLLM
+from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -105,8 +107,68 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(fake: FakeLLM, 
     run.refresh_from_db()
     assert run.state == Run.State.DONE
     assert dict(run.calls.filter(pk__in=finished).values_list("pk", "attempts")) == attempts
+    assert_every_request_counts(run, fake, held)
     assert fake.requests.total() <= 120 + held
     assert_every_item_once(run, fake)
+
+
+def assert_every_request_counts(run: Run, fake: FakeLLM, under_way: int) -> Progress:
+    """What came to the server is what the run says it sent; what was under way at a kill is estimated."""
+    found = progress(run)
+    assert len(fake.arrivals) <= found.sent <= len(fake.arrivals) + under_way, "noted, then sent"
+    assert 0 < found.lost <= under_way
+    assert found.asked == found.sent == found.done + found.lost
+    unknown = (found.tokens_in - TOKENS_IN * found.done, found.tokens_out - TOKENS_OUT * found.done)
+    assert TOKENS_IN // 2 * found.lost < unknown[0] < 10 * TOKENS_IN * found.lost
+    assert TOKENS_OUT // 2 * found.lost < unknown[1] < 10 * TOKENS_OUT * found.lost
+    assert found.cost == (found.tokens_in + 10 * found.tokens_out) / Decimal(1_000_000)
+    assert not OpenRequest.objects.exists()
+    return found
+
+
+def test_what_a_killed_worker_had_sent_counts_as_sent_and_paid(fake: FakeLLM, start: Start) -> None:
+    run = slow_run(fake, delay=1.0)
+    worker = start()
+    until(lambda: done(run) >= 4)
+    until(lambda: OpenRequest.objects.count() == 4)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    sweeping.sweep()
+    assert progress(run).lost == 4, "and what was only claimed is not"
+    fake.delay = 0
+    finish()
+    assert assert_every_request_counts(run, fake, 4).done == 120
+
+
+def test_what_a_killed_worker_had_sent_counts_towards_the_cap(fake: FakeLLM, start: Start) -> None:
+    run = slow_run(fake, delay=1.0)
+    Run.objects.update(cap_calls=10)
+    worker = start()
+    until(lambda: done(run) >= 4)
+    until(lambda: OpenRequest.objects.count() == 4)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    fake.delay = 0
+    finish()
+    run.refresh_from_db()
+    assert (run.state, run.at_cap) == (Run.State.PAUSED, True)
+    assert_every_request_counts(run, fake, 4)
+    assert (progress(run).sent, done(run)) == (10, 6)
+
+
+def test_requests_that_a_stopping_worker_does_not_wait_for_count(fake: FakeLLM, start: Start) -> None:
+    run = slow_run(fake, delay=15)
+    Endpoint.objects.update(timeout_s=60)
+    worker = start()
+    until(lambda: OpenRequest.objects.count() == 4)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=60) == 0
+    found = progress(run)
+    assert (found.sent, found.asked, found.lost, found.leased) == (4, 4, 4, 0)
+    assert found.tokens_in > 0
+    fake.delay = 0
+    finish()
+    assert assert_every_request_counts(run, fake, 4).done == 120
 
 
 def test_a_worker_that_comes_up_takes_over_at_once_what_killed_ones_held(fake: FakeLLM, start: Start) -> None:

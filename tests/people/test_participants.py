@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import hmac
 import re
+import threading
 from datetime import timedelta
 from ipaddress import ip_network
+from typing import Any
+from unittest import mock
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connections, transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -265,6 +268,63 @@ def test_a_browser_is_confirmed_over_http_and_in_its_own_campaign_alone(campaign
     answer = researcher.post(f"/api/v1/campaigns/{campaign.pk}/browsers/{browser.pk}/confirm/")
     assert answer.status_code == 204
     come(link, phone)
+
+
+def test_a_browser_is_dismissed_waiting_or_confirmed_and_has_to_ask_again(campaign) -> None:
+    link = link_into(campaign)
+    come(link)
+    guesser, phone = Client(), Client()
+    join_code(guesser.post(address_of(link), {"participant": "p1"}))
+    join_code(phone.post(address_of(link), {"participant": "p1"}))
+    first, second = participants.waiting(campaign)
+    researcher = Client()
+    researcher.force_login(factories.user(researcher=True))
+    page = reverse("participants", args=[campaign.pk])
+    researcher.post(page, {"confirm": str(second.pk)})
+    researcher.post(page, {"dismiss": str(first.pk)})
+    assert not participants.waiting(campaign).exists()
+    come(link, phone)
+    address = f"/api/v1/campaigns/{campaign.pk}/browsers/{second.pk}/"
+    assert researcher.delete(address).status_code == 204
+    assert researcher.delete(address).status_code == 404
+    join_code(phone.post(address_of(link), {"participant": "p1"}))
+    assert Event.objects.filter(verb="campaign: dismiss browser").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_comes_by_two_links_at_once_is_one_participant_and_nobody_fails() -> None:
+    by = factories.user(researcher=True)
+    dialogue = factories.dialogue(factories.corpus())
+    campaign = factories.campaign(dialogue.corpus, by=by)
+    links = [participants.make_link(by=by, campaign=campaign, name=name) for name in ("one", "two")]
+    together, joined = threading.Barrier(2), []
+    known = participants.Participant.objects.filter
+
+    def first_come(*args: Any, **named: Any) -> Any:
+        """Find nobody at first: both look before either has come."""
+        rows = known(*args, **named)
+        if "external_id" in named and threading.current_thread().name == "come":
+            threading.current_thread().name = "looked"
+            rows = rows.none()
+            together.wait(timeout=20)
+        return rows
+
+    def join(link: JoinLink) -> None:
+        try:
+            joined.append(
+                participants.join(link=link, who=participants.Came("p1"), browser="the same browser").user
+            )
+        finally:
+            connections.close_all()
+
+    with mock.patch.object(participants.Participant.objects, "filter", first_come):
+        threads = [threading.Thread(target=join, args=(link,), name="come") for link in links]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(joined) == 2
+    assert joined[0] == joined[1] == Participant.objects.get().user
 
 
 def test_a_participant_has_few_browsers_that_wait(campaign) -> None:

@@ -27,7 +27,7 @@ _RECOUNT = _PER_STATE.format(
     " count(*) FILTER (WHERE state = 'failed' OR error <> ''), coalesce(sum(tokens_in), 0),"
     " coalesce(sum(tokens_out), 0), count(cost), coalesce(sum(cost), 0), count(latency_ms),"
     " coalesce(sum(latency_ms), 0), coalesce(sum(asked), 0), count(*) FILTER (WHERE cached),"
-    " coalesce(sum(saved), 0), coalesce(sum(sent), 0)",
+    " coalesce(sum(saved), 0), coalesce(sum(sent), 0), coalesce(sum(lost), 0)",
     "jobs_call",
 )
 _KEPT = _PER_STATE.format(", ".join(f"sum({name})" for name in call_counts.SUMS), "jobs_callcount")

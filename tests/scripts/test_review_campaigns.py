@@ -251,7 +251,7 @@ def test_people_rate_answers_and_the_place_is_kept(ana: User, tmp_path: Path) ->
     assert hold is not None
     rows, _, _ = screens.turns_of(hold.task)
     assert [(row.own, row.position) for row in rows] == [(True, 2), (True, 3), (False, 0), (False, 1)]
-    item = str(screen_of(campaign).items[0])
+    item = str(screens.load(hold.task, assignment=hold.assignment).items[0])
     labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers={item: {"right": 1}})
     label = Label.objects.get(question__key="right", rater__kind="human")
     assert (label.item.kind, label.item.cluster) == ("answer", "loaf/s4")

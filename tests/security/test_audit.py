@@ -169,6 +169,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     },
     "annotation.people.participants.revoke": lambda by: {"link": worlds.make_join_link(by)},
     "annotation.people.participants.confirm": lambda by: {"browser": worlds.make_waiting_browser(by)},
+    "annotation.people.participants.dismiss": lambda by: {"browser": worlds.make_waiting_browser(by)},
     "annotation.labels.pseudonyms.reveal": lambda by: {"corpus": worlds.make_world().corpus},
     "annotation.people.groups.create": lambda by: {"name": "experts"},
     "annotation.people.groups.change": lambda by: {"group": worlds.make_group(by), "people": [by]},

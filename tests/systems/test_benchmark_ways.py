@@ -268,6 +268,8 @@ def test_the_api_does_what_the_page_does(model: Served, product: Corpus) -> None
         "per_source": 2, "endpoint": "fake",
     }  # fmt: skip
     nameless = {name: value for name, value in wanted.items() if name != "name"}
+    same = [client.post(f"{address}estimate/", body, format="json").json() for body in (nameless, wanted)]
+    assert same[0] == same[1], "what starts one is estimated, whatever it is called"
     estimated = client.post(f"{address}estimate/", nameless, format="json").json()
     assert [one["step"] for one in estimated["steps"]] == ["metadata", "summary"]
     answer = client.post(address, wanted, format="json")

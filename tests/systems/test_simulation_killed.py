@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from django.db.models import Sum
 
 from jobs.models import Call
 from systems.models import Production
@@ -61,7 +62,10 @@ def test_a_trial_goes_on_at_the_same_question_after_signal_9(start: Start, tmp_p
                 for made in written(held)]  # fmt: skip
         assert told == wanted
         assert Call.objects.count() == done() == number
-        assert number <= model.asked - before <= number + under_way
+        arrived = model.asked - before
+        assert number <= arrived <= number + under_way
+        took = Call.objects.aggregate(sent=Sum("sent"), asked=Sum("asked"), lost=Sum("lost"))
+        assert arrived <= took["sent"] == took["asked"] == number + took["lost"] <= number + under_way
 
 
 def states() -> list[dict]:

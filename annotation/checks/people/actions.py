@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.checks import stages
 from annotation.checks.keys import refuse
+from annotation.labels.pseudonyms import called
 from annotation.models import Assignment, Campaign, CampaignMember, CheckPlan, Standing
 from annotation.work.request_json import cleaned
 
@@ -98,7 +99,7 @@ def _standing(campaign: Campaign, user: User) -> Standing:
         not list(member.select_for_update())
         and not Standing.objects.filter(campaign=campaign, user=user).exists()
     ):
-        refuse("user", f"{user.get_username()} does not take part in this campaign.")
+        refuse("user", f"{called(user.pk, campaign.corpus_id)} does not take part in this campaign.")
     if not CheckPlan.objects.filter(campaign=campaign).exists():
         CheckPlan.objects.create(campaign=campaign)
     return stages.standing_of(campaign.pk, user.pk)

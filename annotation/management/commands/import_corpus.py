@@ -63,7 +63,7 @@ class Command(DatabaseCommand):
                 nargs="?" if setting.choices[:1] == ("yes",) else None,
                 const="yes" if setting.choices[:1] == ("yes",) else None,
                 metavar="|".join(setting.choices) or METAVARS[setting.kind],
-                help=setting.help[0].lower() + setting.help[1:].rstrip("."),
+                help=_as_help(setting.help),
             )
         parser.add_argument("--source", default="", help="where the data is from")
         parser.add_argument("--licence", default="", help="under which licence it is")
@@ -115,3 +115,9 @@ class _bar:
         """Move the bar to where the import is."""
         self.bar.total = total
         self.bar.update(done - self.bar.n)
+
+
+def _as_help(sentence: str) -> str:
+    """Return a sentence as help texts are written; an abbreviation at its beginning keeps its capitals."""
+    begins_small = sentence[1:2].islower() or sentence[1:2] == " "
+    return (sentence[0].lower() + sentence[1:] if begins_small else sentence).rstrip(".")

@@ -85,7 +85,7 @@ def _told(rows: Iterable[Thread]) -> list[dict[str, Any]]:
         said = [
             {"by": one.by, "text": one.text, "at": one.at} for one in reading.shown(thread, thread.annotator)
         ]
-        told = {"thread": thread.pk, "annotator": thread.annotator.get_username(), "messages": said}
+        told = {"thread": thread.pk, "annotator": reading.annotator_of(thread), "messages": said}
         found.append(
             told | {"assignment": thread.assignment_id, "waits": thread.waits, "closed": thread.closed_at}
         )

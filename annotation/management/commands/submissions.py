@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotation.errors import SubmissionRefused
+from annotation.labels.pseudonyms import called, of_people
 from annotation.management import named
 from annotation.models import Assignment, Campaign
 from annotation.work import handing, withdrawing
@@ -72,32 +73,34 @@ class Command(DatabaseCommand):
     def _list(self, campaign: Campaign, annotator: str | None) -> None:
         rows = withdrawing.submissions(campaign)
         if annotator:
-            rows = rows.filter(user__username=annotator)
+            rows = rows.filter(user=named.annotator(annotator, campaign))
+        names = of_people(rows.order_by().values_list("user", flat=True).distinct(), campaign.corpus_id)
         for row in rows.iterator():
             own = row.task.continuation
             attended = "" if row.attended is None else f" ({row.attended:.0f} s attended)"
             self.stdout.write(
-                f"{row.pk}\t{row.user.get_username()}\t{row.state}\t{row.submitted_at:%Y-%m-%dT%H:%M:%SZ}"
+                f"{row.pk}\t{names[row.user_id]}\t{row.state}\t{row.submitted_at:%Y-%m-%dT%H:%M:%SZ}"
                 f"\t{row.seconds:.0f} s{attended}\t{row.answers} answers\t{own.dialogue.key} / {own.key}"
             )
 
     def _held(self, campaign: Campaign, annotator: str | None) -> None:
         rows = in_hand(campaign)
         if annotator:
-            rows = rows.filter(user__username=annotator)
+            rows = rows.filter(user=named.annotator(annotator, campaign))
+        names = of_people(rows.order_by().values_list("user", flat=True).distinct(), campaign.corpus_id)
         for row in rows.iterator():
             draft = f"draft {row.draft_saved_at:{MOMENT}}" if row.draft_saved_at else "no draft"
             state = "given" if row.state == "leased" and row.given_reason else row.state
             self.stdout.write(
-                f"{row.pk}\t{row.user.get_username()}\t{state}\tsince {row.leased_at:{MOMENT}}"
+                f"{row.pk}\t{names[row.user_id]}\t{state}\tsince {row.leased_at:{MOMENT}}"
                 f"\tuntil {row.lease_expires:{MOMENT}}\t{draft}\t{key_of(row.task)}"
             )
 
     def _hand(self, campaign: Campaign, options: Any) -> None:
         """Take tasks back, for somebody where `--to` names them, or give one: all of them or none."""
         by = self._researcher(options)
-        to = User.objects.filter(username=options["to"]).first() if options["to"] else None
-        if to is None and (options["to"] or options["give"]):
+        to = named.annotator(options["to"], campaign) if options["to"] else None
+        if to is None and options["give"]:
             raise CommandError("Name the annotator who gets the task with --to.")
         acting: dict[str, Any] = {"by": by, "reason": options["reason"]}
         try:
@@ -105,7 +108,9 @@ class Command(DatabaseCommand):
                 if options["give"] and to is not None:
                     task = handing.task_named(campaign, options["give"])
                     made = handing.give(campaign=campaign, task=task, to=to, **acting)
-                    self.stdout.write(f"{made.pk}\t{to.get_username()} until {made.lease_expires:{MOMENT}}")
+                    self.stdout.write(
+                        f"{made.pk}\t{called(to.pk, campaign.corpus_id)} until {made.lease_expires:{MOMENT}}"
+                    )
                 for number in options["take_back"] or ():
                     found = Assignment.objects.filter(pk=number, campaign=campaign).first()
                     if found is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.corpora.parts import part_in
+from annotation.corpora.parts import of_dialogues, part_in
 from annotation.models import Continuation, Label, SplitCluster
 from annotation.models.turn_numbers import of_continuations
 from calibration.exports.bundle import Bundle
@@ -54,7 +54,7 @@ def _each(taken: Taken) -> list[Taken]:
 def _continuations(contents: Contents, taken: Taken) -> QuerySet[Continuation]:
     """Return the continuations of a part: of a campaign those that labels are about."""
     scope = contents.scope
-    found = Continuation.objects.filter(dialogue__corpus=scope.corpus)
+    found = Continuation.objects.filter(of_dialogues(scope.part, "dialogue__"), dialogue__corpus=scope.corpus)
     if scope.campaign is not None:
         rated = Label.objects.filter(pk__in=scope.labels().order_by().values("pk"))
         found = found.filter(pk__in=rated.values("item__continuation"))

@@ -62,7 +62,7 @@ MEANINGS = {
     "values": "the question's scale, as JSON",
     "members": "of a comparison: what is compared, in the order in which `value` speaks of it, as JSON",
     "order": "of a comparison: the members' numbers in the order in which the rater saw them, as JSON",
-    "part": "dev or test; empty where the corpus is not split",
+    "part": "dev, test or training; evaluation, or empty, where the corpus is not split",
     "fake_model": "true: a fake model wrote the continuation, for trying out; empty of a comparison",
 }
 TURN = {

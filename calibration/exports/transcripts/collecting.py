@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from annotation.corpora.parts import of_dialogues
 from annotation.models import Continuation, Label, SplitCluster
 from annotation.models.turn_numbers import of_continuations
 from annotation.text.blinding import Blind
@@ -144,7 +145,7 @@ def sheet(scope: Scope, taken: Taken, *, continuations: Sequence[int], raters: S
     if not continuations:
         raise ExportRefused("choose at least one continuation")
     counted = census(scope)
-    known, raters = raters_of(counted), counted.spoken(raters)
+    known = raters_of(counted)
     people = [rater for rater in known if rater.kind == "human"]
     chosen = [rater for rater in known if rater.name in raters] if raters else people or known
     if unknown := set(raters) - {rater.name for rater in known}:
@@ -169,6 +170,12 @@ def _is_tag(question: QuestionInfo) -> bool:
 def _refuse_locked(scope: Scope, taken: Taken, continuations: Sequence[int]) -> None:
     """Refuse continuations of another corpus, and such of a part that was not taken out."""
     rows = Continuation.objects.filter(pk__in=continuations, dialogue__corpus=scope.corpus)
+    other_part = rows.exclude(of_dialogues(scope.part, "dialogue__")).select_related("dialogue").first()
+    if other_part is not None:
+        told = (
+            "is not in the training part" if scope.training else "is in the training part: take that part out"
+        )
+        raise ExportRefused(f"{other_part.dialogue.key} {told}")
     found = dict(rows.values_list("pk", "dialogue__cluster"))
     if len(found) < len(set(continuations)):
         raise ExportRefused(f"not all of these continuations are in {scope.corpus.name}")

@@ -49,7 +49,12 @@ class Command(DatabaseCommand):
             "--judge", default="", metavar="NAME", help=f"who decides what no rule does: one, or {PEOPLE}"
         )
         parser.add_argument("--set", default="", metavar="NAMES", help="question sets (default: all)")
-        parser.add_argument("--part", default="", choices=["", "dev", "test"], help="part of the split (dev)")
+        parser.add_argument(
+            "--part",
+            default="",
+            choices=["", "dev", "test", "training"],
+            help="part of the split (dev), or training",
+        )
         parser.add_argument("--purpose", default="", help="for what test is opened: logged")
         parser.add_argument("--resamples", default="", metavar="N", help="resamples of sessions (2000)")
         parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")

@@ -49,7 +49,12 @@ class Command(DatabaseCommand):
                 f"--tau-{stage}", default="", metavar="T", help=f"the same, of {stage.upper()}"
             )
         parser.add_argument("--jaccard", action="store_true", help="score exact sets by their overlap")
-        parser.add_argument("--part", default="", choices=["dev", "test"], help="part of the split (dev)")
+        parser.add_argument(
+            "--part",
+            default="",
+            choices=["dev", "test", "training"],
+            help="part of the split (dev), or training",
+        )
         parser.add_argument("--purpose", default="", help="for what test is opened: logged")
         parser.add_argument("--resamples", default="", metavar="N", help="resamples of families (2000)")
         parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")

@@ -88,9 +88,7 @@ def _do(act: str, by: User, campaign: Campaign, options: dict[str, Any]) -> None
         chosen = {name: options[name] for name in ("source", "occasion", "most", "tolerance")}
         sources.add(by=by, campaign=campaign, **chosen)
     else:
-        person = User.objects.filter(username=options["annotator"]).first()
-        if person is None:
-            raise CommandError(f"There is no account “{options['annotator']}”.")
+        person = named.annotator(options["annotator"], campaign)
         deciding.VERBS[act](by=by, campaign=campaign, user=person, reason=options["reason"])
 
 

@@ -53,7 +53,12 @@ class Command(DatabaseCommand):
             choices=CORRECTIONS,
             help="auto: prediction-powered where 10 of a cell's continuations were rated at random",
         )
-        parser.add_argument("--part", default="", choices=["dev", "test"], help="part of the split (dev)")
+        parser.add_argument(
+            "--part",
+            default="",
+            choices=["dev", "test", "training"],
+            help="part of the split (dev), or training",
+        )
         parser.add_argument("--purpose", default="", help="for what test is opened: logged")
         parser.add_argument("--resamples", default="", metavar="N", help="resamples of clusters (2000)")
         parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")

@@ -16,7 +16,7 @@ from systems.generators.cocoeval_continuation import CocoevalContinuation
 
 
 class Command(DatabaseCommand):
-    """`manage.py export_sft --corpus B --part train --turns-per-call 5 --output sft.jsonl`"""
+    """`manage.py export_sft --corpus B --part training --turns-per-call 5 --output sft.jsonl`"""
 
     help = (
         "Write examples for fine-tuning as chat-format JSONL: for each window of people's own continuations "
@@ -32,7 +32,7 @@ class Command(DatabaseCommand):
             "--part",
             choices=tuning.CHOICES,
             default="",
-            help="train (default) or evaluation of a benchmark; else dev (default), test or all of a split",
+            help="training (default) or evaluation of a benchmark; else dev, test or all of a split",
         )
         parser.add_argument(
             "--purpose", default="", metavar="TEXT", help="what test is taken out for: logged as a look at it"

@@ -69,7 +69,12 @@ class Command(BaseCommand):
         parser.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples (2000)")
         parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (0)")
         parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
-        parser.add_argument("--part", default="", choices=["dev", "test"], help="part of the split (dev)")
+        parser.add_argument(
+            "--part",
+            default="",
+            choices=["dev", "test", "training"],
+            help="part of the split (dev), or training",
+        )
         parser.add_argument("--purpose", default="", help="for what test is opened: logged")
         forms = parser.add_mutually_exclusive_group()
         forms.add_argument("--json", action="store_const", const="json", dest="format", help="for programs")

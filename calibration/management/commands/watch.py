@@ -104,7 +104,7 @@ def _lines(seen: Watch) -> Iterable[str]:
     for person in seen.checks:
         yield f"  {person.name}: {_checked(person)}"
     if seen.left_out:
-        names = ", ".join(f"{one.account} ({one.why})" for one in seen.left_out)
+        names = ", ".join(f"{one.name} ({one.why})" for one in seen.left_out)
         yield f"Left out of gold{', and counted here' if seen.everyone else ' and of agreement'}: {names}"
     if agreed.too_many:
         yield f"{agreed.labels:,} answers are too many to compute while you wait: make a study's report."

@@ -44,6 +44,8 @@ def summary(report: Report) -> str:
 def part_line(report: Report) -> str:
     """Return which part of the split a report shows."""
     split = snapshot_of(report).split
+    if snapshot_of(report).definition.is_of_training:
+        return "The training part: its dialogues are in no split."
     if split is None:
         return "No split: all dialogues."
     return f"Part {report.part} of split {split.name} (seed {split.seed})."

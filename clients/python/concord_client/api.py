@@ -264,7 +264,10 @@ class Api(Transport):
         path = f"/benchmarks/{self.quoted(id)}/go-on/"
         return cast("models.Benchmark", self.send("POST", path, body=body, keyed=True))
 
-    def benchmarks_estimate_create(self, body: models.NewBenchmarkRequest) -> models.BenchmarkEstimate:
+    def benchmarks_estimate_create(
+        self,
+        body: models.EstimatedBenchmarkRequest,
+    ) -> models.BenchmarkEstimate:
         """Estimate instances, calls, tokens and cost; nothing is sent and nothing is kept."""
         path = "/benchmarks/estimate/"
         return cast("models.BenchmarkEstimate", self.send("POST", path, body=body, keyed=True))
@@ -303,16 +306,17 @@ class Api(Transport):
         return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
 
     def campaigns_retrieve(self, campaign: int) -> dict[str, Any]:
-        """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
+        """Researchers: one campaign with its counts, its members, and how many annotators it lacks.
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
         opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
         dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
         `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each
-        stratum each annotator has done or holds. With PATCH, change it: a draft in everything, one that
-        was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters,
-        for which its tasks get new places at once.
+        stratum each annotator has done or holds, without names: work is told by pseudonym (`watch/`).
+        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
+        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
+        once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("GET", path))
@@ -322,16 +326,17 @@ class Api(Transport):
         campaign: int,
         body: models.PatchedCampaignRequest | None = None,
     ) -> dict[str, Any]:
-        """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
+        """Researchers: one campaign with its counts, its members, and how many annotators it lacks.
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
         opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
         dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
         `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each
-        stratum each annotator has done or holds. With PATCH, change it: a draft in everything, one that
-        was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters,
-        for which its tasks get new places at once.
+        stratum each annotator has done or holds, without names: work is told by pseudonym (`watch/`).
+        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
+        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
+        once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))
@@ -350,6 +355,12 @@ class Api(Transport):
         """The browsers in which participants ask to go on, and which are not confirmed yet."""
         path = f"/campaigns/{self.quoted(campaign)}/browsers/"
         return cast(Iterator[models.ParticipantBrowser], self.pages(path))
+
+    def campaigns_browsers_destroy(self, campaign: int, id: int) -> None:
+        """Take a browser from those that wait for a confirmation; one that is confirmed goes on no more.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/browsers/{self.quoted(id)}/"
+        self.send("DELETE", path)
 
     def campaigns_browsers_confirm_create(self, campaign: int, id: int) -> None:
         """Let a participant go on in another browser."""
@@ -537,8 +548,7 @@ class Api(Transport):
         return cast("models.Reordered", self.send("POST", path, body=body, keyed=True))
 
     def campaigns_participants_list(self, campaign: int) -> Iterator[models.Participant]:
-        """Who came by links, with their ids, how many tasks they submitted, and their completion codes.
-        """
+        """Who came by links, with their ids and completion codes; days are of UTC."""
         path = f"/campaigns/{self.quoted(campaign)}/participants/"
         return cast(Iterator[models.Participant], self.pages(path))
 
@@ -864,7 +874,7 @@ class Api(Transport):
         judge: str | None = None,
         layout: Literal["report", "table2", "table3", "table4"] | None = None,
         level: float | None = None,
-        part: Literal["dev", "test", "all"] | None = None,
+        part: Literal["dev", "test", "all", "training"] | None = None,
         resamples: int | None = None,
         score: Literal["strict", "lenient"] | None = None,
         seed: int | None = None,
@@ -898,7 +908,7 @@ class Api(Transport):
         evidence: Literal["none", "partly", "sufficient"] | None = None,
         judge: str | None = None,
         outcome: Literal["failed", "open", "right", "wrong"] | None = None,
-        part: Literal["all", "dev", "test"] | None = None,
+        part: Literal["all", "dev", "test", "training"] | None = None,
         score: Literal["lenient", "strict"] | None = None,
         set: str | None = None,
         source: Literal["quiz", "tkg"] | None = None,
@@ -927,7 +937,7 @@ class Api(Transport):
         jaccard: bool | None = None,
         judge: str | None = None,
         k: str | None = None,
-        part: Literal["dev", "test", "all"] | None = None,
+        part: Literal["dev", "test", "all", "training"] | None = None,
         resamples: int | None = None,
         seed: int | None = None,
         success: Literal["competence", "turn_score"] | None = None,
@@ -974,7 +984,7 @@ class Api(Transport):
         by: str | None = None,
         campaign: int | None = None,
         correction: Literal["auto", "rogan_gladen", "none"] | None = None,
-        part: Literal["dev", "test", "all"] | None = None,
+        part: Literal["dev", "test", "all", "training"] | None = None,
         per_turns: int | None = None,
         questions: str | None = None,
         rater: str | None = None,
@@ -1050,7 +1060,7 @@ class Api(Transport):
         anchor: str | None = None,
         both_bad: Literal["tie", "drop"] | None = None,
         campaign: int | None = None,
-        part: Literal["dev", "test", "all"] | None = None,
+        part: Literal["dev", "test", "all", "training"] | None = None,
         question: str | None = None,
         resamples: int | None = None,
         seed: int | None = None,
@@ -1562,7 +1572,7 @@ class Api(Transport):
         campaign: int | None = None,
         corpus: int | None = None,
         notes: bool | None = None,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
@@ -1606,7 +1616,7 @@ class Api(Transport):
         *,
         campaign: int | None = None,
         corpus: int | None = None,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
         question: Sequence[str] | None = None,
     ) -> bytes | dict[str, Any]:
         """Send labels in the form of another tool, as a zip with a manifest of its files.
@@ -1643,7 +1653,7 @@ class Api(Transport):
         *,
         copy: int | None = None,
         corpus: int,
-        part: Literal["", "all", "dev", "evaluation", "test", "train"] | None = None,
+        part: Literal["", "all", "dev", "evaluation", "test", "training"] | None = None,
         prompting: Literal["taxonomy", "vanilla"] | None = None,
         turns: int | None = None,
         turns_per_call: int | None = None,
@@ -1652,7 +1662,7 @@ class Api(Transport):
         """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
 
         One line for each window of people's own continuations: what `cocoeval_continuation` would send,
-        and the reply that says what people said. `part` is train (without it) or evaluation of a
+        and the reply that says what people said. `part` is training (without it) or evaluation of a
         benchmark, else a part of the split: test by POST with its purpose. Many are written by a job, as
         labels are.
         """
@@ -1672,7 +1682,7 @@ class Api(Transport):
         """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
 
         One line for each window of people's own continuations: what `cocoeval_continuation` would send,
-        and the reply that says what people said. `part` is train (without it) or evaluation of a
+        and the reply that says what people said. `part` is training (without it) or evaluation of a
         benchmark, else a part of the split: test by POST with its purpose. Many are written by a job, as
         labels are.
         """
@@ -1686,7 +1696,7 @@ class Api(Transport):
         campaign: int | None = None,
         continuation: Sequence[int] | None = None,
         corpus: int | None = None,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
         rater: Sequence[str] | None = None,
     ) -> bytes | dict[str, Any]:
         """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts
@@ -1788,7 +1798,7 @@ class Api(Transport):
         other: int,
         form: Literal["csv", "jsonl", "parquet"],
         *,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with its purpose.
         """
@@ -1815,7 +1825,7 @@ class Api(Transport):
         id: int,
         form: Literal["csv", "jsonl", "parquet"],
         *,
-        part: Literal["", "all", "dev", "test"] | None = None,
+        part: Literal["", "all", "dev", "test", "training"] | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose.
         """

@@ -383,6 +383,7 @@ class Call(TypedDict, total=False):
     saved: str | None
     asked: int
     sent: int
+    lost: int
     prompt_hash: str
     tokens_in: int | None
     tokens_out: int | None
@@ -406,6 +407,7 @@ class Campaign(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
@@ -464,6 +466,9 @@ class CampaignBatches(TypedDict, total=False):
     listed: Required[list[CampaignBatch]]
 
 
+CampaignPartEnum: TypeAlias = Literal["training"]
+
+
 class CampaignRequest(TypedDict, total=False):
     """A campaign; write with corpus and systems by name, annotators by user name."""
     name: Required[str]
@@ -474,6 +479,7 @@ class CampaignRequest(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
@@ -927,7 +933,7 @@ class DecisionMade(TypedDict, total=False):
 
 
 class DecisionRequest(TypedDict, total=False):
-    """What to do about an annotator, by user name, and why."""
+    """What to do about an annotator, by pseudonym, and why."""
     annotator: Required[str]
     verb: Required[DecisionVerbEnum]
     reason: Required[str]
@@ -1070,7 +1076,7 @@ class DrawRequestRequest(TypedDict, total=False):
 class Endpoint(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     id: Required[int]
     name: Required[str]
@@ -1088,6 +1094,7 @@ class Endpoint(TypedDict, total=False):
     requests_per_minute: int | None
     tokens_per_minute: int | None
     reply_form: ReplyFormEnum | BlankEnum
+    fake_model: Required[bool]
     batch_share: str | None
     batch_most: int
     keep_batch_files: bool
@@ -1104,7 +1111,7 @@ class Endpoint(TypedDict, total=False):
 class EndpointRequest(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     name: Required[str]
     base_url: Required[str]
@@ -1144,6 +1151,25 @@ class Estimate(TypedDict, total=False):
     about: Required[bool]
     mode: Required[RunModeEnum]
     unanswered: Required[list[Unanswered]]
+
+
+class EstimatedBenchmarkRequest(TypedDict, total=False):
+    """What starts a benchmark, to be estimated: the estimate is the same whatever it is called."""
+    sources: Required[list[BenchmarkSourceRequest]]
+    per_source: Required[int]
+    train: int
+    train_sources: list[str]
+    per_conversation: int
+    seed: int
+    steps: list[StepsEnum]
+    clean: bool
+    verbatim: list[str]
+    part_tokens: int
+    allow_fewer: bool
+    endpoint: str
+    parameters: ParametersRequest
+    name: str
+    leave_out_failed: bool
 
 
 class Event(TypedDict, total=False):
@@ -1188,8 +1214,9 @@ class Export(TypedDict, total=False):
 
 
 class ExportPartRequest(TypedDict, total=False):
-    """Which part of the corpus's split is taken out, and what for where that is test."""
-    part: SplitPartEnum
+    """Which part of the corpus is taken out, and what for where that is test. Training only where named.
+    """
+    part: Part40eEnum
     purpose: str
 
 
@@ -1635,7 +1662,7 @@ class LabelOrNoteExportRequest(TypedDict, total=False):
     """
     corpus: int
     campaign: int | None
-    part: SplitPartEnum
+    part: Part40eEnum
     purpose: str
     notes: bool
 
@@ -1887,23 +1914,6 @@ class NewBenchRequest(TypedDict, total=False):
     variant: str
     include_self: bool
     seed: int
-
-
-class NewBenchmarkRequest(TypedDict, total=False):
-    """What a benchmark is made of, and how."""
-    sources: Required[list[BenchmarkSourceRequest]]
-    per_source: Required[int]
-    train: int
-    train_sources: list[str]
-    per_conversation: int
-    seed: int
-    steps: list[StepsEnum]
-    clean: bool
-    verbatim: list[str]
-    part_tokens: int
-    allow_fewer: bool
-    endpoint: str
-    parameters: ParametersRequest
 
 
 class NewGoldRequest(TypedDict, total=False):
@@ -2175,7 +2185,7 @@ class PackageExportRequest(TypedDict, total=False):
     """
     corpus: int
     campaign: int | None
-    part: SplitPartEnum
+    part: Part40eEnum
     purpose: str
     question: list[str]
 
@@ -2517,6 +2527,9 @@ class Part(TypedDict, total=False):
     folded: Required[bool]
 
 
+Part40eEnum: TypeAlias = Literal["dev", "test", "all", "training"]
+
+
 Part44dEnum: TypeAlias = Literal["training", "evaluation"]
 
 
@@ -2530,9 +2543,8 @@ class Participant(TypedDict, total=False):
     study_id: str
     session_id: str
     link: Required[int]
-    submitted: Required[int | None]
-    joined_at: Required[str]
-    finished_at: str | None
+    joined_on: Required[str]
+    finished_on: Required[str | None]
     code: str
 
 
@@ -2575,6 +2587,7 @@ class PatchedCampaignRequest(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
@@ -2651,7 +2664,7 @@ class PatchedComfortRequest(TypedDict, total=False):
 class PatchedEndpointRequest(TypedDict, total=False):
     """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
     their number (429); `reply_form` is the form of structured output that it takes, empty until it was
-    asked.
+    asked. `fake_model`: replies had the mark of one, whatever its model is called.
     """
     name: str
     base_url: str
@@ -3573,10 +3586,13 @@ class Setting(TypedDict, total=False):
 SetupEnum: TypeAlias = Literal["as_answered", "with_ties", "without_ties"]
 
 
+SftPartEnum: TypeAlias = Literal["training", "evaluation", "dev", "test", "all"]
+
+
 class SftRequest(TypedDict, total=False):
     """A corpus, the part of it that is taken out (and what for where that is test), the settings."""
     corpus: Required[int]
-    part: TuningPartEnum | BlankEnum
+    part: SftPartEnum | BlankEnum
     purpose: str
     prompting: PromptingEnum
     turns_per_call: int
@@ -3778,9 +3794,6 @@ class Split(TypedDict, total=False):
     fixed_at: str | None
     dev: Required[int]
     test: Required[int]
-
-
-SplitPartEnum: TypeAlias = Literal["dev", "test", "all"]
 
 
 StageEnum: TypeAlias = Literal["attend", "speak", "address", "ground", "compose", "conduct"]
@@ -3995,7 +4008,7 @@ class TranscriptExportRequest(TypedDict, total=False):
     """Which continuations (all that were tagged, where left out), and whose tags (people's)."""
     corpus: int
     campaign: int | None
-    part: SplitPartEnum
+    part: Part40eEnum
     purpose: str
     continuation: list[int]
     rater: list[str]
@@ -4028,9 +4041,6 @@ class TryRequest(TypedDict, total=False):
     presence_penalty: float | None
     logprobs: bool | None
     top_logprobs: int | None
-
-
-TuningPartEnum: TypeAlias = Literal["train", "evaluation", "dev", "test", "all"]
 
 
 class Turn(TypedDict, total=False):
@@ -4197,8 +4207,7 @@ class WatchedAgreement(TypedDict, total=False):
 
 
 class WatchedAnnotator(TypedDict, total=False):
-    """One annotator's part; `attended` and `taken` are median seconds a submitted task."""
-    id: Required[int]
+    """One annotator's part, by pseudonym; `attended` and `taken` are median seconds a submitted task."""
     name: Required[str]
     active: Required[bool]
     submitted: Required[int]

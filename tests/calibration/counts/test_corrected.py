@@ -75,7 +75,7 @@ def test_simulated_raters_are_named_as_such(made: Made) -> None:
         ({"correction": "magic"}, "no correction 'magic'"),
         ({"samples": "best"}, "samples are first or mean"),
         ({"part": "test"}, "has no split, so there is no test part"),
-        ({"part": "train"}, "a part is dev, test or all"),
+        ({"part": "train"}, "a part is dev, test, all or training"),
     ],
 )
 def test_a_mistake_is_refused_in_one_line(made: Made, given: dict[str, str], message: str) -> None:

@@ -1,0 +1,233 @@
+"""One name for each audience: user names where people are managed, pseudonyms beside their work, never both.
+
+Somebody who looks after a campaign reads every page, route and file of it. What holds a user name holds no
+answer, no remark and no pseudonym, and nothing by which its rows could be laid beside those that do.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import Any, NamedTuple
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from annotation.campaigns.progress import members
+from annotation.labels.pseudonyms import called
+from annotation.messages import actions as messages
+from annotation.models import Assignment, Campaign, Participant
+from annotation.notes import actions as notes
+from annotation.people import campaign_roles, participants
+from annotation.work import actions as labelling
+from calibration.gold import making
+from calibration.studies import actions as studies
+from config.models import Event
+from tests import factories
+from tests.checks import world
+
+pytestmark = pytest.mark.django_db
+PEOPLE = {"zora-quill": 3, "abel-finch": 4}
+"""User names of annotators, and how many tasks each submits."""
+TOLD_BY_NAME = {
+    *("campaign", "edit-campaign", "campaign-messages", "participants", "participants-file"),
+    *("api-campaign", "api-campaign-messages", "api-participants"),
+}
+"""What tells of people by user name: managing, writing to and paying them."""
+BOTH_BY_ROW = {"campaign-messages", "api-campaign-messages"}
+"""Threads about a task are with a pseudonym, others with a user name; no thread tells both."""
+
+
+class Lived(NamedTuple):
+    """A campaign in which people answered, remarked, noted, skipped, wrote and hold something."""
+
+    campaign: Campaign
+    people: list[User]
+    by: User
+    client: Client
+    query: str
+    ids: dict[str, str]
+
+
+@pytest.fixture
+def lived() -> Lived:
+    people = [factories.user(name) for name in PEOPLE]
+    made = world.campaign(*people, check=2, main=12, check_every=2, repeat_every=3, repeat_after=1)
+    made.raters_per_item = 2
+    rosa, boss = factories.user("rosa-manages"), factories.user("boss", researcher=True)
+    campaign_roles.give(by=boss, campaign=made, person=rosa, role="researcher")
+    for person, many in zip(people, PEOPLE.values(), strict=True):
+        work(person, made, many)
+    study = studies.automatic(corpus=made.corpus, campaign=made, by=boss)
+    gold = making.make(
+        corpus=made.corpus, campaign=made, scheme_version=made.scheme_version, rule="majority", by=boss
+    )
+    client = Client()
+    client.force_login(rosa)
+    ids = {"campaign": str(made.pk), "gold": str(gold.pk), "study": str(study.pk)}
+    return Lived(made, people, rosa, client, f"?campaign={made.pk}", ids)
+
+
+def work(person: User, campaign: Campaign, many: int) -> None:
+    """Submit so many tasks with remark and note, skip one, hold one, write about one and in general."""
+    for number in range(many):
+        hold = world.start(person, campaign)
+        assert hold is not None
+        place: dict[str, Any] = {"by": person, "campaign": campaign.pk, "assignment": hold.assignment}
+        notes.set_note(line=1, comment=f"remark {number}", **place)
+        item = Assignment.objects.get(pk=hold.assignment).task.item_id
+        answers = {str(item): {"overall": 1 + number % 5}}
+        labelling.submit(answers=answers, comment=f"remark {number}", flagged=True, **place)
+    assert hold is not None
+    messages.ask(
+        text="remark about this", assignment=hold.assignment, line=1, by=person, campaign=campaign.pk
+    )
+    messages.ask(text="when am I paid?", by=person, campaign=campaign.pk)
+    hold = world.start(person, campaign)
+    assert hold is not None
+    labelling.skip(by=person, campaign=campaign.pk, assignment=hold.assignment, reason="remark: too hard")
+    assert world.start(person, campaign) is not None
+
+
+def told(lived: Lived) -> dict[str, str]:
+    """Return what the campaign's manager may read: the text by the name of its route, all routes walked."""
+    found = {}
+    for name, path in sorted(set(_paths(get_resolver().url_patterns, "/", lived.ids))):
+        is_of_it = any(part in path for part in ("/campaigns/", "/studies/", "/gold"))
+        answer = lived.client.get(path + ("" if is_of_it else lived.query), follow=True)
+        if answer.status_code != 200:
+            continue
+        content = b"".join(answer) if answer.streaming else answer.content
+        found[f"{name} {path}"] = content.decode(errors="replace")
+    return found
+
+
+FORMS = {"labels": ("csv", "jsonl"), "form": ("csv", "json", "jsonl", "html"), "media": ("csv", "json")}
+
+
+def _paths(patterns: Any, prefix: str, ids: dict[str, str]) -> Any:
+    for pattern in patterns:
+        routes = [prefix + str(pattern.pattern)]
+        if isinstance(pattern, URLResolver):
+            yield from _paths(pattern.url_patterns, routes[0], ids)
+            continue
+        assert isinstance(pattern, URLPattern)
+        for name in pattern.pattern.converters:
+            place = re.compile(rf"<(?:\w+:)?{name}>")
+            values = FORMS.get(name) or ([ids[name]] if name in ids else None)
+            if name == "pk" and (thing := re.match(r"/(?:api/v1/)?(golds?|stud(?:y|ies))/", routes[0])):
+                values = [ids["gold" if thing[1].startswith("gold") else "study"]]
+            if values is None:
+                routes = []
+                break
+            routes = [place.sub(value, route) for route in routes for value in values]
+        is_about = ("<" not in "".join(routes)) and routes and pattern.pattern.converters
+        if is_about or (pattern.name or "").startswith(("export", "api-export")):
+            yield from ((pattern.name or "", route.replace("^", "").replace("$", "")) for route in routes)
+
+
+def test_what_holds_a_user_name_holds_no_answer_and_no_pseudonym(lived: Lived) -> None:
+    called_so = [called(person.pk, lived.campaign.corpus_id) for person in lived.people]
+    texts = told(lived)
+    assert len(texts) > 30, sorted(texts)
+    by_name, by_pseudonym = set(), set()
+    for address, text in texts.items():
+        name = address.split(" ")[0]
+        names = [person for person in PEOPLE if person in text]
+        pseudonyms = [one for one in called_so if one in text]
+        if names:
+            by_name.add(name)
+            assert name in TOLD_BY_NAME, f"{address} tells user names"
+        if pseudonyms:
+            by_pseudonym.add(name)
+        assert not (names and pseudonyms) or name in BOTH_BY_ROW, f"{address} tells both names"
+    assert {"campaign", "api-campaign"} <= by_name
+    assert by_pseudonym >= {
+        *("submissions", "held", "campaign-watch", "campaign-checks", "campaign-checks-file"),
+        *("campaign-notes", "campaign-notes-file", "campaign-messages", "export-labels", "report"),
+        *("api-submissions", "api-held", "api-campaign-watch", "api-check-results", "api-campaign-notes"),
+    }
+
+
+def test_no_thread_tells_both_names_nor_a_user_name_with_a_task(lived: Lived) -> None:
+    rows = lived.client.get(f"/api/v1/campaigns/{lived.campaign.pk}/messages/").json()["results"]
+    assert len(rows) == 4
+    for row in rows:
+        spoken = {row["annotator"], *(said["by"] for said in row["messages"])}
+        assert len(spoken) == 1
+        assert (row["annotator"] in PEOPLE) == (row["assignment"] is None)
+
+
+def test_members_are_listed_without_what_tells_how_much_they_did(lived: Lived) -> None:
+    assert {tuple(sorted(member)) for member in members(lived.campaign)} == {
+        ("agreed_at", "agreed_to", "user_id", "username")
+    }
+    whole = lived.client.get(f"/api/v1/campaigns/{lived.campaign.pk}/").json()
+    for member in whole["members"]:
+        assert set(member) == {"username", "agreed_to", "agreed_at"}
+    numbers = {str(row.user_id) for row in Assignment.objects.all()}
+    for address in ("submissions", "watch", "held", "checks/results"):
+        found = lived.client.get(f"/api/v1/campaigns/{lived.campaign.pk}/{address}/")
+        assert found.status_code == 200, address
+        assert "user" not in json.dumps(found.json()), f"{address} tells account numbers: {numbers}"
+
+
+def test_work_is_told_in_the_order_of_pseudonyms(lived: Lived) -> None:
+    """User names in the order of the alphabet beside pseudonyms in the same order would be a key."""
+    place = f"/api/v1/campaigns/{lived.campaign.pk}"
+    watch = [one["name"] for one in lived.client.get(f"{place}/watch/").json()["progress"]["annotators"]]
+    checks = [one["annotator"] for one in lived.client.get(f"{place}/checks/results/").json()["people"]]
+    assert watch == sorted(watch)
+    assert checks == sorted(checks)
+    assert len(watch) == len(checks) == 2
+
+
+def test_nobody_is_found_by_user_name_where_answers_are(lived: Lived) -> None:
+    person = lived.people[0]
+    mine = called(person.pk, lived.campaign.corpus_id)
+    place = f"/api/v1/campaigns/{lived.campaign.pk}"
+    for address in ("submissions", "held"):
+        both = [
+            lived.client.get(f"{place}/{address}/?annotator={one}").json() for one in (person.username, mine)
+        ]
+        assert [bool(one["results"]) for one in both] == [False, True], address
+    page = lived.client.get(f"/campaigns/{lived.campaign.pk}/submissions/?annotator={person.username}")
+    assert mine not in page.content.decode()
+    refused = lived.client.post(
+        f"{place}/checks/people/",
+        {"annotator": person.username, "verb": "pause", "reason": "x"},
+        "application/json",
+    )
+    assert refused.status_code == 400
+    done = lived.client.post(
+        f"{place}/checks/people/", {"annotator": mine, "verb": "pause", "reason": "x"}, "application/json"
+    )
+    assert done.status_code == 204
+
+
+def test_the_list_to_pay_by_tells_no_pseudonym_and_the_page_no_number_of_tasks() -> None:
+    made = world.campaign(check=2, main=6, check_every=3)
+    assert made.created_by is not None
+    link = participants.make_link(by=made.created_by, campaign=made, name="Prolific")
+    joined = participants.join(link=link, who=participants.Came("p1"), browser="b")
+    assert joined.user is not None
+    for _ in range(2):
+        hold = world.start(joined.user, made)
+        assert hold is not None
+        world.answer(joined.user, made, hold)
+    client = Client()
+    client.force_login(made.created_by)
+    (row,) = client.get(f"/api/v1/campaigns/{made.pk}/participants/").json()["results"]
+    assert not {"submitted", "joined_at", "finished_at"} & set(row)
+    page = client.get(f"/campaigns/{made.pk}/participants/").content.decode()
+    assert "Submitted" not in page
+    paid = client.get(f"/campaigns/{made.pk}/participants.csv")
+    (line,) = csv.DictReader(io.StringIO(paid.content.decode()))
+    assert line["submitted"] == "2"
+    assert called(joined.user.pk, made.corpus_id) not in paid.content.decode()
+    assert Event.objects.filter(verb="campaign: export participants").exists(), "it could tell who is who"
+    assert Participant.objects.count() == 1
