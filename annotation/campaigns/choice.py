@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.answer_keys import points
+from annotation.corpora.parts import TRAINING, of_dialogues
 from annotation.kinds import COMPARING, OF_RECORDS
 from annotation.models import Campaign, Continuation, SchemeVersion
 from annotation.records import SELF
@@ -14,15 +15,17 @@ from annotation.scenarios.records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import NO_CONVERSATION, STATIC
 
-CHOSEN = """(%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
+CHOSEN = """(d.part = 'training') = %(training)s AND
+       (%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
         (d.scenario IS NULL OR (c.key = 'points') = %(as_agent)s) AND (c.key = 'self' AND %(own)s
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
            AND (c.key <> 'self' OR NOT EXISTS (
              SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self'))))"""
 """Of a continuation `c` of a dialogue `d`: whether the campaign's systems and own turns include it.
 
-The points of a scenario are for people who decide in the agent's place, and for nobody else. Facts and
-questions are items of the dialogue's own turns, whatever systems were chosen.
+Training dialogues are asked about where that is its part, and then alone. The points of a scenario are for
+people who decide in the agent's place, and for nobody else. Facts and questions
+are items of the dialogue's own turns, whatever systems were chosen.
 """
 
 ASKED = "c.mode <> ALL(%(refused)s)"
@@ -36,6 +39,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "corpus": campaign.corpus_id,
         "systems": list(campaign.systems.order_by("pk").values_list("pk", flat=True)),
         "own": campaign.include_self,
+        "training": campaign.part == TRAINING,
         "seed": str(campaign.seed),
         "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
         "kind": campaign.scheme_version.item_kind,
@@ -53,7 +57,9 @@ def chosen(campaign: Campaign) -> QuerySet[Continuation]:
     systems = list(campaign.systems.values_list("pk", flat=True))
     by_system = Q(system__in=systems) if systems else Q()
     own = Q(key="self") if campaign.include_self else Q(pk__in=[])
-    found = Continuation.objects.filter(dialogue__corpus=campaign.corpus_id)
+    found = Continuation.objects.filter(
+        of_dialogues(campaign.part, "dialogue__"), dialogue__corpus=campaign.corpus_id
+    )
     if campaign.scheme_version.item_kind in OF_RECORDS:
         return found.filter(key=SELF)
     if points.asks_people(campaign.scheme_version.scheme.key):

@@ -19,6 +19,7 @@ from django.db import connection
 from annotation.campaigns import responses
 from annotation.campaigns.settings import refuse
 from annotation.corpora import comparisons
+from annotation.corpora.parts import TRAINING
 from annotation.kinds import COMPARING
 from annotation.models import Campaign, ComparedItem, Item
 
@@ -31,7 +32,8 @@ SELECT d.id, u.at, s.id, c.id, u.id, concord_member_rank(d.key, c.key, u.positio
   JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key <> 'self'
   JOIN annotation_system s ON s.id = c.system_id
   LEFT JOIN annotation_turn u ON u.continuation_id = c.id AND NOT u.given AND {turns}
- WHERE d.corpus_id = %(corpus)s AND (%(systems)s::bigint[] = '{{}}' OR s.id = ANY(%(systems)s::bigint[]))
+ WHERE d.corpus_id = %(corpus)s AND (d.part = 'training') = %(training)s
+   AND (%(systems)s::bigint[] = '{{}}' OR s.id = ANY(%(systems)s::bigint[]))
    AND {wanted}
  ORDER BY d.key COLLATE "C", u.at NULLS FIRST, 6
 """
@@ -51,7 +53,7 @@ SELECT i.id, array_agg(c.system_id),
   JOIN annotation_continuation c ON c.id = m.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
   LEFT JOIN annotation_turn u ON u.id = m.turn_id
- WHERE i.corpus_id = %(corpus)s AND i.kind = %(kind)s GROUP BY i.id
+ WHERE i.corpus_id = %(corpus)s AND i.training = %(training)s AND i.kind = %(kind)s GROUP BY i.id
 """
 
 
@@ -115,7 +117,8 @@ def _there(campaign: Campaign) -> list[int]:
     systems = set(campaign.systems.values_list("pk", flat=True))
     with connection.cursor() as cursor:
         kind = campaign.scheme_version.item_kind
-        cursor.execute(THERE, {"corpus": campaign.corpus_id, "kind": kind})
+        training = campaign.part == TRAINING
+        cursor.execute(THERE, {"corpus": campaign.corpus_id, "kind": kind, "training": training})
         found = [(item, rank) for item, of, rank in cursor.fetchall() if not systems or set(of) <= systems]
     found.sort(key=lambda one: _drawn(campaign, one[1]))
     return [item for item, _ in found][: campaign.most_comparisons or MOST]
@@ -171,7 +174,8 @@ def _groups(campaign: Campaign) -> list[list[Candidate]]:
     groups: dict[tuple[int, int | None, bool], list[Candidate]] = defaultdict(list)
     with connection.cursor() as cursor:
         query = MEMBERS.format(turns=turns, wanted=wanted)
-        cursor.execute(query, {"corpus": campaign.corpus_id, "systems": systems})
+        training = campaign.part == TRAINING
+        cursor.execute(query, {"corpus": campaign.corpus_id, "systems": systems, "training": training})
         for dialogue, at, system, continuation, turn, rank in cursor.fetchall():
             groups[dialogue, at, turn is None].append(Candidate(system, continuation, turn, rank))
     return list(groups.values())

@@ -34,7 +34,7 @@ from annotation.scheme_versions import store
 
 State = Campaign.State
 CHOOSES = {
-    *("scheme", "corpus", "systems", "seed", "include_self", "side_by_side"),
+    *("scheme", "corpus", "systems", "seed", "include_self", "part", "side_by_side"),
     *("compares", "compared", "baseline", "ranked", "most_comparisons"),
 }
 """Changes of a draft after which its comparisons are chosen anew."""

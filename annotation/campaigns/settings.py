@@ -51,6 +51,7 @@ class Settings(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: str
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
@@ -93,6 +94,10 @@ def check(campaign: Campaign) -> None:
         value = getattr(campaign, field)
         if value is not None and not least <= value <= most:
             refuse(field, f"{what} between {least:,} and {most:,}.")
+    if campaign.part not in Campaign.Part.values:
+        refuse("part", "A campaign's part is training, or empty for all but training.")
+    if campaign.part and not campaign.corpus.has_training:
+        refuse("part", f"No dialogue of {campaign.corpus.name} is in training.")
     _check_overlap(campaign)
     for refusal in (ordering.refusal, balancing.refusal, reviewed.refusal):
         if (wrong := refusal(campaign)) is not None:

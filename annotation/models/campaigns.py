@@ -70,6 +70,8 @@ class Campaign(models.Model):
     Where the scheme asks about facts or questions of scripts, those of `record_status` are asked
     about, and of them the seed draws `sample_records` where that is set.
 
+    Dialogues in training are asked about where that is the `part`, and then alone.
+
     With `side_by_side`, one task shows all responses of the chosen systems to one point of a dialogue, and
     asks the same of each.
 
@@ -127,11 +129,18 @@ class Campaign(models.Model):
         REJECTED = "rejected", "Rejected ones"
         ALL = "all", "All of them"
 
+    class Part(models.TextChoices):
+        """Which dialogues of a benchmark are asked about."""
+
+        REST = "", "All but training"
+        TRAINING = "training", "Training alone"
+
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="campaigns")
     scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
     systems = models.ManyToManyField("annotation.System", blank=True)
     include_self = models.BooleanField(default=False)
+    part = models.CharField(max_length=10, choices=Part, blank=True, default=Part.REST, db_default="")
     raters_per_item = models.PositiveSmallIntegerField(default=2)
     lease_minutes = models.PositiveIntegerField(default=60)
     occasion = models.CharField(max_length=20, choices=Occasion, default=Occasion.MAIN)
@@ -234,6 +243,7 @@ class Campaign(models.Model):
                 & (Q(most_comparisons__isnull=True) | Q(most_comparisons__gte=1)),
                 name="campaign_comparisons_known",
             ),
+            models.CheckConstraint(condition=Q(part__in=["", "training"]), name="campaign_part_known"),
             models.CheckConstraint(
                 condition=Q(record_status__in=["draft", "accepted", "rejected", "all"])
                 & (Q(sample_records__isnull=True) | Q(sample_records__gte=1)),

@@ -35,6 +35,12 @@ class CampaignForm(forms.Form):
         label="The dialogues' own turns, too",
         help_text="They are rated anyway where a dialogue has nothing else.",
     )
+    part = forms.ChoiceField(
+        required=False,
+        choices=Campaign.Part.choices,
+        label="Part",
+        help_text="Training dialogues are rated where they are chosen, and then alone.",
+    )
     shows = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -247,6 +253,8 @@ class CampaignForm(forms.Form):
             for name in set(self.fields) - {SHOWN_AS.get(field, field) for field in ALWAYS}:
                 del self.fields[name]
             return
+        if not corpus.has_training:
+            del self.fields["part"]
         self._choices("sample_by").choices = sampling.choices(corpus)
         self._choices("balance_by").choices = [("", "Nothing"), *sampling.choices(corpus)[1:]]
         self._choices("order_by").choices = [("", "None"), *ordering.fields(corpus)]

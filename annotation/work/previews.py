@@ -47,7 +47,7 @@ def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | N
     What a system continued comes before dialogues that are rated as they are.
     """
     refused = [mode for mode in Continuation.Mode.values if definition.refusal(mode)]
-    items = Item.objects.filter(corpus=corpus, kind=definition.item_kind)
+    items = Item.objects.filter(corpus=corpus, training=False, kind=definition.item_kind)
     items = items.exclude(continuation__mode__in=refused)
     first = items.exclude(continuation__key="self").order_by("pk").first() or items.order_by("pk").first()
     if first is None:

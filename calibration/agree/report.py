@@ -71,11 +71,16 @@ def section_of(
         title=title,
         ratings=ratings,
         analysis=analysis,
-        facts=(*_facts(ratings, cluster), *said),
+        facts=(*_facts(ratings, cluster), *left_out_of(analysis), *said),
         answers=answers_of(ratings, analysis),
         blocks=(*_blocks(analysis), *more),
         limits=_limits(ratings, analysis, cluster),
     )
+
+
+def left_out_of(analysis: Analysis) -> list[str]:
+    """Say which pairs of a crowd were not compared."""
+    return [f"{analysis.left_out}."] if analysis.left_out else []
 
 
 def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from annotation import access as annotation_access
 from annotation.corpora import splits
 from annotation.labels import pseudonyms
-from annotation.models import Corpus
+from annotation.models import Campaign, Corpus
 from annotation.permissions import IsResearcherSomewhere
 from calibration import access
 from calibration.api.serializers import (
@@ -117,7 +117,7 @@ def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     given.is_valid(raise_exception=True)
     corpus, campaign = given.validated_data["corpus"], given.validated_data.get("campaign")
     must_manage(request.user, campaign)
-    taken, notes = taken_by(request, corpus, given.validated_data), given.validated_data["notes"]
+    taken, notes = taken_by(request, corpus, campaign, given.validated_data), given.validated_data["notes"]
     user: Any = request.user
     return response_of(
         export_job.labels_or_job(
@@ -154,7 +154,7 @@ def package(request: Request, kind: str) -> Response | StreamingHttpResponse:
     if kind not in PACKAGES:
         raise Http404
     data = _asked(request, PackageExportSerializer, "question")
-    taken = taken_by(request, data["corpus"], data)
+    taken = taken_by(request, data["corpus"], data.get("campaign"), data)
     choice = {"questions": sorted(set(data["question"]))} if data["question"] else {}
     return _ordered(request, Order(kind, data["corpus"], data.get("campaign"), taken, ZIP, choice=choice))
 
@@ -184,7 +184,7 @@ def transcripts(request: Request, form: str) -> Response | StreamingHttpResponse
         raise Http404
     data = _asked(request, TranscriptExportSerializer, "continuation", "rater")
     within_campaign(request.user, data.get("campaign"), data["continuation"])
-    taken = taken_by(request, data["corpus"], data)
+    taken = taken_by(request, data["corpus"], data.get("campaign"), data)
     choice = {
         "continuations": list(dict.fromkeys(data["continuation"])),
         "raters": sorted(set(data["rater"])),
@@ -229,12 +229,12 @@ def written_file(request: Request, pk: int) -> StreamingHttpResponse:
     return found.response(export_job.name_of(job))
 
 
-def taken_by(request: Request, corpus: Corpus, given: dict[str, Any]) -> Taken:
+def taken_by(request: Request, corpus: Corpus, campaign: Campaign | None, given: dict[str, Any]) -> Taken:
     """Return what a request takes out; test needs POST, because it changes what is logged."""
     part, user = given["part"], cast(User, request.user)
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
     try:
-        return take(corpus=corpus, part=part, purpose=given["purpose"], by=user)
+        return take(corpus=corpus, campaign=campaign, part=part, purpose=given["purpose"], by=user)
     except CalibrationError as refused:
         raise ValidationError({"part": [f"{refused}."]}) from refused

@@ -154,7 +154,7 @@ def labels(request: Request, pk: int, form: str) -> Response | StreamingHttpResp
         raise Http404
     given = ExportPartSerializer(data=request.query_params if request.method == "GET" else request.data)
     given.is_valid(raise_exception=True)
-    taken = taken_by(request, found.corpus, given.validated_data)
+    taken = taken_by(request, found.corpus, found.campaign, given.validated_data)
     user: Any = request.user
     made = export_job.gold_or_job(gold=found, taken=taken, form=form, by=user)
     return response_of(made)

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
-from annotation.models import Corpus, Split
+from annotation.models import Campaign, Corpus, Split
 from calibration.errors import ExportRefused
 from calibration.exports.writing import Column
 from config.permissions import is_researcher
@@ -41,19 +41,33 @@ class Taken:
         return (self.split.pk if self.split else None, self.part, self.part, self.part)
 
 
-def taken_by_default(corpus: Corpus) -> Taken:
+def taken_by_default(corpus: Corpus, campaign: Campaign | None = None) -> Taken:
     """Return what may be taken without a look: dev of the split, all but training without a split."""
+    if campaign is not None and campaign.part == TRAINING:
+        return Taken(None, TRAINING)
     split = splits.lock_of(corpus)
     return Taken(split, "dev" if split else "")
 
 
 @transaction.atomic
-def take(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | None) -> Taken:
+def take(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None = None,
+    part: str = "",
+    purpose: str = "",
+    by: User | None,
+) -> Taken:
     """Return what an export takes; the split is fixed by it, and test or all is logged as a look.
 
     `part` is dev, test, all, training, or empty for what may be taken without a look. Raises ExportRefused
-    for a part that there is not, for test or all without a purpose, and to who is no researcher.
+    for a part that there is not (a campaign about training has no other), for test or all without a purpose,
+    and to who is no researcher.
     """
+    if campaign is not None and campaign.part == TRAINING:
+        if part not in ("", TRAINING):
+            raise ExportRefused(f"{campaign.name} is about training dialogues: there is no {part} part of it")
+        return Taken(None, TRAINING)
     if part == TRAINING:
         if not corpus.has_training:
             raise ExportRefused(f"no dialogue of {corpus.name} is in training")

@@ -181,7 +181,7 @@ def shared_questions(first: Gold, second: Gold) -> list[Question]:
 def query(first: Gold, second: Gold, taken: Taken | None = None) -> ExportQuery:
     """Return both golds side by side, one row an item and question: dev unless told otherwise."""
     ids = [question.pk for question in shared_questions(first, second)]
-    params = _params(first, second, ids, taken or taken_by_default(first.corpus))
+    params = _params(first, second, ids, taken or taken_by_default(first.corpus, first.campaign))
     return ExportQuery(COLUMNS, f"{TABLES}\nORDER BY {IN_ORDER}, q.position\n", params)
 
 

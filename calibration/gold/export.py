@@ -45,7 +45,7 @@ def query(gold: Gold, taken: Taken | None = None) -> ExportQuery:
 
     Where the corpus is split, those of the part that is taken: dev unless told otherwise.
     """
-    split, *part = (taken or taken_by_default(gold.corpus)).params
+    split, *part = (taken or taken_by_default(gold.corpus, gold.campaign)).params
     return ExportQuery(GOLD_COLUMNS, GOLD_TABLES, (split, gold.pk, *part))
 
 

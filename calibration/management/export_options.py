@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from annotation.formats.manifest import beside
-from annotation.models import Corpus
+from annotation.models import Campaign, Corpus
 from calibration.errors import CalibrationError
 from calibration.exports.bundle import Folder
 from calibration.exports.orders import ZIP, Order
@@ -45,10 +45,11 @@ def add_part(parser: CommandParser) -> None:
     )
 
 
-def taken(corpus: Corpus, options: dict[str, Any]) -> Taken:
+def taken(corpus: Corpus, campaign: Campaign | None, options: dict[str, Any]) -> Taken:
     """Return the part of a corpus that the options name; CommandError for test without a purpose."""
     try:
-        return take(corpus=corpus, part=options["part"], purpose=options["purpose"], by=None)
+        given = {name: options[name] for name in ("part", "purpose")}
+        return take(corpus=corpus, campaign=campaign, **given, by=None)
     except CalibrationError as refused:
         raise CommandError(str(refused)) from refused
 

@@ -94,7 +94,7 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMATS:
         raise Http404
-    taken = taken_by(request, corpus)
+    taken = taken_by(request, corpus, campaign)
     if taken is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
     user: Any = request.user
@@ -115,7 +115,7 @@ def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResp
     corpus, campaign = place_of(request)
     if corpus is None or kind not in PACKAGES:
         raise Http404
-    taken = taken_by(request, corpus)
+    taken = taken_by(request, corpus, campaign)
     if taken is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
     return answer(request, Order(kind, corpus, campaign, taken, ZIP))
@@ -188,14 +188,14 @@ def manifest(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def taken_by(request: HttpRequest, corpus: Corpus) -> Taken | None:
+def taken_by(request: HttpRequest, corpus: Corpus, campaign: Campaign | None) -> Taken | None:
     """Return what a download takes: dev or training by GET, what the form names by POST; None if refused."""
     user: Any = request.user
     asked = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
     if request.GET.get("part") == TRAINING:
         asked["part"] = TRAINING
     try:
-        return take(corpus=corpus, by=user, **asked)
+        return take(corpus=corpus, campaign=campaign, by=user, **asked)
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
         return None

@@ -195,7 +195,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     gold = access.gold(pk)
     if form not in FORMATS:
         raise Http404
-    taken = taken_by(request, gold.corpus)
+    taken = taken_by(request, gold.corpus, gold.campaign)
     if taken is None:
         return redirect("gold", pk)
     user: Any = request.user

@@ -52,7 +52,7 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
         "chosen": found.select_related("dialogue", "system").order_by("dialogue__key", "key")[:MOST_LISTED],
         "continuations": chosen,
         "more": max(0, len(chosen) - MOST_LISTED),
-        "n": len(chosen) or len(of_part(scope, taken_by_default(corpus))),
+        "n": len(chosen) or len(of_part(scope, taken_by_default(corpus, campaign))),
         "raters": raters,
         "has_people": any(rater.kind == "human" for rater in raters),
         "forms": [(form, title) for form, (title, *_) in FORMS.items()],
@@ -69,7 +69,7 @@ def transcripts_file(request: HttpRequest, form: str) -> HttpResponse | Streamin
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMS:
         raise Http404
-    taken = taken_by(request, corpus)
+    taken = taken_by(request, corpus, campaign)
     if taken is None:
         return redirect(f"{reverse('transcripts')}?{request.GET.urlencode()}")
     within_campaign(request.user, campaign, _chosen(request))

@@ -130,11 +130,15 @@ def of_corpus(corpus: Corpus) -> Scope:
 def of_campaign(campaign: Campaign) -> Scope:
     """Return a campaign's scope. Where its labels are given on a special occasion, it reads that one too."""
     special = () if campaign.occasion in STATISTICS_READ else (str(campaign.occasion),)
-    return Scope(campaign.corpus, campaign, STATISTICS_READ + special)
+    occasions, training = STATISTICS_READ + special, campaign.part == TRAINING
+    return Scope(campaign.corpus, campaign, occasions, training=training)
 
 
 def scope_of(corpus: Corpus, campaign: Campaign | None, part: str = "") -> Scope:
-    """Return the scope of a campaign, or of the corpus where there is none; of training where the part is."""
+    """Return the scope of a campaign, or of the corpus where there is none; of training where the part is.
+
+    A campaign about training dialogues reads these, whatever the part.
+    """
     found = of_campaign(campaign) if campaign else of_corpus(corpus)
     return replace(found, training=True) if part == TRAINING else found
 

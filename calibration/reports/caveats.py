@@ -33,6 +33,7 @@ def caveats(result: Snapshot) -> list[str]:
         _refused(questions),
         _not_preferred(result),
         _repeated(questions),
+        *_pairs_left_out(questions),
         _occasions(result),
         _left_out(result),
         _split(result),
@@ -237,6 +238,13 @@ def _repeated(questions: list[QuestionFigures]) -> str:
         return ""
     answers = counted(repeated, "answer")
     return f"{answers} repeat what the same rater said in another campaign; the first of each was kept."
+
+
+def _pairs_left_out(questions: list[QuestionFigures]) -> Iterable[str]:
+    """Say of each crowd which of its pairs were not compared."""
+    for question in questions:
+        if said := question.data.pairs_left_out:
+            yield f"{said} ({question.title})."
 
 
 def _left_out(result: Snapshot) -> str:

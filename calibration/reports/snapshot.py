@@ -87,6 +87,7 @@ class Question:
     `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat what the same rater
     said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals,
     `stand_ins` whether each judge may stand in for a person, `people_items` how many items people rated.
+    `pairs_left_out` says which pairs of a crowd were not compared.
     """
 
     ref: str
@@ -113,6 +114,7 @@ class Question:
     f_intervals: tuple[Figure, ...] = ()
     stand_ins: tuple[StandIn, ...] = ()
     people_items: int = 0
+    pairs_left_out: str = ""
 
     @property
     def figures(self) -> tuple[Figure, ...]:

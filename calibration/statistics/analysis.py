@@ -33,6 +33,11 @@ PANEL = "panel"
 KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, PANEL: 3, "": 3, "metric": 4, "composite": 5}
 """A panel is made of judges: it meets people and keys as a judge does, and is no judge more beside them."""
 MANY_PAIRS = 300
+"""Pairs of raters from which on they are a crowd's: of a crowd not all pairs are compared, but"""
+LEAST_SHARED = 10
+"""those that share at least so many items, and of these"""
+MOST_PAIRS = 1_000
+"""at most so many, whoever is not a person first, then those that share the most."""
 KAPPA = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
 """What says on a level whether a judge agrees with people beyond chance; else it is a correlation."""
 
@@ -53,13 +58,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The entries of one question, in the order they are read, and a verdict a judge (``stand_ins``)."""
+    """The entries of one question, in the order they are read, and a verdict a judge (``stand_ins``).
+
+    ``left_out`` says which pairs of a crowd were not compared, with each other or in means over pairs.
+    """
 
     panel: tuple[Entry, ...] = ()
     pairs: tuple[Entry, ...] = ()
     replacement: tuple[Entry, ...] = ()
     gaps: tuple[Entry, ...] = ()
     stand_ins: tuple[StandIn, ...] = ()
+    left_out: str = ""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -93,11 +102,11 @@ def analyse(
     if against is not None:
         ratings.column(against)
     if against is not None:
-        return Analysis(pairs=run.pairs(against))
+        return Analysis(pairs=run.pairs(against), left_out=run.left_out)
     wanted = statistics is None or any(name in JUDGE_TESTS for name in statistics)
     panel, pairs, gaps = run.panel(), run.pairs(None), run.gaps()
     replacement, stand_ins = run.replacement(epsilon, pairs + gaps) if wanted else ((), ())
-    return Analysis(panel, pairs, replacement, gaps, stand_ins)
+    return Analysis(panel, pairs, replacement, gaps, stand_ins, run.left_out)
 
 
 def _chosen(names: Iterable[str] | None) -> tuple[Statistic, ...]:
@@ -123,6 +132,7 @@ class _Run:
         self.on_scale = self.ratings.as_answered().on_scale
         self.kept: dict[tuple[int, ...], list[Estimate]] = {}
         self.items: dict[tuple[int, ...], Ints] = {}
+        self.left_out = ""
 
     def panel(self) -> tuple[Entry, ...]:
         """Statistics of the whole panel once, then of each kind of rater where kinds are mixed."""
@@ -155,7 +165,7 @@ class _Run:
     def pairs(self, against: str | None) -> tuple[Entry, ...]:
         """Statistics of identified pairs, then of the people's mean with everyone else.
 
-        Where pairs are many (a crowd), those that share no item are not listed.
+        Where pairs are many (a crowd), those that share few items are not compared: see ``left_out``.
         """
         ratings = self.ratings
         columns = [j for j, known in enumerate(ratings.identified) if known]
@@ -165,7 +175,7 @@ class _Run:
             first = ratings.column(against)
             found = [(first, j) for j in columns if j != first]
         if len(found) > MANY_PAIRS:
-            found = [pair for pair in found if self._shared(pair)]
+            found = self._of_crowd(found)
         whole = tuple(j for j, on in enumerate(self.on_scale) if on) if against is None else ()
         chosen = [s for s in self.chosen if s.raters == "pair"]
         out: list[Entry] = []
@@ -181,9 +191,28 @@ class _Run:
         kinds = {self.ratings.kinds[j] for j in pair}
         return PANEL not in kinds or bool(kinds & {PEOPLE, "key", ""})
 
-    def _shared(self, pair: tuple[int, int]) -> bool:
-        given = ~np.isnan(self.ratings.values[:, list(pair)])
-        return bool((given[:, 0] & given[:, 1]).any())
+    def _of_crowd(self, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the pairs that are compared, in their order, and say which are not."""
+        given = (~np.isnan(self.ratings.values)).astype(np.float32)
+        shared = given.T @ given
+        meeting = [pair for pair in pairs if shared[pair]]
+        enough = [pair for pair in meeting if shared[pair] >= LEAST_SHARED]
+
+        def rank(pair: tuple[int, int]) -> tuple[bool, float]:
+            return all(self.ratings.kinds[j] == PEOPLE for j in pair), -float(shared[pair])
+
+        compared = set(sorted(enough, key=rank)[:MOST_PAIRS])
+        if few := len(meeting) - len(enough):
+            self.left_out = f"{few:,} share fewer than {LEAST_SHARED} items"
+        if more := len(enough) - len(compared):
+            others = f"{more:,} are beyond the {MOST_PAIRS:,} pairs that share the most"
+            self.left_out = f"{self.left_out}, {others}" if few else others
+        if self.left_out:
+            self.left_out = (
+                f"Of {len(meeting):,} pairs of raters who share items, {len(compared):,} are compared one by "
+                f"one and in means over pairs: {self.left_out}"
+            )
+        return [pair for pair in enough if pair in compared]
 
     def _with_mean_of_people(self, chosen: Sequence[Statistic]) -> list[Entry]:
         people = self.ratings.of_kind(PEOPLE)

@@ -12,13 +12,18 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from calibration.statistics.core.base import InReports, Statistic, Verdict, as_numbers, constant_flag
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import ORDERED, Floats
+from calibration.statistics.core.types import ORDERED, Floats, Ints
 
 Form = Literal[1, 2, 3]
+CELLS = 10_000_000  # of totals at a time: each row has a matrix of raters x raters
+FEW_RATERS = 30
+TOUCHING = 1e-9  # raters meet where their cell of the matrix is below 0 by more than rounding
 
 
 def components(totals: Floats, raters: int) -> dict[str, Floats]:
@@ -42,16 +47,70 @@ def components(totals: Floats, raters: int) -> dict[str, Floats]:
     return {"item": item, "rater": rater, "error": error, "one_item": one_item, "one_within": one_within}
 
 
-def _explained(matrix: Floats, reduced: Floats) -> tuple[Floats, Floats]:
+def _explained(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
     """Return the sum of squares of raters after items, and its degrees of freedom.
 
     These are the raters seen less the groups of raters that no item joins: two groups who share no item
     cannot be compared, and each uses up a degree of its own.
     """
+    if matrix.shape[1] > FEW_RATERS:
+        return _explained_by_crowd(matrix, reduced)
+    return _explained_by_axes(matrix, reduced)
+
+
+def _explained_by_axes(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
     sizes, axes = np.linalg.eigh(matrix)
     real = sizes > 1e-10 * np.maximum(sizes.max(axis=1, keepdims=True), 1e-300)
     along = np.einsum("bij,bi->bj", axes, reduced)
     return np.where(real, along**2 / np.where(real, sizes, 1.0), 0.0).sum(axis=1), real.sum(axis=1)
+
+
+def _explained_by_crowd(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
+    """Return the same of many raters, whose eigenvectors would take minutes.
+
+    The matrix is the Laplacian of who met whom, and what is reduced sums to 0 in each group: conjugate
+    gradients reach the solution, all rows at once. Rows that do not settle are left to the eigenvectors.
+    """
+    n_rows, k = reduced.shape
+    rows, left, right = np.nonzero(matrix < -TOUCHING)
+    edges = (np.ones(len(rows)), (rows * k + left, rows * k + right))
+    graph = sparse.coo_array(edges, shape=(n_rows * k, n_rows * k))
+    _, group = connected_components(graph, directed=False)
+    first = np.unique(group, return_index=True)[1] // k
+    links = k - np.bincount(first, minlength=n_rows)
+    diagonal = np.einsum("bii->bi", matrix)
+    scale = np.where(diagonal > TOUCHING, diagonal, 1.0)
+    solution, residual = np.zeros_like(reduced), reduced.copy()
+    towards = residual / scale
+    size = (residual * towards).sum(axis=1)
+    enough = 1e-24 * size
+    for _ in range(2 * k):
+        if (size <= enough).all():
+            break
+        turned = np.einsum("bij,bj->bi", matrix, towards)
+        step = _ratio(size, (towards * turned).sum(axis=1))[:, None]
+        solution, residual = solution + step * towards, residual - step * turned
+        smaller = (residual * residual / scale).sum(axis=1)
+        towards = residual / scale + _ratio(smaller, size)[:, None] * towards
+        size = smaller
+    squares = (reduced * solution).sum(axis=1)
+    if (slow := size > 1e-18 * np.maximum(enough * 1e24, 1e-300)).any():
+        squares[slow], links[slow] = _explained_by_axes(matrix[slow], reduced[slow])
+    return squares, links
+
+
+def _ratio(one: Floats, other: Floats) -> Floats:
+    return np.where(other > 0, one / np.where(other > 0, other, 1.0), 0.0)
+
+
+def _components_of(draw: Draw) -> dict[str, Floats]:
+    """Return the components under each row of weights, computed once for all forms."""
+
+    def compute() -> dict[str, Floats]:
+        parts = [components(totals, draw.sample.n_raters) for totals in draw.blocks("anova", CELLS)]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    return draw.once("anova", compute)
 
 
 def icc(draw: Draw, form: Form, average: bool) -> Floats:
@@ -59,7 +118,7 @@ def icc(draw: Draw, form: Form, average: bool) -> Floats:
 
     Undefined where the total variance is estimated as nothing or less, as missing cells can make it.
     """
-    part = components(draw.totals("anova"), draw.sample.n_raters)
+    part = _components_of(draw)
     raters = int((~np.isnan(draw.sample.values)).any(axis=0).sum())
     if form == 1:
         signal, noise = part["one_item"], part["one_within"]

@@ -164,6 +164,7 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
         pairs=_figures(pairs, who),
         replacement=_figures(compared.replacement, who),
         gaps=_figures(compared.gaps, who),
+        pairs_left_out=compared.left_out,
         stand_ins=tuple(_called(verdict, who) for verdict in compared.stand_ins),
         f_intervals=_figures(f_intervals(ratings.take(others), compared.panel, definition.plan.level), who),
     )

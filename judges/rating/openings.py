@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import openings, splits
-from annotation.corpora.parts import TRAINING
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split
 from judges.errors import JudgeError
@@ -24,7 +23,7 @@ def locked(selection: Selection) -> Split | None:
     """
     if selection.split is not None:
         return selection.split if selection.part == "test" else None
-    if selection.part == TRAINING:
+    if selection.is_training:
         return None
     split = splits.lock_of(selection.corpus)
     if split is None or split.fixed_at is None:

@@ -22,7 +22,7 @@ class Selection:
     """A selection. No `systems` means all; own turns count where there is nothing else, or when asked.
 
     `part` (dev or test, of `split`) leaves out the clusters of the other part. Training dialogues are covered
-    where `part` is training, and then alone.
+    where `part` is training or the campaign is about them, and then alone.
     """
 
     corpus: Corpus
@@ -32,6 +32,11 @@ class Selection:
     samples: int = 1
     split: Split | None = None
     part: str = ""
+
+    @property
+    def is_training(self) -> bool:
+        """Whether it covers training dialogues: they are named, or the campaign is about them."""
+        return parts.TRAINING in (self.part, self.campaign.part if self.campaign else "")
 
     def as_json(self) -> dict[str, Any]:
         """Return the selection as plain data."""
@@ -91,8 +96,7 @@ def _beside(campaign: Campaign) -> QuerySet[ItemMember]:
 
 def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
     """Return the comparisons of a campaign, or of a corpus, none of whose members is of another system."""
-    training = selection.part == parts.TRAINING
-    rows = Item.objects.filter(kind=kind, corpus=selection.corpus, training=training)
+    rows = Item.objects.filter(kind=kind, corpus=selection.corpus, training=selection.is_training)
     if campaign := selection.campaign:
         tasks, chosen = campaign.tasks.values("item"), campaign.compared_items.values("item")
         rows = rows.filter(pk__in=tasks) if tasks.exists() else rows.filter(pk__in=chosen)
@@ -111,7 +115,7 @@ def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> Query
 
 
 def _of_part(rows: QuerySet[Continuation], selection: Selection) -> QuerySet[Continuation]:
-    rows = rows.filter(parts.of_dialogues(selection.part, "dialogue__"))
+    rows = rows.filter(parts.of_dialogues(parts.TRAINING if selection.is_training else "", "dialogue__"))
     if selection.split is None:
         return rows
     clusters = selection.split.clusters.filter(part=selection.part).values("cluster")

@@ -9,6 +9,8 @@ from django.urls import reverse
 from annotation.labels.recording import Answer, record
 from annotation.models import Label, Occasion, Rater
 from calibration.models import Report, Study
+from calibration.reports.caveats import caveats
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from calibration.studies import job as jobs
 from jobs.models import Job
@@ -151,3 +153,17 @@ def test_a_report_that_labels_overtake_while_it_is_computed_is_served(
     _label_more(study)
     for _ in range(3):
         assert client.get(api).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_report_on_a_crowd_says_which_pairs_are_not_compared() -> None:
+    built = world(dialogues=13, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    for number in range(26):
+        places = (number, (number + 1) % 26)
+        built.say(f"p{number}", "quality", {built.turns[place]: 1.0 + place % 3 for place in places})
+    study = studies.create(name="crowd", corpus=built.corpus, definition={"resamples": 20}, by=None)
+    report = studies.compute(study=study, part="all", by=None)
+    said = " ".join(caveats(snapshot_of(report)))
+    assert "Of 26 pairs of raters who share items, 0 are compared one by one" in said
+    assert "26 share fewer than 10 items (" in said

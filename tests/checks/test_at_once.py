@@ -93,7 +93,7 @@ def test_tries_checks_and_scores_are_exact_however_many_tabs_there_are(live_serv
         worker.join()
     found = {person.name: person for person in results.people(made)}
     for person, worker in zip(people, workers, strict=True):
-        told = found[person.username]
+        told = found[factories.called(person, made)]
         assert worker.statuses <= {200, 404, 409}
         assert [attempt.passed for attempt in told.tries] == (
             [False, True] if worker is workers[1] else [True]

@@ -14,9 +14,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.campaigns import sampling
+from annotation.campaigns.choice import chosen
 from annotation.corpora import clusters, splits
 from annotation.corpora.parts import part_in, sizes
-from annotation.errors import SplitRefused
+from annotation.errors import CampaignRefused, SplitRefused
 from annotation.labels import counts
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, SchemeVersion
 from calibration.adjudication.material import raters_scope
@@ -32,7 +34,7 @@ from calibration.models import Study
 from calibration.profiles.cells import cells_of, metric_labels
 from calibration.reading.calls import calls
 from calibration.reading.census import census
-from calibration.reading.scope import Scope, items_of, of_corpus, of_study, scope_of, shown_part
+from calibration.reading.scope import Scope, items_of, of_campaign, of_corpus, of_study, scope_of, shown_part
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
@@ -49,7 +51,7 @@ from judges.rating.lookup import part_choices, selection_of, split_for
 from judges.rating.metric_plans import metric_plan
 from judges.rating.openings import locked
 from judges.rating.plans import Judge
-from judges.rating.selection import Selection, items
+from judges.rating.selection import Selection, continuations, items
 from systems.producing.dialogues import Dialogues
 from tests import factories
 from tests.corpora.test_api import api, get
@@ -419,3 +421,51 @@ def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
         assert [row.calls for row in calls(scope_of(bench, None, part), {run.rater_id: "rules"})] == [
             Call.objects.filter(continuation__dialogue__key__in=keys).count()
         ]
+
+
+def asked_about(corpus: Corpus, part: str) -> list[str]:
+    campaign = factories.campaign(corpus, name=f"c{part}", part=part)
+    return keys_of(Continuation.objects.filter(task__campaign=campaign), "dialogue")
+
+
+def asked_about_pairs(corpus: Corpus, part: str) -> list[str]:
+    campaign = factories.campaign(corpus, "preference", name=f"p{part}", part=part)
+    return keys_of(Item.objects.filter(task__campaign=campaign), "continuation__dialogue")
+
+
+def drawn(corpus: Corpus, part: str) -> list[str]:
+    campaign = factories.campaign(corpus, opened=False, name=f"d{part}", part=part, sample_dialogues=2)
+    assert keys_of(chosen(campaign), "dialogue") == (TRAINING if part else EVALUATION)
+    return sorted(corpus.dialogues.filter(pk__in=sampling.dialogues(campaign)).values_list("key", flat=True))
+
+
+@pytest.mark.parametrize("door", [asked_about, asked_about_pairs, drawn])
+def test_campaigns_leave_training_out_unless_it_is_their_part(door: Any, bench: Corpus) -> None:
+    rest = door(bench, "")
+    assert rest == EVALUATION if door is not drawn else set(rest) < set(EVALUATION)
+    assert door(bench, "training") == TRAINING
+
+
+def test_what_a_training_campaign_is_read_and_judged_by_follows_it(bench: Corpus) -> None:
+    campaign = factories.campaign(bench, name="fit", part="training")
+    splits.draw(corpus=bench, by=None)
+    assert labelled(of_campaign(campaign)) == TRAINING
+    covered = Selection(bench, campaign)
+    assert keys_of(continuations(covered), "dialogue") == TRAINING
+    assert locked(covered) is None
+    study = studies.automatic(corpus=bench, campaign=campaign, by=None)
+    assert studies.default_part(study) == "all"
+    assert take(corpus=bench, campaign=campaign, by=None).part == "training"
+    with pytest.raises(ExportRefused, match="no dev part of it"):
+        take(corpus=bench, campaign=campaign, part="dev", by=None)
+    answer: Any = api(researcher=True).get("/api/v1/exports/labels.csv", {"campaign": campaign.pk})
+    assert answer.headers["Concord-Rows"] == "2"
+
+
+def test_a_campaign_of_training_needs_some(corpus: Corpus, bench: Corpus, researcher: Client) -> None:
+    with pytest.raises(CampaignRefused, match="No dialogue of c is in training"):
+        factories.campaign(corpus, part="training")
+    with pytest.raises(CampaignRefused, match="part is training, or empty"):
+        factories.campaign(bench, part="evaluation")
+    pages = [researcher.get(f"{reverse('new-campaign')}?corpus={one.pk}").content for one in (corpus, bench)]
+    assert [b"Training alone" in page for page in pages] == [False, True]

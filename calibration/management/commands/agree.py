@@ -21,7 +21,7 @@ from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.agree.names import JOIN, KEEP
 from calibration.agree.options import add_to, with_defaults, without_effect
-from calibration.agree.report import Block, Section, section_of
+from calibration.agree.report import Block, Section, left_out_of, section_of
 from calibration.reports.wording import listed
 from calibration.statistics import Plan, analyse
 from calibration.statistics.by_level.aggregated import aggregate
@@ -213,8 +213,13 @@ def _verified(count: int) -> str:
 
 
 def _notes(sections: Sequence[Section]) -> list[str]:
-    """Return what is said of options that had no effect, or were carried out without a figure."""
-    return [fact for section in sections for fact in section.facts if fact.startswith("--")]
+    """Return what is said of options that had no effect or gave no figure, and of pairs left out."""
+    return [
+        fact
+        for section in sections
+        for fact in section.facts
+        if fact.startswith("--") or fact in left_out_of(section.analysis)
+    ]
 
 
 def _made_of_others(options: dict[str, Any]) -> panels.Asked:

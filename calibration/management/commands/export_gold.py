@@ -54,7 +54,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Find or make the gold, and write it."""
         gold = stored(options["gold"]) if options["gold"] else _made(options)
-        taken = exporting.taken(gold.corpus, options)
+        taken = exporting.taken(gold.corpus, gold.campaign, options)
         self.stderr.write(_summary(gold))
         facts = gold_export.provenance(gold) | {"part": taken.part or "all"}
         exporting.export(self, gold_export.query(gold, taken), options, facts)

@@ -36,7 +36,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
         corpus, campaign = places.place(options["corpus"], options["campaign"])
-        taken = exporting.taken(corpus, options)
+        taken = exporting.taken(corpus, campaign, options)
         facts = {
             "corpus": corpus.name,
             "campaign": campaign.name if campaign else None,

@@ -41,7 +41,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the package."""
         corpus, campaign = places.place(options["corpus"], options["campaign"])
-        taken = exporting.taken(corpus, options)
+        taken = exporting.taken(corpus, campaign, options)
         choice = {"questions": sorted(set(options["question"]))} if options["question"] else {}
         order = Order(options["kind"], corpus, campaign, taken, ZIP, choice=choice)
         exporting.export_order(self, order, options["output"])

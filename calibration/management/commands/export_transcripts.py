@@ -53,7 +53,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
         corpus, campaign = places.place(options["corpus"], options["campaign"])
-        taken = exporting.taken(corpus, options)
+        taken = exporting.taken(corpus, campaign, options)
         chosen = [_continuation(corpus, key) for key in options["continuation"]]
         choice = {"continuations": list(dict.fromkeys(chosen)), "raters": sorted(set(options["rater"]))}
         order = Order(TRANSCRIPTS, corpus, campaign, taken, options["format"], choice=choice)

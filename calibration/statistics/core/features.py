@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from calibration.statistics.core.samples import Additive, Sample, additive, tabulated
-from calibration.statistics.core.types import Floats
+from calibration.statistics.core.types import Floats, Ints
 
-BLOCK = 20_000  # items worked on at a time by `anova`: each has a matrix of raters x raters
+Made = TypeVar("Made")
+BLOCK = 5_000_000  # cells of items' matrices (raters x raters) that `anova` works on at a time
 
 
 def joint(sample: Sample) -> Additive:
@@ -141,32 +144,52 @@ def anova(sample: Sample) -> Additive:
 
     Per unit: items, ratings, sum of ratings-per-item squared, sum of values, of squares within items and of
     squared item means; then per rater the ratings and their sum; then the normal equations of the raters
-    after items are removed: a vector and a matrix.
+    after items are removed: a vector and a matrix, of which the cells of raters who meet are kept.
     """
     centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
-    n_units = sample.resampling.n_units
-    width = 6 + 3 * sample.n_raters + sample.n_raters**2
-    sums = np.zeros((n_units, width))
-    for start in range(0, sample.n_items, BLOCK):
-        rows = _anova_rows((sample.values[start : start + BLOCK] - centre) / scale)
-        sums += additive(sample.units[start : start + BLOCK], n_units, rows).sums
-    return Additive(sums, np.arange(width), (width,))
+    n_units, k = sample.resampling.n_units, sample.n_raters
+    z = (sample.values - centre) / scale
+    vectors = additive(sample.units, n_units, _anova_rows(z)).sums
+    given = ~np.isnan(z)
+    meeting = sparse.csr_array(given.astype(np.float64))
+    occurring = np.flatnonzero((meeting.T @ meeting).toarray().ravel() > 0)
+    sums = np.hstack([vectors, _anova_matrix(given, sample.units, n_units, occurring)])
+    width = vectors.shape[1]
+    cells = np.concatenate([np.arange(width), width + occurring])
+    return Additive(sums, cells, (width + k * k,))
 
 
 def _anova_rows(z: Floats) -> Floats:
-    """Return an item's terms per row, for values moved to mean 0 and unit spread."""
+    """Return an item's terms per row but for the matrix, for values moved to mean 0 and unit spread."""
     given = (~np.isnan(z)).astype(np.float64)
     filled = np.where(given > 0, z, 0.0)
     n = given.sum(axis=1)
     mean = filled.sum(axis=1) / n
     away = np.where(given > 0, filled - mean[:, None], 0.0)
-    matrix = (
-        given[:, :, None] * np.eye(given.shape[1]) - given[:, :, None] * given[:, None, :] / n[:, None, None]
-    )
     return np.column_stack(
         [np.ones_like(n), n, n**2, filled.sum(axis=1), (away**2).sum(axis=1), n * mean**2]
-        + [given, filled, away, matrix.reshape(len(n), -1)]
+        + [given, filled, away]
     )
+
+
+def _anova_matrix(given: npt.NDArray[np.bool_], units: Ints, n_units: int, occurring: Ints) -> Floats:
+    """Sum each item's matrix per unit: 1 for each of its raters, less 1 over their number for each two.
+
+    Only the raters of an item are looked at: of a crowd they are few.
+    """
+    k, kept = given.shape[1], len(occurring)
+    sums = np.zeros(n_units * kept)
+    n = given.sum(axis=1)
+    for size in np.unique(n):
+        rows = np.flatnonzero(n == size)
+        for start in range(0, len(rows), max(1, BLOCK // size**2)):
+            block = rows[start : start + max(1, BLOCK // size**2)]
+            raters = np.nonzero(given[block])[1].reshape(len(block), size)
+            cells = raters[:, :, None] * k + raters[:, None, :]
+            places = units[block][:, None, None] * kept + np.searchsorted(occurring, cells)
+            each = np.broadcast_to(np.eye(size) - 1 / size, cells.shape)
+            sums += np.bincount(places.ravel(), weights=each.ravel(), minlength=len(sums))
+    return sums.reshape(n_units, kept)
 
 
 def _standard(values: Floats) -> Floats:
@@ -188,6 +211,7 @@ class Draw:
         self.sample = sample
         self.weights = weights
         self._totals: dict[str, Floats] = {}
+        self._made: dict[str, object] = {}
 
     def totals(self, feature: str) -> Floats:
         """Return the weighted totals of a feature, rows x its shape."""
@@ -197,3 +221,18 @@ class Draw:
                 known[feature] = FEATURES[feature](self.sample)
             self._totals[feature] = known[feature].totals(self.weights)
         return self._totals[feature]
+
+    def blocks(self, feature: str, cells: int) -> Iterator[Floats]:
+        """Yield the totals of a wide feature a few rows at a time, of about so many cells; none are kept."""
+        known = self.sample.features
+        if feature not in known:
+            known[feature] = FEATURES[feature](self.sample)
+        step = max(1, cells // int(np.prod(known[feature].shape)))
+        for start in range(0, len(self.weights), step):
+            yield known[feature].totals(self.weights[start : start + step])
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what several statistics read of these rows, made at first use."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]  # type: ignore[return-value]

@@ -407,6 +407,7 @@ class Campaign(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
@@ -465,6 +466,9 @@ class CampaignBatches(TypedDict, total=False):
     listed: Required[list[CampaignBatch]]
 
 
+CampaignPartEnum: TypeAlias = Literal["training"]
+
+
 class CampaignRequest(TypedDict, total=False):
     """A campaign; write with corpus and systems by name, annotators by user name."""
     name: Required[str]
@@ -475,6 +479,7 @@ class CampaignRequest(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
@@ -2582,6 +2587,7 @@ class PatchedCampaignRequest(TypedDict, total=False):
     raters_per_item: int
     lease_minutes: int
     seed: int
+    part: CampaignPartEnum | BlankEnum
     overlap_raters: int | None
     overlap_share: float | None
     overlap_tasks: int | None
