@@ -252,7 +252,9 @@ SPECTACULAR_SETTINGS = {
         "PersonRoleEnum": [(name, name) for name in ("annotator", "researcher", "administrator")],
         "PreferenceTiesEnum": [(name, name) for name in ("half", "drop", "davidson")],
         "TestPartEnum": [("test", "test")],
-        "WrittenPartEnum": [("dev", "dev"), ("test", "test")],
+        "DialoguePartEnum": [("training", "Training"), ("evaluation", "Evaluation")],
+        "ExportPartEnum": [(name, name) for name in ("dev", "test", "all", "training")],
+        "SelectedPartEnum": [(name, name) for name in ("dev", "test", "training")],
         "RecordStatusEnum": [(name, name) for name in ("draft", "accepted", "rejected", "corrected")],
         "DecidedStatusEnum": [("accepted", "accepted"), ("rejected", "rejected")],
         "ResultStatusEnum": [(name, name) for name in ("ok", "undefined", "insufficient", "rejected")],
@@ -262,9 +264,7 @@ SPECTACULAR_SETTINGS = {
         "SessionReasonEnum": [(name, name) for name in ("talk", "distance", "broadcast", "other")],
         "RunModeEnum": "jobs.models.Run.Mode",
         "SimulationStateEnum": "systems.models.Simulation.State",
-        "SplitPartEnum": [("dev", "dev"), ("test", "test"), ("all", "all")],
         "TokenScopeEnum": "annotation.models.ApiToken.Scope",
-        "TuningPartEnum": [(name, name) for name in ("train", "evaluation", "dev", "test", "all")],
     },
 }
 

@@ -978,7 +978,7 @@ class Dialogue(TypedDict, total=False):
     id: Required[int]
     key: Required[str]
     cluster: Required[str]
-    part: Part44dEnum | BlankEnum
+    part: DialoguePartEnum | BlankEnum
     language: str
     summary: str
     participants: Any
@@ -991,7 +991,7 @@ class DialogueDetail(TypedDict, total=False):
     id: Required[int]
     key: Required[str]
     cluster: Required[str]
-    part: Part44dEnum | BlankEnum
+    part: DialoguePartEnum | BlankEnum
     language: str
     summary: str
     participants: Any
@@ -1008,6 +1008,9 @@ class DialogueOrders(TypedDict, total=False):
     inversions: Required[float]
     pairs: Required[int]
     share: Required[float | None]
+
+
+DialoguePartEnum: TypeAlias = Literal["training", "evaluation"]
 
 
 class Difference(TypedDict, total=False):
@@ -1213,10 +1216,13 @@ class Export(TypedDict, total=False):
     created_at: Required[str]
 
 
+ExportPartEnum: TypeAlias = Literal["dev", "test", "all", "training"]
+
+
 class ExportPartRequest(TypedDict, total=False):
     """Which part of the corpus is taken out, and what for where that is test. Training only where named.
     """
-    part: Part40eEnum
+    part: ExportPartEnum
     purpose: str
 
 
@@ -1662,7 +1668,7 @@ class LabelOrNoteExportRequest(TypedDict, total=False):
     """
     corpus: int
     campaign: int | None
-    part: Part40eEnum
+    part: ExportPartEnum
     purpose: str
     notes: bool
 
@@ -1986,7 +1992,7 @@ class NewProductionsRequest(TypedDict, total=False):
     condition: dict[str, Any]
     name: str
     trials: int
-    part: PartD49Enum | BlankEnum
+    part: SelectedPartEnum | BlankEnum
     min_turns: int
     max_turns: int
     first: int
@@ -2029,7 +2035,7 @@ class NewRunRequest(TypedDict, total=False):
     systems: list[str]
     include_self: bool
     samples: int | None
-    part: PartD49Enum | BlankEnum
+    part: SelectedPartEnum | BlankEnum
     open_test: str
     metric: str
     protocol: str
@@ -2185,7 +2191,7 @@ class PackageExportRequest(TypedDict, total=False):
     """
     corpus: int
     campaign: int | None
-    part: Part40eEnum
+    part: ExportPartEnum
     purpose: str
     question: list[str]
 
@@ -2527,15 +2533,6 @@ class Part(TypedDict, total=False):
     folded: Required[bool]
 
 
-Part40eEnum: TypeAlias = Literal["dev", "test", "all", "training"]
-
-
-Part44dEnum: TypeAlias = Literal["training", "evaluation"]
-
-
-PartD49Enum: TypeAlias = Literal["dev", "test", "training"]
-
-
 class Participant(TypedDict, total=False):
     """Somebody who came by a link: `name` is their account's, `participant` what they are elsewhere."""
     name: Required[str]
@@ -2866,7 +2863,7 @@ class PlayRequest(TypedDict, total=False):
     agent: Required[AgentEnum]
     mode: PlayModeEnum
     trials: int
-    part: PartD49Enum | BlankEnum
+    part: SelectedPartEnum | BlankEnum
     seed: int
 
 
@@ -3520,6 +3517,9 @@ class SearchParametersRequest(TypedDict, total=False):
     top_logprobs: int | None
 
 
+SelectedPartEnum: TypeAlias = Literal["dev", "test", "training"]
+
+
 SessionReasonEnum: TypeAlias = Literal["talk", "distance", "broadcast", "other"]
 
 
@@ -4008,7 +4008,7 @@ class TranscriptExportRequest(TypedDict, total=False):
     """Which continuations (all that were tagged, where left out), and whose tags (people's)."""
     corpus: int
     campaign: int | None
-    part: Part40eEnum
+    part: ExportPartEnum
     purpose: str
     continuation: list[int]
     rater: list[str]
