@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -29,6 +29,14 @@ class DatabaseCommand(BaseCommand):
         """Prepare the database, then run the command."""
         prepare_tables()
         return super().execute(*args, **options)
+
+
+def refuse_unused(options: Mapping[str, Any], names: Iterable[str], reason: str) -> None:
+    """Raise CommandError for the first of some options that was given although nothing would come of it."""
+    for name in names:
+        value = options.get(name)
+        if value is not None and value is not False and value not in ("", [], ()):
+            raise CommandError(f"--{name.replace('_', '-')}: {reason}")
 
 
 def acts_of(parser: CommandParser) -> Callable[..., CommandParser]:

@@ -21,6 +21,8 @@ from jobs.webhooks.telling import tell_of_run
 ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 OPEN = (*ACTIVE, Run.State.PAUSED)
 """Runs that go on by themselves, or once they are resumed."""
+AGAIN = (Call.State.FAILED, Call.State.CANCELLED)
+"""States of calls that `retry_failed` asks again."""
 CAPS = ("cap_calls", "cap_tokens", "cap_cost")
 AT_CAP = "run paused at a cap"
 """What is logged of a run that pauses at a cap."""
@@ -77,7 +79,7 @@ def cancel_waiting(*, run: Run, progress: Told = untold) -> None:
 def retry_failed(*, by: User | None, run: Run, progress: Told = untold) -> Run:
     """Ask again for what failed or was cancelled; what is done stays. `progress`: (done, all)."""
     run = Run.objects.select_for_update().get(pk=run.pk)
-    again = run.calls.filter(state__in=[Call.State.FAILED, Call.State.CANCELLED])
+    again = run.calls.filter(state__in=AGAIN)
     _change(again, progress, **AFRESH)
     log(by, "retry run", run)
     reopen(run)

@@ -19,6 +19,7 @@ from calibration.exports.bundle import Folder
 from calibration.exports.orders import ZIP, Order
 from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import FORMATS, ExportQuery, Written, write
+from calibration.management.scope_options import refuse_purpose
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -47,6 +48,7 @@ def add_part(parser: CommandParser) -> None:
 
 def taken(corpus: Corpus, campaign: Campaign | None, options: dict[str, Any]) -> Taken:
     """Return the part of a corpus that the options name; CommandError for test without a purpose."""
+    refuse_purpose(options, ("test", "all"))
     try:
         given = {name: options[name] for name in ("part", "purpose")}
         return take(corpus=corpus, campaign=campaign, **given, by=None)

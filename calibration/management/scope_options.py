@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Campaign, Corpus
+from config.commands import refuse_unused
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -32,6 +34,12 @@ def place(corpus: str | None, campaign: str | None) -> tuple[Corpus, Campaign | 
             f"no corpus {corpus!r}; {there_are(Corpus.objects.values_list('name', flat=True))}"
         )
     return whole, None
+
+
+def refuse_purpose(options: Mapping[str, Any], opening: Collection[str] = ("test",)) -> None:
+    """Raise CommandError for a --purpose where the --part does not open test."""
+    if options["part"] not in opening:
+        refuse_unused(options, ["purpose"], f"it says what --part {' or '.join(opening)} is opened for")
 
 
 def there_are(names: Iterable[str]) -> str:

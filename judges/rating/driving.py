@@ -26,6 +26,8 @@ from judges.rating.availability import has_model
 SLICE = 60.0
 _PAUSE = 0.5
 
+NOTHING_FAILED = "--retry-failed: nothing has failed or was cancelled"
+
 
 class Drive:
     """Brings runs of one queue to their end; Ctrl-C and SIGTERM leave them so that they can be resumed.

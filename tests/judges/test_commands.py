@@ -130,3 +130,16 @@ def test_the_demo_s_judge_is_called_rules_baseline() -> None:
         == "rules-baseline"
     )
     assert Run.objects.get().endpoint is None
+
+
+def test_it_says_that_nothing_failed_and_that_no_test_was_closed(fake: FakeLLM) -> None:
+    endpoint_of(fake)
+    line = ["run_judge", "--protocol", "cpdscore_detail", "--endpoint", "fake"]
+    line += ["--corpus", small_corpus().name]
+    command(*line)
+    notes = io.StringIO()
+    call_command(
+        *line, "--quiet", "--retry-failed", "--open-test", "paper", stdout=io.StringIO(), stderr=notes
+    )
+    assert "--retry-failed: nothing has failed or was cancelled" in notes.getvalue()
+    assert "--open-test: this run opens no test that is closed to the judge" in notes.getvalue()

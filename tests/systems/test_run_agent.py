@@ -105,7 +105,7 @@ def test_what_does_not_fit_is_refused_in_one_line(corpus: Corpus) -> None:
         (("--agent", "shouter"), "There is no agent 'shouter'; there are always_silent"),
         (("--agent", "random", "--trials", "0"), "trials must be between 1 and 50"),
         (("--agent", "random", "--part", "dev"), "has no split"),
-        (("--agent", "random", "--own-outputs"), "--own-outputs is for agents that ask a model"),
+        (("--agent", "random", "--own-outputs"), "--own-outputs: it is for a model"),
         (("--endpoint", "nobody"), "There is no endpoint 'nobody'"),
     ):
         with pytest.raises(CommandError, match=why):

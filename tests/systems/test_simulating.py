@@ -104,7 +104,7 @@ def test_the_command_plays_a_baseline(asked: QuestionSet, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("told", "why"),
     [
-        (["--agent", "random", "--memory", "base"], "memory is for a model"),
+        (["--agent", "random", "--memory", "base"], "--memory: it is for a model"),
         (["--agent", "none"], "There is no agent 'none'"),
         (["--endpoint", "gone"], "There is no endpoint 'gone'"),
         (["--agent", "random", "--names", "swapped"], "has no names 'swapped'"),

@@ -9,12 +9,12 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.models import Corpus
 from calibration.answers.computing import AnswersReport, compute, compute_on_test
 from calibration.answers.groups import BY
-from calibration.answers.query import LAYOUTS, PEOPLE, read
+from calibration.answers.query import LAYOUTS, PEOPLE, REPORT, TABLE2, read
 from calibration.answers.renderings import RENDERINGS, as_text
 from calibration.errors import CalibrationError
-from calibration.management.scope_options import there_are
+from calibration.management.scope_options import refuse_purpose, there_are
 from calibration.management.written import give_out
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, refuse_unused
 
 
 class Command(DatabaseCommand):
@@ -69,6 +69,12 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
+        refuse_purpose(options)
+        if options["layout"] not in ("", REPORT):
+            refuse_unused(options, ["by"], f"the rows of {options['layout']} are those of the paper")
+        if options["layout"] == TABLE2:
+            unread = ["score", "judge", "resamples", "seed", "level"]
+            refuse_unused(options, unread, "table2 counts questions, and scores no answer")
         try:
             made = _made(options)
         except CalibrationError as error:

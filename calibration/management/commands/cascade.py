@@ -12,9 +12,9 @@ from calibration.cascade.computing import CascadeReport, compute, compute_on_tes
 from calibration.cascade.query import BY, COMPETENCE, TURN_SCORE, read
 from calibration.cascade.renderings import RENDERINGS, as_text
 from calibration.errors import CalibrationError
-from calibration.management.scope_options import there_are
+from calibration.management.scope_options import refuse_purpose, there_are
 from calibration.management.written import give_out
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, refuse_unused
 
 
 class Command(DatabaseCommand):
@@ -68,6 +68,9 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
+        refuse_purpose(options)
+        if options["success"] != TURN_SCORE:
+            refuse_unused(options, ["threshold"], f"it goes with --success {TURN_SCORE}")
         try:
             made = _made(options)
         except CalibrationError as error:

@@ -69,6 +69,7 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
+        places.refuse_purpose(options)
         try:
             made = _made(options)
         except CalibrationError as error:

@@ -21,7 +21,7 @@ from calibration.management.golds import stored
 from calibration.models import Gold
 from calibration.reading.census import offered
 from calibration.reading.scope import scope_of
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, refuse_unused
 
 
 class Command(DatabaseCommand):
@@ -53,6 +53,9 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Find or make the gold, and write it."""
+        if options["gold"]:
+            unread = ["corpus", "campaign", "scheme", "rule", *rules.known_options(), "raters"]
+            refuse_unused(options, unread, "gold that is stored is written as it was made")
         gold = stored(options["gold"]) if options["gold"] else _made(options)
         taken = exporting.taken(gold.corpus, gold.campaign, options)
         self.stderr.write(_summary(gold))

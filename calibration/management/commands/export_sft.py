@@ -50,6 +50,7 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
+        places.refuse_purpose(options, ("test", "all"))
         corpus, _ = places.place(options["corpus"], None)
         names = [setting.name for setting in CocoevalContinuation.settings]
         facts: dict[str, Any] = {"what": "sft", "corpus": corpus.name}

@@ -22,7 +22,7 @@ from calibration.statistics import Plan
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.report import Choices, preferences
 from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
-from config.commands import prepare_tables
+from config.commands import prepare_tables, refuse_unused
 
 TEXT = "text"
 
@@ -86,6 +86,9 @@ class Command(BaseCommand):
         stored = options["corpus"] or options["campaign"]
         if bool(options["ratings"]) == bool(stored):
             raise CommandError("name a ratings file, or --corpus, or --campaign")
+        places.refuse_purpose(options)
+        if not stored:
+            refuse_unused(options, ["part"], "a file has no parts: name --corpus or --campaign")
         try:
             made = _of_labels(options) if stored else _of_file(options["ratings"], options)
         except (RatingsFileError, ValueError, OSError) as error:

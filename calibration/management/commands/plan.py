@@ -15,7 +15,7 @@ from calibration.plans.computing import compute, pilot_of
 from calibration.plans.pilot import Choices
 from calibration.plans.query import GOALS, POWER, read
 from calibration.plans.renderings import FORMS
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, refuse_unused
 
 
 class Command(DatabaseCommand):
@@ -54,6 +54,10 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
+        if options["goal"] == "power":
+            refuse_unused(options, ["statistic", "width", "half_width"], "it goes with --goal width")
+        else:
+            refuse_unused(options, ["power"], "it goes with --goal power")
         try:
             study = study_named(options)
             query = read(options, study)

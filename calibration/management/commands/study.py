@@ -17,7 +17,7 @@ from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
 from calibration.studies.verifying import verify
 from config import request_json
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, refuse_unused
 
 MOST = 20
 
@@ -34,9 +34,7 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Name, form, place, part."""
         parser.add_argument("name", nargs="?", help="the study's name")
-        parser.add_argument(
-            "--format", choices=list(RENDERINGS), default="md", help="form of the report (md)"
-        )
+        parser.add_argument("--format", choices=list(RENDERINGS), help="form of the report (md)")
         places.add_arguments(parser)
         parser.add_argument(
             "--definition",
@@ -66,6 +64,9 @@ class Command(DatabaseCommand):
             raise CommandError(
                 "--everyone is for automatic reports: a study says leave_out in its definition"
             )
+        if options["verify"]:
+            refuse_unused(options, ["format", "output", "purpose"], "--verify writes no report")
+        places.refuse_purpose(options)
         try:
             study = _made(options) if options["definition"] else study_named(options)
             if options["verify"]:
@@ -74,7 +75,7 @@ class Command(DatabaseCommand):
             report = self._report(study, options)
         except CalibrationError as error:
             raise CommandError(str(error)) from error
-        text = RENDERINGS[options["format"]].write(report)
+        text = RENDERINGS[options["format"] or "md"].write(report)
         give_out(self, text, options["output"])
 
     def _report(self, study: Study, options: dict[str, Any]) -> Report:

@@ -11,8 +11,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
 from jobs import runs
-from jobs.models import Run
-from judges.rating.driving import Drive, summary
+from jobs.models import Call, Run
+from jobs.runs import AGAIN
+from judges.rating.driving import NOTHING_FAILED, Drive, summary
 from judges.rating.lookup import PARTS, selection_of
 from judges.rating.selection import Selection
 
@@ -57,6 +58,8 @@ class RunCommand(DatabaseCommand):
     def drive(self, started: Sequence[Run], options: dict[str, Any]) -> list[dict[str, Any]]:
         """Bring runs to their end and return their summaries."""
         if options["retry_failed"]:
+            if not Call.objects.filter(run__in=started, state__in=AGAIN).exists():
+                self.stderr.write(NOTHING_FAILED)
             started = [runs.retry_failed(by=None, run=run) for run in started]
         bar = None if options["quiet"] else sys.stderr
         ended = Drive(started, wait=options["wait"], bar_to=bar).to_the_end()

@@ -17,6 +17,7 @@ from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
 from judges.rating.estimates import estimate
 from judges.rating.lookup import endpoint_named
+from judges.rating.openings import judge_needs_opening
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from judges.rating.settings import settings_of
@@ -94,6 +95,8 @@ class Command(RunCommand):
                 self.stderr.write(asked.sentence())
             elif lacking:
                 self.stderr.write("".join(f"Of all calls, {one.sentence()}." for one in lacking))
+            if options["open_test"] and not judge_needs_opening(judge, selection):
+                self.stderr.write("--open-test: this run opens no test that is closed to the judge")
             run = rating.start(
                 by=None,
                 plan=judge.plan(selection.campaign),

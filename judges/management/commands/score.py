@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from tqdm import tqdm
 
+from annotation.records import Dialogue
 from judges.metrics import (
     DEFAULT_MODEL,
     METRICS,
@@ -70,9 +72,9 @@ class Command(BaseCommand):
         add("--averages", action="store_true", help="add the means by continuation and by system")
         add(
             "--embedding-model",
-            default=settings.EMBEDDING_MODEL or DEFAULT_MODEL,
             metavar="MODEL",
-            help="a sentence-transformers model: a folder or a name (default: %(default)s)",
+            help="a sentence-transformers model: a folder or a name "
+            f"(default: {settings.EMBEDDING_MODEL or DEFAULT_MODEL})",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -85,7 +87,7 @@ class Command(BaseCommand):
         part = output.with_name(output.name + ".part")
         try:
             with part.open("w", encoding="utf-8") as out:
-                written = _run(options, out)
+                written = _run(options, out, self.stderr)
             os.replace(part, output)
         except MetricError as error:
             raise CommandError(str(error)) from None
@@ -96,21 +98,25 @@ class Command(BaseCommand):
         self.stdout.write(f"{written} values written to {output}")
 
 
-def _run(options: dict[str, Any], out: TextIO) -> int:
+def _run(options: dict[str, Any], out: TextIO, notes: OutputWrapper) -> int:
     """Write the values; return how many there are."""
     path, target = options["path"], options["target"]
     instruments = _chosen(options)
-    tools = Tools(embed=Embedder(options["embedding_model"]))
+    tools = Tools(embed=Embedder(options["embedding_model"] or settings.EMBEDDING_MODEL or DEFAULT_MODEL))
     total = count(path)
     instruments = [_fitted(one, options, tools) for one in instruments]
+    _warn_unused(options, instruments, notes)
     averages = Averages() if options["averages"] else None
     written = 0
     with tqdm(total=total, unit="dialogue", desc="Scoring") as bar:
-        found = lines(read(path, target), instruments, tools, own=options["own"], advance=bar.update)
-        for line in found:
+        mixed: list[str] = []
+        dialogues = _noting_mixed(read(path, target), mixed)
+        for line in lines(dialogues, instruments, tools, own=options["own"], advance=bar.update):
             written += _put(line, out)
             if averages is not None:
                 averages.add(line)
+    if options["own"] and not mixed:
+        notes.write("--own: no dialogue here has turns of its own beside others")
     return written + sum(_put(line, out) for line in (averages.lines() if averages else ()))
 
 
@@ -129,6 +135,30 @@ def _chosen(options: dict[str, Any]) -> list[Instrument]:
                 "score them into two files"
             )
     return list(named.values())
+
+
+def _noting_mixed(dialogues: Iterable[Dialogue], mixed: list[str]) -> Iterator[Dialogue]:
+    """Yield dialogues, and note the first that has turns of its own beside continuations."""
+    for dialogue in dialogues:
+        if not mixed and dialogue.turns and dialogue.continuations:
+            mixed.append(dialogue.id)
+        yield dialogue
+
+
+def _warn_unused(options: dict[str, Any], instruments: list[Instrument], notes: OutputWrapper) -> None:
+    """Say of each option from which no metric takes anything that it does nothing."""
+    parameters = {name for one in instruments for name in one.settings.values}
+    unused = {
+        "window": "window" not in parameters and "no metric here has a local context",
+        "no_history": "history" not in parameters and "no metric here sees the history as a choice",
+        "against": "against" not in parameters and "no metric here compares with a reference",
+        "fit_on": not any(one.learns for one in instruments) and "no metric here learns from a corpus",
+        "embedding_model": not any("embeddings" in one.metric.needs for one in instruments)
+        and "no metric here embeds texts",
+    }
+    for name, reason in unused.items():
+        if reason and options[name]:
+            notes.write(f"--{name.replace('_', '-')}: {reason}")
 
 
 def _put(line: Line, out: TextIO) -> int:

@@ -18,7 +18,7 @@ from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import CallCount, Run
 from judges.management.commands.run_judge import add_settings
-from judges.rating.driving import Drive
+from judges.rating.driving import NOTHING_FAILED, Drive
 from judges.rating.lookup import PARTS, corpus_named, endpoint_named, split_for
 from judges.rating.settings import settings_of
 from systems.generators import GENERATORS
@@ -110,7 +110,10 @@ class Command(DatabaseCommand):
                 trials=options["trials"],
                 settings=settings_of(options),
             )
-            run = runs.retry_failed(by=None, run=run) if options["retry_failed"] else run
+            if options["retry_failed"]:
+                if not run.calls.filter(state__in=runs.AGAIN).exists():
+                    self.stderr.write(NOTHING_FAILED)
+                run = runs.retry_failed(by=None, run=run)
         except JobError as error:
             raise CommandError(str(error)) from None
         ended = Drive(

@@ -9,8 +9,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.scenarios.agents import AGENTS
 from annotation.scenarios.records import MODE, MODES
-from jobs.endpoints.parameter_options import add_parameters
+from config.commands import refuse_unused
+from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
+from jobs.runs import CAPS
 from judges.management.commands.run_judge import add_settings
 from judges.rating.lookup import PARTS, corpus_named, split_for
 from systems.management.commands import generate
@@ -48,7 +50,7 @@ class Command(generate.Command):
         parser.add_argument("--trials", type=int, default=1, help="how often it goes through each scenario")
         parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
         parser.add_argument("--first", type=int, default=0, help="only so many scenarios, by their ids")
-        parser.add_argument("--draws", type=int, default=0, help="seed of a baseline's draws (0)")
+        parser.add_argument("--draws", type=int, help="seed of a baseline's draws (0)")
         parser.add_argument(
             "--own-outputs", action="store_true", help="show the agent its own earlier decisions"
         )
@@ -71,20 +73,21 @@ class Command(generate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Play or ask, and print the counts."""
         if options["agent"] is None:
+            refuse_unused(options, ["draws"], "a model draws nothing; --seed is what it is sent")
             settings = [f"{MODE}={options['agent_mode']}", f"{OWN_OUTPUTS}={_word(options['own_outputs'])}"]
             options |= {"generator": GENERATOR, "set": settings, "min_turns": 0, "max_turns": 0}
             super().handle(*args, **options)
             return
-        if told := [name for name in OF_MODELS if options[name]]:
-            option = told[0].replace("_", "-")
-            raise CommandError(f"--{option} is for agents that ask a model: give --endpoint, not --agent.")
+        unread = {**options, "asking": options["mode"], "no_cache": options["use_cache"] is False}
+        names = [*OF_MODELS, *told(options), *CAPS, "asking", "no_cache"]
+        refuse_unused(unread, names, "it is for a model: give --endpoint, not --agent")
         try:
             corpus = corpus_named(options["corpus"])
             part = options["part"]
             played = baselines.play(
                 by=None,
                 baseline=baselines.Baseline(
-                    options["agent"], options["agent_mode"], options["trials"], options["draws"]
+                    options["agent"], options["agent_mode"], options["trials"], options["draws"] or 0
                 ),
                 dialogues=Dialogues(corpus, split_for(corpus, part), part, first=options["first"]),
             )

@@ -11,18 +11,18 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import QuestionSet
 from annotation.scripts.answers import FORMATS
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, refuse_unused
 from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
-from jobs.runs import ACTIVE, OPEN
+from jobs.runs import ACTIVE, CAPS, OPEN
 from judges.management.commands.run_judge import add_settings
-from judges.rating.driving import Drive
+from judges.rating.driving import NOTHING_FAILED, Drive
 from judges.rating.lookup import corpus_named, endpoint_named
 from judges.rating.settings import settings_of
 from systems.long_dialogue.baselines import BASELINES
-from systems.long_dialogue.memory import MEMORIES
-from systems.long_dialogue.retrieval import ORDERS, RETRIEVERS
+from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
+from systems.long_dialogue.retrieval import BM25, EMBEDDING, ORDERS, RETRIEVERS
 from systems.long_dialogue.settings import POINTS, SEED
 from systems.management.commands.generate import pairs
 from systems.models import Simulation
@@ -109,10 +109,11 @@ class Command(DatabaseCommand):
         if why:
             raise CommandError(why)
 
-    @staticmethod
-    def _retried(held: Simulation) -> Simulation:
+    def _retried(self, held: Simulation) -> Simulation:
         """Look again at a simulation, and try again what failed where it is stuck."""
         held = actions.advance(held.pk)
+        if held.state != Simulation.State.STUCK:
+            self.stderr.write(NOTHING_FAILED)
         return actions.go_on(by=None, simulation=held) if held.state == Simulation.State.STUCK else held
 
     def _bring_on(self, held: Simulation, options: dict[str, Any]) -> tuple[Simulation, bool, str]:
@@ -161,9 +162,15 @@ def _add_asking(parser: CommandParser) -> None:
 def _chosen(options: dict[str, Any]) -> tuple[QuestionSet, Order, Endpoint | None]:
     asked = actions.question_set(corpus_named(options["corpus"]), options["set"])
     if options["agent"] is not None:
-        read = [name for name in UNREAD if options[name] is not None] + sorted(told(options))
-        if read:
-            raise CommandError(f"{read[0]} is for a model: give --endpoint, not --agent.")
+        unread = {**options, "no_cache": options["use_cache"] is False}
+        names = [*UNREAD, *told(options), *CAPS, "mode", "no_cache"]
+        refuse_unused(unread, names, "it is for a model: give --endpoint, not --agent")
+    memory, retriever = options["memory"] or SESSION, options["retriever"] or BM25
+    if memory not in RETRIEVED:
+        names = ["retriever", "embedder", *([] if memory in USUAL_K else ["k"])]
+        refuse_unused(options, names, f"the memory {memory} chooses nothing of what was heard")
+    elif retriever != EMBEDDING:
+        refuse_unused(options, ["embedder"], f"the retriever {retriever} compares no vectors")
     named = {**options, SEED: options["draws"]}
     given = {name: named[name] for name in SETTING_NAMES if named[name] is not None}
     order = Order(
