@@ -29,6 +29,8 @@ from annotation.text.cells import (
 
 ADVICE = "differ in case or space alone: --fold-names joins them, --fold-names=no keeps them apart"
 TOLD = 20
+MOST_OF_A_CATEGORY = 60
+"""Characters of the longest answer that is taken for a category, whose spellings are compared."""
 DIALOGUES = """
 SELECT array_agg(key ORDER BY id) FROM annotation_dialogue WHERE corpus_id = %s
  GROUP BY lower(translate(key, E' \\t\\u00a0', '')) HAVING count(*) > 1 AND bool_or(imported_id = %s)
@@ -51,6 +53,8 @@ class Tidying:
         self.joined: dict[tuple[str, ...], None] = {}
         self.unsaid: dict[str, int | None] = {}
         self.kinds: dict[str, str] = {}
+        self.answers: dict[tuple[str, str], str] = {}
+        self.spellings: dict[tuple[str, str], dict[str, None]] = {}
         if into:
             self._know(self.raters, Rater.objects.filter(corpus=corpus).values_list("name", flat=True))
             self._know(self.systems, corpus.systems.values_list("name", flat=True))
@@ -129,7 +133,19 @@ class Tidying:
             if label.value is not None:
                 reason = cell.partition("(")[2].rstrip(" )") or cell.strip()
                 changed |= {"value": None, "missing": reason, "evidence": ()}
+        value = changed.get("value", label.value)
+        is_category = label.level in ("", "nominal") and len(str(value)) <= MOST_OF_A_CATEGORY
+        if isinstance(value, str) and is_category:
+            category = self._category(label.question, value)
+            changed |= {} if category == value else {"value": category}
         return replace(label, **changed) if changed else label  # type: ignore[arg-type]
+
+    def _category(self, question: str, value: str) -> str:
+        """The category that an answer in words is kept as, and note its spellings."""
+        first = self.answers.setdefault((question, folded(value)), value)
+        if first != value:
+            self.spellings.setdefault((question, first), {first: None})[value] = None
+        return first if self.join else value
 
     def _kind(self, label: LabelRecord, rater: str, entry: SourceRecord) -> str:
         """Return the kind of a rater as the file says it, else as the settings do, else a person's."""
@@ -178,6 +194,7 @@ class Tidying:
             f"Joined: {clashes_told(names.clashes.values(), what)}." for what, names in told if names.clashes
         ]
         notes += [f"Joined: {clashes_told(self.joined, 'speakers')}."] if self.joined else []
+        notes += self._categories()
         if unmet := sorted(self.missing - self.met):
             notes.append(f"No answer reads {', '.join(unmet)}: --missing took nothing as missing for it.")
         groups = {"Judges": "judge", "People": HUMAN}
@@ -187,6 +204,24 @@ class Tidying:
                 more = f" and {len(raters) - TOLD} more" if len(raters) > TOLD else ""
                 notes.append(f"{title}: {', '.join(raters[:TOLD])}{more}.")
         return notes if self.join else [note for note in notes if not note.startswith("Joined")]
+
+    def _categories(self) -> list[str]:
+        """Say which answers in words differ in case or space alone, question by question."""
+        by_question: dict[str, list[Iterable[str]]] = {}
+        for (question, _), spellings in self.spellings.items():
+            by_question.setdefault(question, []).append(spellings)
+        if self.join:
+            return [
+                f"Joined: {clashes_told(clashes, f'answers to {question}:')}."
+                for question, clashes in list(by_question.items())[:TOLD]
+            ]
+        if self.names:
+            return []
+        return [
+            f"{question}: {clashes_told(clashes, 'the answers')} differ in case or space alone and are "
+            "categories of their own; --fold-names joins them."
+            for question, clashes in list(by_question.items())[:TOLD]
+        ]
 
 
 def _turns(turns: tuple[Turn, ...], speakers: Names) -> tuple[Turn, ...]:

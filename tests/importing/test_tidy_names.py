@@ -54,6 +54,18 @@ def test_a_word_that_no_answer_reads_is_named(corpus: Path) -> None:
     assert not any("No answer reads" in note for note in add(ratings(corpus, "d1/self/1,ben,4")).notes)
 
 
+def test_answers_that_differ_in_case_are_named_and_joined_on_demand(corpus: Path) -> None:
+    rows = ("d1/self/1,ann,No", "d1/self/1,bob,no", "d2/self/1,ann,Not sure", "d2/self/1,bob,notsure")
+    told = "overall: the answers 'No' and 'no'; 'Not sure' and 'notsure' differ in case or space alone"
+    assert any(note.startswith(told) for note in add(ratings(corpus, *rows)).notes)
+    assert set(Label.objects.values_list("text", flat=True)) == {"No", "no", "Not sure", "notsure"}
+    others = (row.replace("ann", "cy").replace("bob", "dee") for row in rows)
+    joined = add(ratings(corpus, *others), fold_names="yes")
+    assert "Joined: answers to overall: 'No' and 'no'; 'Not sure' and 'notsure'." in joined.notes
+    theirs = Label.objects.filter(rater__name__in=("cy", "dee"))
+    assert set(theirs.values_list("text", flat=True)) == {"No", "Not sure"}
+
+
 def test_a_number_may_stand_for_no_answer(corpus: Path) -> None:
     add(ratings(corpus, "d1/self/1,ann,4", "d2/self/1,ann,-9"), missing="-9")
     assert [(one.number, one.missing) for one in Label.objects.order_by("id")] == [(4.0, ""), (None, "-9")]
