@@ -26,8 +26,9 @@ from jobs.batches.lines import request_line
 from jobs.batches.working import Working
 from jobs.endpoints import keys
 from jobs.endpoints.bodies import request_body
-from jobs.endpoints.client import CallError
+from jobs.endpoints.client import CallError, FakeModelAnswers
 from jobs.endpoints.forms import TEXT, forms_for
+from jobs.endpoints.learning import remember
 from jobs.kinds import CALLS
 from jobs.models import Batch, Call, Run
 from jobs.queue import calls as claiming
@@ -96,8 +97,11 @@ def make(batch: Batch, at: Working) -> Counts:
                 Batch.objects.filter(pk=batch.pk, worker=at.worker, size=0).delete()
                 return counts
             file.seek(0)
-            sent = at.beside(lambda: provider.upload(batch.endpoint, file, f"concord-{batch.key}.jsonl"))
+            name, model = f"concord-{batch.key}.jsonl", str(batch.run.identity["model"])
+            sent = at.beside(lambda: provider.upload(batch.endpoint, file, name, model))
         except CallError as error:
+            if isinstance(error, FakeModelAnswers):
+                remember({}, [batch.endpoint_id])
             ending.refuse(batch, at.worker, error)
             return counts
     leases.change(

@@ -25,6 +25,7 @@ from jobs.endpoints.client import (
     Again,
     CallError,
     Clients,
+    FakeModelAnswers,
     Malformed,
     Refused,
     openai_client,
@@ -33,6 +34,7 @@ from jobs.endpoints.client import (
 )
 from jobs.endpoints.learning import remember
 from jobs.endpoints.redaction import decoded, redact
+from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
 from jobs.prompt import Prompt
 
@@ -81,12 +83,17 @@ class There:
     code: str = ""
 
 
-def upload(endpoint: Endpoint, file: IO[bytes], name: str) -> str:
-    """Send a file of requests; return its id. Raises CallError."""
+def upload(endpoint: Endpoint, file: IO[bytes], name: str, model: str) -> str:
+    """Send a file of requests to a model; return its id.
+
+    Raises CallError; FakeModelAnswers, before any is answered, where a fake model is there as another.
+    """
 
     async def send(client: AsyncOpenAI) -> str:
         told = (name, file, "application/jsonl")
         answer = await client.files.with_raw_response.create(file=told, purpose="batch", timeout=FILE_SECONDS)
+        if has_mark(answer.http_response.headers) and not is_fake(model):
+            raise FakeModelAnswers(endpoint, model)
         return checked_id(_decoded(answer.http_response.content, client.api_key).get("id"))
 
     return _asked(endpoint, send, FILE_SECONDS)

@@ -56,6 +56,16 @@ class Shut(Refused):
     kind = error_kinds.ACCESS
 
 
+class FakeModelAnswers(Shut):
+    """A fake model answers under another model's name; whoever catches it has the endpoint marked."""
+
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
+        super().__init__(
+            f"At the endpoint {endpoint.name} a fake model answers under the name {model}: nothing of its "
+            "reply is kept. The endpoint is marked now: start anew, and what it answers says so."
+        )
+
+
 async def at_once() -> None:
     """Wait for nothing before a request."""
 
@@ -111,10 +121,7 @@ class Clients:
 
     def _require_mark(self, endpoint: Endpoint, model: str) -> None:
         if endpoint.pk in self.fakes and not is_fake(model):
-            raise Shut(
-                f"At the endpoint {endpoint.name} a fake model answers under the name {model}: nothing of "
-                "its reply is kept. The endpoint is marked now: start anew, and what it answers says so."
-            )
+            raise FakeModelAnswers(endpoint, model)
 
     async def _ask(
         self,

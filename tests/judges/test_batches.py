@@ -263,6 +263,15 @@ def test_429_at_the_submission_is_waited_out_and_a_refused_batch_stops_the_run(f
     assert "refused, as the error model says" in other.error
 
 
+def test_a_batch_for_a_fake_model_under_another_name_is_never_submitted(fake: FakeLLM) -> None:
+    run = batched(fake, model="gpt-4")
+    work()
+    run.refresh_from_db()
+    assert (run.state, counted(fake)) == (Run.State.FAILED, (0, 0, 0))
+    assert "a fake model answers under the name gpt-4" in run.error
+    assert Endpoint.objects.get().fake_model
+
+
 def test_a_cap_limits_a_batch_before_it_is_submitted(fake: FakeLLM) -> None:
     run = batched(fake, cap_calls=7)
     work()
