@@ -83,13 +83,20 @@ def test_a_preview_shows_the_tasks_that_opening_makes_in_their_order(rosa, corpu
     assert before == made == previews.places(campaign)
 
 
+def without_numbers(html: str) -> str:
+    """A task's HTML without the numbers of its items, which are another assignment's each time."""
+    return re.sub(r'data-item="\d+"', "", html)
+
+
 def test_an_annotator_gets_the_same_page_and_is_told_no_more(client, rosa, corpus):
     ana = factories.user("ana")
     campaign = factories.campaign(corpus, by=rosa, annotators=[ana])
     previewed = preview(client, campaign).content.decode()
     client.force_login(ana)
     worked = client.get(reverse("work", args=[campaign.pk])).content.decode()
-    assert json_in(previewed, "state")["html"] == json_in(worked, "state")["html"]
+    assert without_numbers(json_in(previewed, "state")["html"]) == without_numbers(
+        json_in(worked, "state")["html"]
+    )
     assert json_in(previewed, "questions") == json_in(worked, "questions")
     told = unescape(previewed)
     assert "Model-X1" not in told
