@@ -7,11 +7,13 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation.labels.pseudonyms import called
 from annotation.models import Label, Occasion
 from calibration.models import AdjudicationRound
 from tests import factories
@@ -96,7 +98,9 @@ def test_a_round_on_pages_from_its_rules_to_its_gold(rated: World, rea: Client) 
         f"/gold/new/?corpus={rated.corpus.pk}", {"scheme": "quality@1", "rule": "majority"}, follow=True
     ).content.decode()
     assert "adjudication" in gold
-    assert "rea: &lt;script&gt;" in gold
+    adjudicator = called(User.objects.get(username="rea").pk, rated.corpus.pk)
+    assert f"{adjudicator}: &lt;script&gt;" in gold
+    assert "rea: " not in gold
     back = rea.post(
         f"/adjudication/decisions/{case.decisions.get().pk}/withdraw/", {"reason": "no"}, follow=True
     )
