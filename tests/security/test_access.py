@@ -47,6 +47,7 @@ RESEARCHERS = _names(
     "groups add-group group described-person api-groups api-group api-annotators api-annotator",
     "campaign-rules api-campaign-rules participants participants-file",
     "api-join-links api-join-link api-participants api-participant-browsers api-confirm-browser",
+    "api-dismiss-browser",
     "campaign-consent api-campaign-consent",
     "campaign-checks campaign-checks-file campaign-checks-people campaign-checks-keys",
     "campaign-checks-new-key campaign-checks-key api-checks api-check-results api-check-people",
