@@ -23,7 +23,7 @@ from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, request
 from demo.fake_model.responses import Response
 from demo.fake_model.roles import Answer, recognise
-from demo.fake_model.server import LocalServer
+from demo.fake_model.server import MARKED, LocalServer
 from demo.fake_model.serving import FakeModel
 
 __all__ = ["ErrorModel", "FakeLLM", "draw"]
@@ -84,6 +84,10 @@ class FakeLLM:
     def url(self) -> str:
         """The base URL."""
         return self._server.url
+
+    def say_that_it_is_fake(self) -> None:
+        """Send the header of the fake model; else it plays whatever model a test names."""
+        self._server.headers = dict(MARKED)
 
     def __enter__(self) -> FakeLLM:
         self._server.__enter__()

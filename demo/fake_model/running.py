@@ -13,7 +13,7 @@ from typing import Any
 from demo.fake_model.error_files import built_in, load
 from demo.fake_model.problems import ErrorFileProblem
 from demo.fake_model.responses import Response
-from demo.fake_model.server import HOST, LocalServer
+from demo.fake_model.server import HOST, MARKED, LocalServer
 from demo.fake_model.serving import MODEL, FakeModel
 
 PORT = 8899
@@ -66,13 +66,13 @@ def _server(model: FakeModel, options: Namespace) -> LocalServer:
         return model.respond(method, path, body)
 
     if options.fd is not None:
-        return LocalServer(respond, listening=socket.socket(fileno=options.fd))
+        return LocalServer(respond, listening=socket.socket(fileno=options.fd), headers=MARKED)
     if not 0 <= options.port <= 65535:
         raise Trouble(
             f"port {options.port} is no port: choose one between 1 and 65535, or 0 for any free one"
         )
     try:
-        return LocalServer(respond, port=options.port)
+        return LocalServer(respond, port=options.port, headers=MARKED)
     except OSError as error:
         raise Trouble(
             f"cannot listen on {HOST} port {options.port} ({error.strerror}): choose another --port"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -14,7 +14,8 @@ from demo.fake_model.responses import Response, failure
 
 HOST = "127.0.0.1"
 MARK = "X-Concord-Fake-Model"
-"""A header of every response, by which Concord knows the fake model behind a proxy that renames it."""
+"""A header of the fake model's responses, by which Concord knows it behind a proxy that renames it."""
+MARKED = {MARK: "1"}
 MOST_BYTES = 16_000_000
 """Of a request's body."""
 MOST_FILE = 256_000_000
@@ -30,15 +31,23 @@ class LocalServer(ThreadingHTTPServer):
     """Answers each connection in a thread of its own. Use as a context: it serves while that lasts.
 
     `listening` is a socket that listens already, such as one that a supervisor handed on; else `port` is
-    taken (0: any free one), and OSError says that it cannot be.
+    taken (0: any free one), and OSError says that it cannot be. `headers` go with every response.
     """
 
     daemon_threads = True
     request_queue_size = 256
     allow_reuse_address = True
 
-    def __init__(self, respond: Respond, *, port: int = 0, listening: socket.socket | None = None) -> None:
+    def __init__(
+        self,
+        respond: Respond,
+        *,
+        port: int = 0,
+        listening: socket.socket | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self.respond = respond
+        self.headers = dict(headers or {})
         self.ended = threading.Event()
         super().__init__((HOST, port), _Handler, bind_and_activate=listening is None)
         if listening is not None:
@@ -121,9 +130,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self.send_response(response.status)
             self.send_header("Content-Type", "application/json")
-            self.send_header(MARK, "1")
             self.send_header("Content-Length", str(len(response.body)))
-            for name, value in response.headers.items():
+            for name, value in {**self.server.headers, **response.headers}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(response.body)

@@ -20,6 +20,7 @@ from django.core.management import CommandError, call_command
 from demo.fake_model import error_files
 from demo.fake_model.server import LocalServer
 from demo.fake_model.serving import FakeModel
+from jobs.fake_models import HEADER
 from tests.demo.asking import asked, rating
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,7 +170,8 @@ def test_the_program_says_what_it_is_answers_and_ends_cleanly(ending: signal.Sig
     assert model.startswith("fake")
     connection = http.client.HTTPConnection("127.0.0.1", int(url.split(":")[2].split("/")[0]), timeout=5)
     connection.request("GET", "/v1/models")
-    assert json.loads(connection.getresponse().read())["data"][0]["id"] == model
+    response = connection.getresponse()
+    assert (json.loads(response.read())["data"][0]["id"], response.headers[HEADER]) == (model, "1")
     connection.close()
     process.send_signal(ending)
     assert process.communicate(timeout=10) == ("Stopped.\n", "")

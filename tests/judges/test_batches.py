@@ -264,6 +264,7 @@ def test_429_at_the_submission_is_waited_out_and_a_refused_batch_stops_the_run(f
 
 
 def test_a_batch_for_a_fake_model_under_another_name_is_never_submitted(fake: FakeLLM) -> None:
+    fake.say_that_it_is_fake()
     run = batched(fake, model="gpt-4")
     work()
     run.refresh_from_db()

@@ -50,27 +50,14 @@ class Proxy(LocalServer):
 
 @pytest.fixture
 def proxy(fake: FakeLLM) -> Iterator[Proxy]:
+    fake.say_that_it_is_fake()
     with Proxy(fake.url) as server:
         yield server
 
 
 @pytest.fixture
-def endpoint(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
-    # What the proxy says of itself is its own, and not the fake model's server's.
-    monkeypatch.setattr("demo.fake_model.server._Handler.send_header", _sends_its_own_headers(proxy))
+def endpoint(proxy: Proxy) -> Endpoint:
     return Endpoint.objects.create(name="litellm", model=ALIAS, base_url=proxy.url, allow_private=True)
-
-
-def _sends_its_own_headers(proxy: Proxy) -> Any:
-    from demo.fake_model.server import _Handler
-
-    usual = _Handler.send_header
-
-    def send_header(self: Any, name: str, value: str) -> None:
-        if self.server is not proxy or name != MARK:
-            usual(self, name, value)
-
-    return send_header
 
 
 def test_both_ends_speak_of_one_header() -> None:
