@@ -39,7 +39,7 @@ REFUSED = {
         "--by: the rows of table3 are those of the paper",
     ),
     "resamples of counts": ("answers --corpus c --layout table2 --resamples 9", "--resamples: table2 counts"),
-    "scores of counts": ("answers --corpus c --layout table2 --lenient", "--score: table2 counts questions"),
+    "scores of counts": ("answers --corpus c --layout table2 --lenient", "--lenient: table2 counts"),
     "a threshold of nothing": (
         "cascade --corpus c --threshold 0.5",
         "--threshold: it goes with --success turn_score",

@@ -73,8 +73,9 @@ class Command(DatabaseCommand):
         if options["layout"] not in ("", REPORT):
             refuse_unused(options, ["by"], f"the rows of {options['layout']} are those of the paper")
         if options["layout"] == TABLE2:
-            unread = ["score", "judge", "resamples", "seed", "level"]
-            refuse_unused(options, unread, "table2 counts questions, and scores no answer")
+            rules = {rule: options["score"] == rule for rule in ("strict", "lenient")}
+            unread = [*rules, "judge", "resamples", "seed", "level"]
+            refuse_unused({**options, **rules}, unread, "table2 counts questions, and scores no answer")
         try:
             made = _made(options)
         except CalibrationError as error:
