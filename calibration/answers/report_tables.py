@@ -24,7 +24,7 @@ MEANS = (
 
 def accuracy(rows: Sequence[RowFigures]) -> Table:
     """Accuracy beside the two rules, the oracle, and what needs no memory."""
-    is_same = all(_n(row.on_shared) == _n(row.accuracy) for row in rows)
+    is_same = all(_n_answers(row.on_shared) == _n_answers(row.accuracy) for row in rows)
     heads = (
         "Accuracy",
         *([] if is_same else ["On shared questions"]),
@@ -53,7 +53,7 @@ def accuracy(rows: Sequence[RowFigures]) -> Table:
     ]
     notes = (
         MEANS,
-        *([] if is_same else [_compared(rows)]),
+        *([] if is_same else [_comparison_note(rows)]),
         f"Guessing among five letters is right by {CHANCE:.2f}; always (E) is what choosing (E) throughout "
         "would reach on the questions that were asked.",
         "Below the oracle: paired over the questions that the oracle of the same model was asked too.",
@@ -61,14 +61,17 @@ def accuracy(rows: Sequence[RowFigures]) -> Table:
     return Table("accuracy", "Accuracy", heads, tuple(lines), notes)
 
 
-def _n(figure: Figure) -> int:
+def _n_answers(figure: Figure) -> int:
     """How many answers a figure is of, those included of which it is not known whether they are right."""
     return (figure.result.n_items or 0) + figure.result.n_missing
 
 
-def _compared(rows: Sequence[RowFigures]) -> str:
-    """What the rows, which were not asked the same, can be compared by."""
-    n_asked, n_shared = (sum(_n(row.accuracy) for row in rows), sum(_n(row.on_shared) for row in rows))
+def _comparison_note(rows: Sequence[RowFigures]) -> str:
+    """Say by which figure rows that were not asked the same are compared."""
+    n_asked, n_shared = (
+        sum(_n_answers(row.accuracy) for row in rows),
+        sum(_n_answers(row.on_shared) for row in rows),
+    )
     if not n_shared:
         return "No question was asked in every row, in the same trial: the rows are not to be compared."
     return (
