@@ -7,7 +7,6 @@ Behind a proxy that calls one otherwise it is known by a header of its replies, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 MARK = "(fake model)"
 """In the name of every rater that asks one."""
@@ -17,7 +16,6 @@ BEGINNING = "fake"
 
 ENDPOINT = "fake model (for trying out)"
 """The endpoint that the demo makes."""
-
 
 HEADER = "X-Concord-Fake-Model"
 """Of every response of a fake model. Proxies pass it on, some with a prefix."""
@@ -38,14 +36,6 @@ def requested_name(model: str) -> str:
 def has_mark(headers: Iterable[str]) -> bool:
     """Whether the names of a response's headers say that a fake model answered."""
     return any(name.casefold().endswith(HEADER.casefold()) for name in headers)
-
-
-def earlier_port() -> int:
-    """Return the port at which the demo's fake model answered last, 0 where there was none."""
-    from jobs.models import Endpoint  # the models import this
-
-    address = Endpoint.objects.filter(name=ENDPOINT).values_list("base_url", flat=True).first()
-    return urlsplit(address or "").port or 0
 
 
 def is_fake(model: str) -> bool:

@@ -94,7 +94,8 @@ def _targets(bench: Bench, answers: Mapping[int, list[list[Any]]]) -> list[dict[
     )
     whole = [row.continuation_id for row in rows if row.item_id is None]
     inside: dict[int, list[int]] = defaultdict(list)
-    for pk, continuation in Item.objects.filter(continuation__in=whole).values_list("pk", "continuation"):
+    owned = Item.objects.filter(continuation__in=whole).order_by("pk")
+    for pk, continuation in owned.values_list("pk", "continuation"):
         inside[continuation].append(pk)
     return [
         {

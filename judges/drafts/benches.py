@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
+from operator import itemgetter
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -13,6 +14,7 @@ from annotation.corpora import splits
 from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item, Label, Question, Rater
 from annotation.models.corpora import ITEM_CLUSTER
+from annotation.text.item_keys import item_key
 from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget
@@ -153,30 +155,39 @@ def available(bench: Bench) -> int:
     return len(_pool(bench))
 
 
-def _pool(bench: Bench) -> dict[Target, str]:
-    """Return every target of dev with its cluster."""
+def _pool(bench: Bench) -> dict[Target, tuple[str, str]]:
+    """Return every target of dev with its cluster and its key."""
     protocol, chosen = protocol_of(bench), selection(bench)
     if protocol.covers == WHOLE:
         kinds = protocol.item_kinds()
-        wanted = continuations(chosen).filter(items__kind__in=kinds).distinct().order_by("pk")
-        return {(pk, None): cluster for pk, cluster in wanted.values_list("pk", "dialogue__cluster")}
-    rows = items(chosen, protocol.covers).order_by("pk")
-    found = rows.annotate(own=ITEM_CLUSTER).values_list("continuation_id", "pk", "own")
-    return {(continuation, item): cluster for continuation, item, cluster in found}
+        whole = continuations(chosen).filter(items__kind__in=kinds).distinct().order_by("pk")
+        columns = whole.values_list("pk", "dialogue__cluster", "dialogue__key", "key")
+        return {
+            (pk, None): (cluster, item_key(dialogue, key, None)) for pk, cluster, dialogue, key in columns
+        }
+    rows = items(chosen, protocol.covers).order_by("pk").annotate(own=ITEM_CLUSTER)
+    columns = rows.values_list(
+        "continuation_id", "pk", "own", "continuation__dialogue__key", "continuation__key", "turn__position"
+    )
+    return {
+        (continuation, pk): (cluster, item_key(dialogue, key, turn))
+        for continuation, pk, cluster, dialogue, key, turn in columns
+    }
 
 
-def order(pool: Iterable[tuple[Target, str]], seed: int) -> list[Target]:
-    """Return targets in the order in which they are drawn: one of every cluster, then a second of each ...
+def order(pool: Iterable[tuple[Target, tuple[str, str]]], seed: int) -> list[Target]:
+    """Return targets, each with its cluster and key, in the order in which they are drawn.
 
-    Clusters, and targets within a cluster, stand in an order that the seed, their names and ids decide.
+    One of every cluster comes first, then a second of each ... The seed and the keys decide the order of
+    clusters, and of targets within one, so that the same corpus gives the same draw wherever it is loaded.
     """
-    by_cluster: dict[str, list[Target]] = defaultdict(list)
-    for target, cluster in pool:
-        by_cluster[cluster].append(target)
+    by_cluster: dict[str, list[tuple[str, Target]]] = defaultdict(list)
+    for target, (cluster, key) in pool:
+        by_cluster[cluster].append((_place(seed, key), target))
     clusters = sorted(by_cluster, key=lambda cluster: _place(seed, cluster))
-    within = {name: sorted(rows, key=lambda row: _place(seed, str(row))) for name, rows in by_cluster.items()}
-    longest = max((len(rows) for rows in within.values()), default=0)
-    return [within[name][turn] for turn in range(longest) for name in clusters if turn < len(within[name])]
+    within = [[target for _, target in sorted(by_cluster[name], key=itemgetter(0))] for name in clusters]
+    longest = max(map(len, within), default=0)
+    return [targets[turn] for turn in range(longest) for targets in within if turn < len(targets)]
 
 
 def _answered(bench: Bench) -> set[Target]:
@@ -214,8 +225,8 @@ def grow(bench: Bench, wanted: int | None) -> list[BenchTarget]:
         return drawn[:wanted]
     known = {(target.continuation_id, target.item_id) for target in drawn}
     pool, answered = _pool(bench), _answered(bench)
-    first = [(target, cluster) for target, cluster in pool.items() if target in answered]
-    rest = [(target, cluster) for target, cluster in pool.items() if target not in answered]
+    first = [(target, known_by) for target, known_by in pool.items() if target in answered]
+    rest = [(target, known_by) for target, known_by in pool.items() if target not in answered]
     ordered = [*order(first, bench.seed), *order(rest, bench.seed)]
     fresh = [target for target in ordered if target not in known]
     missing = len(fresh) if wanted is None else wanted - len(drawn)

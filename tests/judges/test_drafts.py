@@ -55,6 +55,25 @@ def test_targets_are_of_dev_spread_over_clusters_and_only_ever_grow() -> None:
     assert {target.continuation.dialogue.cluster for target in whole} == dev(bench)
 
 
+@pytest.mark.parametrize("protocol", [PROTOCOL, "cpdscore_detail"])
+def test_the_same_corpus_gives_the_same_draw_wherever_it_is_loaded(protocol: str) -> None:
+    draws = []
+    for name in ("here", "there"):
+        corpus = small_corpus(6)
+        splits.draw(corpus=corpus, by=None)
+        bench = benches.open_bench(by=None, name=name, protocol=protocol, corpus=corpus)
+        with transaction.atomic():
+            targets = benches.grow(bench, None)
+        draws.append(
+            [
+                (target.continuation.dialogue.key, target.item and target.item.turn.position)
+                for target in targets
+            ]
+        )
+    assert draws[0] == draws[1]
+    assert draws[0] != sorted(draws[0])
+
+
 def test_the_database_refuses_a_target_of_test_and_a_label_of_a_draft(fake: FakeLLM) -> None:
     bench = bench_of()
     other = bench.corpus.dialogues.exclude(cluster__in=dev(bench)).first()

@@ -63,7 +63,7 @@ def test_a_corpus_is_hashed_once_for_all_metrics_that_learn(monkeypatch) -> None
     factories.dialogue(corpus, turns=3)
     read: list[int] = []
     monkeypatch.setattr(
-        "judges.rating.learning.contents", lambda pk, split: read.append(pk) or contents(pk, split)
+        "judges.rating.learning.contents", lambda pk, *of: read.append(pk) or contents(pk, *of)
     )
     plans = metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
     assert read == [corpus.pk]

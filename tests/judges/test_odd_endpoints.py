@@ -108,10 +108,10 @@ def test_one_odd_endpoint_keeps_no_other_from_being_tested(
 ) -> None:
     ask = probing._ask
 
-    async def breaking(endpoint: Endpoint) -> object:
+    async def breaking(endpoint: Endpoint, fakes: set[int]) -> object:
         if endpoint.name == "a defect":
             raise TypeError("not this one")
-        return await ask(endpoint)
+        return await ask(endpoint, fakes)
 
     monkeypatch.setattr(probing, "_ask", breaking)
     now = timezone.now()

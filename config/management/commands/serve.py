@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management import call_command
@@ -80,10 +81,12 @@ class Command(BaseCommand):
 
         Its address is part of who its judges are: elsewhere they would be others.
         """
-        from jobs.fake_models import earlier_port  # the apps are loaded by now
+        from jobs.fake_models import ENDPOINT  # the apps are loaded by now
+        from jobs.models import Endpoint
 
+        earlier = Endpoint.objects.filter(name=ENDPOINT).values_list("base_url", flat=True).first()
         try:
-            listening = listen(FAKE_MODEL_HOST, earlier_port())
+            listening = listen(FAKE_MODEL_HOST, urlsplit(earlier or "").port or 0)
         except OSError:
             listening = listen(FAKE_MODEL_HOST, 0)
         port = listening.getsockname()[1]
