@@ -161,9 +161,11 @@ def _pool(bench: Bench) -> dict[Target, tuple[str, str]]:
     if protocol.covers == WHOLE:
         kinds = protocol.item_kinds()
         whole = continuations(chosen).filter(items__kind__in=kinds).distinct().order_by("pk")
-        columns = whole.values_list("pk", "dialogue__cluster", "dialogue__key", "key")
         return {
-            (pk, None): (cluster, item_key(dialogue, key, None)) for pk, cluster, dialogue, key in columns
+            (pk, None): (cluster, item_key(dialogue, key, None))
+            for pk, cluster, dialogue, key in whole.values_list(
+                "pk", "dialogue__cluster", "dialogue__key", "key"
+            )
         }
     rows = items(chosen, protocol.covers).order_by("pk").annotate(own=ITEM_CLUSTER)
     columns = rows.values_list(
