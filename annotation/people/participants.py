@@ -161,6 +161,7 @@ def join(*, link: JoinLink, who: Came, browser: str) -> Joined:
     participant's browser. An id that is known comes in as the campaign's `join_proof` says: a browser that
     is not confirmed gets a code instead of the account. Raises JoinRefused.
     """
+    campaigns.locked(link.campaign)  # one after the other, by whichever links: nobody is two participants
     link = JoinLink.objects.select_for_update(of=("self",)).select_related("campaign__corpus").get(pk=link.pk)
     if not who.participant:
         raise JoinRefused("Give your participant id.", "participant")
@@ -182,19 +183,15 @@ def join(*, link: JoinLink, who: Came, browser: str) -> Joined:
         raise JoinRefused("Nobody can join at the moment. Come back later.")
     if link.most is not None and link.participants.count() >= link.most:
         raise JoinRefused(FULL)
-    try:
-        with transaction.atomic():
-            person = _account()
-            participant = Participant.objects.create(
-                link=link,
-                campaign=link.campaign,
-                user=person,
-                external_id=who.participant,
-                study_id=who.study,
-                session_id=who.session,
-            )
-    except IntegrityError:  # they came by another link at this moment: they are known now
-        return join(link=link, who=who, browser=browser)
+    person = _account()
+    participant = Participant.objects.create(
+        link=link,
+        campaign=link.campaign,
+        user=person,
+        external_id=who.participant,
+        study_id=who.study,
+        session_id=who.session,
+    )
     ParticipantBrowser.objects.create(
         participant=participant,
         secret=_hashed(browser),

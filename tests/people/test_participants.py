@@ -26,6 +26,7 @@ from annotation.people import campaign_roles, links, participants, tokens
 from annotation.people.errors import JoinRefused, LinkRefused, RoleRefused, TokenRefused
 from config.models import Event
 from tests import factories
+from tests.config.test_emptying import wait_until_it_waits
 
 pytestmark = pytest.mark.django_db
 PROLIFIC = {"PROLIFIC_PID": "5f1", "STUDY_ID": "s1", "SESSION_ID": "z1"}
@@ -297,17 +298,12 @@ def test_who_comes_by_two_links_at_once_is_one_participant_and_nobody_fails() ->
     dialogue = factories.dialogue(factories.corpus())
     campaign = factories.campaign(dialogue.corpus, by=by)
     links = [participants.make_link(by=by, campaign=campaign, name=name) for name in ("one", "two")]
-    together, joined = threading.Barrier(2), []
-    known = participants.Participant.objects.filter
+    joined, make_account = [], participants._account
 
-    def first_come(*args: Any, **named: Any) -> Any:
-        """Find nobody at first: both look before either has come."""
-        rows = known(*args, **named)
-        if "external_id" in named and threading.current_thread().name == "come":
-            threading.current_thread().name = "looked"
-            rows = rows.none()
-            together.wait(timeout=20)
-        return rows
+    def slowly() -> User:
+        """Make the account of who comes first once the other one is there too."""
+        wait_until_it_waits()
+        return make_account()
 
     def join(link: JoinLink) -> None:
         try:
@@ -317,8 +313,8 @@ def test_who_comes_by_two_links_at_once_is_one_participant_and_nobody_fails() ->
         finally:
             connections.close_all()
 
-    with mock.patch.object(participants.Participant.objects, "filter", first_come):
-        threads = [threading.Thread(target=join, args=(link,), name="come") for link in links]
+    with mock.patch.object(participants, "_account", slowly):
+        threads = [threading.Thread(target=join, args=(link,)) for link in links]
         for thread in threads:
             thread.start()
         for thread in threads:
