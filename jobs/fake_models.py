@@ -20,6 +20,7 @@ ENDPOINT = "fake model (for trying out)"
 HEADER = "X-Concord-Fake-Model"
 """Of every response of a fake model. Proxies pass it on, some with a prefix."""
 
+_ENDING = HEADER.casefold()
 _ALIAS = "fake model as "
 
 
@@ -35,7 +36,7 @@ def requested_name(model: str) -> str:
 
 def has_mark(headers: Iterable[str]) -> bool:
     """Whether the names of a response's headers say that a fake model answered."""
-    return any(name.casefold().endswith(HEADER.casefold()) for name in headers)
+    return any(name.casefold().endswith(_ENDING) for name in headers)
 
 
 def is_fake(model: str) -> bool:

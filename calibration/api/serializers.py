@@ -98,6 +98,14 @@ class ExportPartSerializer(serializers.Serializer[Any]):
     part = serializers.ChoiceField(choices=PARTS, required=False, default="")
     purpose = Text(max_length=500, required=False, default="")
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a purpose that nothing is opened for."""
+        if attrs.get("purpose") and attrs.get("part") not in ("test", "all"):
+            raise serializers.ValidationError(
+                {"purpose": ["A purpose is for part test or all: no other is opened."]}
+            )
+        return attrs
+
 
 class LabelExportSerializer(PlaceSerializer, ExportPartSerializer):
     """A corpus or campaign, and the part of it that is taken out."""

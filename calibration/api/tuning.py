@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from annotation.corpora import splits
 from annotation.models import Corpus
 from calibration.api.exports import response_of
+from calibration.api.serializers import ExportPartSerializer
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
 from calibration.exports import tuning
@@ -51,12 +52,11 @@ def _field(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
     )
 
 
-class SftSerializer(serializers.Serializer[Any]):
+class SftSerializer(ExportPartSerializer):
     """A corpus, the part of it that is taken out (and what for where that is test), the settings."""
 
     corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
     part = serializers.ChoiceField(choices=list(tuning.CHOICES), required=False, default="", allow_blank=True)
-    purpose = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add the generator's settings."""

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from django.db import connection
 
 from jobs.models import Call
-from jobs.queue import open_requests
 
 _COLUMNS = {
     "state": "text",
@@ -37,6 +36,7 @@ _COLUMNS = {
     "reasoning": "text",
 }
 _SAVE = f"""
+WITH heard AS (DELETE FROM jobs_openrequest WHERE call_id = ANY(%s))
 UPDATE jobs_call c
    SET lease_expires = NULL, worker = '', reserved_tokens = NULL, reserved_cost = NULL,
        flags = g.flags::jsonb, logprobs = g.logprobs::jsonb,
@@ -50,10 +50,10 @@ UPDATE jobs_call c
 
 
 def save(calls: Sequence[Call]) -> None:
-    """Write the calls' results and end their leases."""
+    """Write the calls' results and end their leases; their requests are open no more."""
     columns = [[getattr(call, name) for call in calls] for name in _COLUMNS]
     flags = [json.dumps(call.flags) for call in calls]
     logprobs = [None if call.logprobs is None else json.dumps(call.logprobs) for call in calls]
     with connection.cursor() as cursor:
-        cursor.execute(_SAVE, [[call.pk for call in calls], flags, logprobs, *columns])
-    open_requests.forget([call.pk for call in calls])
+        ids = [call.pk for call in calls]
+        cursor.execute(_SAVE, [ids, ids, flags, logprobs, *columns])

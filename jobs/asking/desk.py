@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 GRACE = 5.0
 """Seconds that requests under way may take to end once the worker is told to stop."""
-_GATHER = 0.01
+_GATHER = 0.02
 _TICK = 0.1
 _SWITCH = 0.001
 """Seconds after which a thread hands on the interpreter: at the usual 5 ms a busy loop of requests holds up
@@ -125,7 +125,9 @@ class Desk:
     async def _ask_on_probation(self, job: Asked, lane: Lane) -> Outcome:
         """Ask; of a run without any answer yet only a few at once, and none once it was refused too often."""
         run, call = job.call.run_id, job.call.pk
-        probation = self.probations.setdefault(run, Probation(passed=run in self.taker.answered))
+        probation = self.probations.get(run)
+        if probation is None:
+            probation = self.probations[run] = Probation(passed=run in self.taker.answered)
         if not await probation.enter():
             self.probations.pop(run, None)  # where it goes on all the same, it begins anew
             return Outcome(call, "again", unbegun=True)

@@ -101,16 +101,16 @@ class Taker:
         self.heart.hold(ids)
         if not ids:
             return []
-        self._note_answered(ids)
-        found = cache.looked_up(cache.hashed([_in_its_place(job) for job in self.prepared(ids)]))
+        prepared = self.prepared(ids)
+        self._note_answered({job.call.run_id for job in prepared})
+        found = cache.looked_up(cache.hashed([_in_its_place(job) for job in prepared]))
         kept, given_back = budgets.within_caps(found, self.heart.name)
         self.heart.let_go(given_back)
         return kept
 
-    def _note_answered(self, ids: Sequence[int]) -> None:
-        begun = set(Call.objects.filter(pk__in=ids).values_list("run", flat=True)) - self.answered
-        if begun:
-            self.answered |= refusals.answered(begun)
+    def _note_answered(self, runs: set[int]) -> None:
+        if unknown := runs - self.answered:
+            self.answered |= refusals.answered(unknown)
 
     def prepared(self, ids: Sequence[int]) -> list[Asked]:
         """Let each kind of run make its calls ready."""

@@ -20,7 +20,8 @@ from jobs.queue import open_requests, timing
 
 _CLAIM = """
 WITH ready AS (
-  SELECT c.id FROM jobs_call c JOIN jobs_run r ON r.id = c.run_id
+  SELECT c.id, r.state = 'queued' OR r.started_at IS NULL AS is_first
+    FROM jobs_call c JOIN jobs_run r ON r.id = c.run_id
    WHERE c.state = 'pending' AND r.queue = %s AND r.state IN ('queued', 'running') AND r.mode = %s
      AND r.endpoint_id IS NOT DISTINCT FROM %s AND (%s::bigint[] IS NULL OR r.id = ANY(%s))
      AND (c.not_before IS NULL OR c.not_before <= now())
@@ -29,7 +30,7 @@ UPDATE jobs_call c
    SET state = 'leased', worker = %s, attempts = c.attempts + 1, not_before = NULL, batch_id = NULL,
        reserved_tokens = NULL, reserved_cost = NULL,
        lease_expires = now() + make_interval(secs => %s)
-  FROM ready WHERE c.id = ready.id RETURNING c.id, c.run_id
+  FROM ready WHERE c.id = ready.id RETURNING c.id, c.run_id, ready.is_first
 """
 
 _RENEW = """
@@ -61,10 +62,10 @@ def claim(
         cursor.execute(_CLAIM, values)
         rows = cursor.fetchall()
     # Not in one transaction with the claim: others lock the run first and then its calls.
-    begun = {run for _, run in rows}
-    Run.objects.filter(pk__in=begun, state=Run.State.QUEUED).update(state=Run.State.RUNNING)
-    Run.objects.filter(pk__in=begun, started_at=None).update(started_at=timezone.now())
-    return sorted(pk for pk, _ in rows)
+    if begun := {run for _, run, is_first in rows if is_first}:
+        Run.objects.filter(pk__in=begun, state=Run.State.QUEUED).update(state=Run.State.RUNNING)
+        Run.objects.filter(pk__in=begun, started_at=None).update(started_at=timezone.now())
+    return sorted(pk for pk, _, _ in rows)
 
 
 def lanes(queue: str, only: Sequence[int] | None = None) -> list[int | None]:

@@ -1,6 +1,7 @@
 """Requests that are under way: noted before they are sent, so that those of a lost worker count as sent.
 
-What a lost reply took nobody knows; it counts with the estimate that was noted with its request.
+What a lost reply took nobody knows; it counts with the estimate that was noted with its request. A note goes
+with its call's result (`jobs.asking.bulk_writes`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ SELECT g.id, 1, g.tokens_in, g.tokens_out
     ON CONFLICT (call_id) DO UPDATE
    SET requests = o.requests + 1, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out
 """
-_FORGET = "DELETE FROM jobs_openrequest WHERE call_id = ANY(%s)"
 _COUNT_LOST = """
 WITH lost AS (DELETE FROM jobs_openrequest WHERE call_id = ANY(%s) RETURNING *)
 UPDATE jobs_call c
@@ -43,12 +43,6 @@ def note(requests: Sequence[tuple[int, int, int]]) -> None:
         if is_new:
             cursor.execute("SET synchronous_commit = off")
         cursor.execute(_NOTE, [list(column) for column in zip(*requests, strict=True)])
-
-
-def forget(calls: Collection[int]) -> None:
-    """Delete the notes of calls whose results are written, in the same transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute(_FORGET, [list(calls)])
 
 
 def count_lost(calls: Collection[int]) -> None:

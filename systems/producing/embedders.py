@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import openai
 
-from jobs.endpoints.client import TROUBLE, CallError, openai_client, transport_error
+from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_client, transport_error
+from jobs.endpoints.learning import remember
+from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
 from judges.material.embedding_store import DatabaseStore
 from judges.material.metric_tools import tools
@@ -75,7 +77,12 @@ def prepare(name: str, texts: Iterable[str]) -> None:
         endpoint = _endpoint(name)
         missing = Stored(endpoint).missing(texts)
         for part in _parts(missing, AT_ONCE * MOST_REQUESTS):
-            _keep(endpoint, part, asyncio.run(_asked(endpoint, part)))
+            try:
+                rows = asyncio.run(_asked(endpoint, part))
+            except FakeModelAnswers as refused:
+                remember({}, [endpoint.pk])
+                raise SystemsError(f"embedder: {refused}") from None
+            _keep(endpoint, part, rows)
         return
     try:
         tools().embed.prepare(texts)
@@ -86,7 +93,7 @@ def prepare(name: str, texts: Iterable[str]) -> None:
 def name_of(endpoint: Endpoint) -> str:
     """Return under what name an endpoint's vectors are kept: its own, its model's and its server's."""
     server = " ".join(endpoint.server.values())
-    whole = f"{endpoint.name}: {endpoint.model} at {server}"
+    whole = f"{endpoint.name}: {endpoint.answering_model} at {server}"
     return whole if len(whole) <= 200 else f"{whole[:167]} {text_hash(whole)[:32]}"
 
 
@@ -115,9 +122,10 @@ async def _asked(endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
 
 async def _request(client: openai.AsyncOpenAI, endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
     try:
-        answer = await client.embeddings.create(
+        raw = await client.embeddings.with_raw_response.create(
             model=endpoint.model, input=list(texts), encoding_format="float"
         )
+        answer = raw.parse()
     except openai.APIStatusError as error:
         raise SystemsError(
             f"embedder: {endpoint.name} refused to embed: HTTP {error.status_code}. Choose an endpoint whose "
@@ -126,6 +134,8 @@ async def _request(client: openai.AsyncOpenAI, endpoint: Endpoint, texts: Sequen
     except TROUBLE as error:
         named = transport_error(error, endpoint, client.api_key)
         raise SystemsError(f"embedder: {endpoint.name}: {named}") from None
+    if has_mark(raw.headers) and not is_fake(endpoint.answering_model):
+        raise FakeModelAnswers(endpoint, endpoint.model)
     rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
     if len(rows) != len(texts) or len({len(row) for row in rows}) != 1:
         raise SystemsError(f"embedder: {endpoint.name} gave {len(rows)} vectors for {len(texts)} texts.")

@@ -8,7 +8,6 @@ import re
 import threading
 from datetime import timedelta
 from ipaddress import ip_network
-from typing import Any
 from unittest import mock
 
 import pytest

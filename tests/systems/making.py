@@ -13,7 +13,7 @@ from annotation.models import Corpus
 from annotation.records import Dialogue
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.responses import Response, failure
-from demo.fake_model.server import LocalServer
+from demo.fake_model.server import MARKED, LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
 from systems.benchmarks.lines import line
@@ -59,6 +59,10 @@ class Served:
         self.asked += 1
         self.prompts.append("\n".join(str(one["content"]) for one in body.get("messages", ())))
         return self.asked
+
+    def says_that_it_is_fake(self) -> None:
+        """From now on every response has the mark of a fake model."""
+        self._server.headers.update(MARKED)
 
     def endpoint(self, **fields: Any) -> Endpoint:
         """An endpoint that asks it."""

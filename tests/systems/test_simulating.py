@@ -243,6 +243,21 @@ def test_an_embedder_that_fails_stops_it_and_nothing_is_embedded_twice(
     assert brought_on(actions.go_on(by=None, simulation=held)).state == "done"
 
 
+def test_a_fake_embedder_behind_an_alias_stops_it_and_then_says_so(model: Served, asked: QuestionSet) -> None:
+    model.endpoint()
+    model.says_that_it_is_fake()
+    alias = "text-embedding-3-small"
+    Endpoint.objects.create(name="vectors", model=alias, base_url=model.url, allow_private=True)
+    settings = {"memory": "utterance", "retriever": "embedding", "embedder": "vectors"}
+    held = simulate(asked, Endpoint.objects.get(name="fake"), **settings)
+    assert held.state == "stuck"
+    assert f"a fake model answers under the name {alias}" in held.error
+    assert not Embedding.objects.exists()
+    assert brought_on(actions.go_on(by=None, simulation=held)).state == "done"
+    names = set(Embedding.objects.values_list("model", flat=True))
+    assert [name.partition(" at ")[0] for name in names] == [f"vectors: fake model as {alias}"]
+
+
 def test_failed_calls_are_missing_answers_and_no_failed_trials(model: Served, asked: QuestionSet) -> None:
     model.refuses = lambda number, text: draw(0, "refused", text) < 0.4
     held = simulate(asked, model.endpoint(), trials=3)

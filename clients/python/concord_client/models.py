@@ -3591,9 +3591,9 @@ SftPartEnum: TypeAlias = Literal["training", "evaluation", "dev", "test", "all"]
 
 class SftRequest(TypedDict, total=False):
     """A corpus, the part of it that is taken out (and what for where that is test), the settings."""
-    corpus: Required[int]
     part: SftPartEnum | BlankEnum
     purpose: str
+    corpus: Required[int]
     prompting: PromptingEnum
     turns_per_call: int
     turns: int
