@@ -98,13 +98,11 @@ class ExportPartSerializer(serializers.Serializer[Any]):
     part = serializers.ChoiceField(choices=PARTS, required=False, default="")
     purpose = Text(max_length=500, required=False, default="")
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate_purpose(self, purpose: str) -> str:
         """Refuse a purpose that nothing is opened for."""
-        if attrs.get("purpose") and attrs.get("part") not in ("test", "all"):
-            raise serializers.ValidationError(
-                {"purpose": ["A purpose is for part test or all: no other is opened."]}
-            )
-        return attrs
+        if purpose and self.initial_data.get("part") not in ("test", "all"):
+            raise serializers.ValidationError("A purpose is for part test or all: no other is opened.")
+        return purpose
 
 
 class LabelExportSerializer(PlaceSerializer, ExportPartSerializer):

@@ -80,7 +80,9 @@ def extreme(
         return extreme_orders(x, y, partners) if is_bijective else _concordant(x, y, partners)
     if correlation == "spearman":
         x, y = _ranks(x), _ranks(y)
-    values, observed = (np.abs(_pearson(x, y, places)) for places in (partners, np.arange(len(x))[None]))
+    values, observed = (
+        np.abs(_pearson(x, y, places, is_bijective)) for places in (partners, np.arange(len(x))[None])
+    )
     return int((~(values < observed[0] - ROUNDING)).sum())
 
 
@@ -104,19 +106,26 @@ def _concordant(x: Floats, y: Floats, partners: Ints) -> int:
     return sum(share(places) >= observed - ROUNDING for places in partners)
 
 
-def _pearson(x: Floats, y: Floats, partners: Ints) -> Floats:
+def _pearson(x: Floats, y: Floats, partners: Ints, is_bijective: bool) -> Floats:
     """Return Pearson's r of x and the y it meets, a value a permutation; NaN where it is undefined."""
     sides = *_filled(x), *_filled(y)
     step = max(1, AT_ONCE // len(x))
-    parts = [_met_pearson(*sides, partners[at : at + step]) for at in range(0, len(partners), step)]
+    parts = [
+        _met_pearson(*sides, partners[at : at + step], is_bijective) for at in range(0, len(partners), step)
+    ]
     return np.concatenate(parts)
 
 
-def _met_pearson(a: Floats, has_a: Floats, b: Floats, has_b: Floats, partners: Ints) -> Floats:
+def _met_pearson(
+    a: Floats, has_a: Floats, b: Floats, has_b: Floats, partners: Ints, is_bijective: bool
+) -> Floats:
     met = b[partners]
     if has_a.all() and has_b.all():
         n, x_sum, xx = (np.full(len(met), total) for total in (float(len(a)), a.sum(), _dot(a, a)))
-        y_sum, yy = met.sum(axis=1), np.einsum("pv,pv->p", met, met)
+        if is_bijective:  # every y is met once, in whatever order
+            y_sum, yy = (np.full(len(met), total) for total in (b.sum(), _dot(b, b)))
+        else:
+            y_sum, yy = met.sum(axis=1), np.einsum("pv,pv->p", met, met)
     else:
         present = has_b[partners]
         n, x_sum, xx = (_dot(present, side) for side in (has_a, a, a * a))

@@ -103,7 +103,7 @@ def test_over_http_test_needs_post_and_a_purpose(api: APIClient, rated: World, s
     assert api.get(address, where | {"part": "test", "purpose": "x"}).status_code == 400
     assert api.post(address, where | {"part": "test"}, format="json").status_code == 400
     unused = api.post(address, where | {"part": "dev", "purpose": "the paper"}, format="json")
-    assert unused.json() == {"purpose": ["A purpose is for part test or all: no other is opened."]}
+    assert unused.json()["fields"] == {"purpose": ["A purpose is for part test or all: no other is opened."]}
     assert not TestLook.objects.exists()
     body = where | {"part": "test", "purpose": "the paper"}
     assert {row["part"] for row in _rows(api.post(address, body, format="json"))} == {"test"}

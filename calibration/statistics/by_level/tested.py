@@ -8,7 +8,7 @@ have in common stays together, so that the test holds its level however alike th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -26,6 +26,7 @@ DENSE = 0.8
 CROSSED = 0.5
 """Share of systems x clusters that there are from which on both are exchanged; else clusters of systems."""
 AT_ONCE = 2_000_000  # values of relabelled sides held at a time
+MOST_KEPT = 30_000_000  # values of draws that are kept for further rows
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,7 @@ class Permutations:
     wanted: int
     seed: int
     _orders: dict[int, Orders] = field(default_factory=dict, repr=False)
+    _draws: dict[bytes, list[Ints]] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def systems(self, x: Floats, y: Floats, wanted: Sequence[Correlation]) -> dict[Correlation, Tested]:
@@ -207,7 +209,8 @@ class Permutations:
             x, y, unit = pair.x.units, pair.y.units, np.arange(len(units))
             position = np.zeros_like(unit)
         both = ~np.isnan(x) & ~np.isnan(y)
-        if both.mean() < DENSE:
+        is_whole = both.mean() >= DENSE
+        if not is_whole:
             x, y, unit, position = x[both], y[both], unit[both], position[both]
         places, order = Places.of(units, unit, position)
         relabelling = Relabelling(places)
@@ -217,13 +220,23 @@ class Permutations:
         if relabelling.has_gaps:
             x, y = np.append(x, np.nan), np.append(y, np.nan)
         counted = dict.fromkeys(wanted, 0)
-        for partners in self._drawn(relabelling, len(x)):
+        draws = self._shared(relabelling, len(x)) if is_whole else self._drawn(relabelling, len(x))
+        for partners in draws:
             for name in wanted:
                 counted[name] += extreme(x, y, name, partners, is_bijective=relabelling.is_bijective)
         return {
             name: self._tested(relabelling.said, Permuted(count, self.wanted, False))
             for name, count in counted.items()
         }
+
+    def _shared(self, relabelling: Relabelling, n: int) -> Iterable[Ints]:
+        """Return the draws for values that rows share, drawn for the first of them where they can be kept."""
+        if self.wanted * n > MOST_KEPT:
+            return self._drawn(relabelling, n)
+        with self._lock:
+            if relabelling.places.key not in self._draws:
+                self._draws[relabelling.places.key] = list(self._drawn(relabelling, n))
+            return self._draws[relabelling.places.key]
 
     def _drawn(self, relabelling: Relabelling, n: int) -> Iterator[Ints]:
         rng = np.random.default_rng(self.seed)
