@@ -39,6 +39,7 @@ T = TypeVar("T")
 GRACE = 5.0
 """Seconds that requests under way may take to end once the worker is told to stop."""
 _GATHER = 0.02
+"""Seconds in which results that come close together are gathered into one write."""
 _TICK = 0.1
 _SWITCH = 0.001
 """Seconds after which a thread hands on the interpreter: at the usual 5 ms a busy loop of requests holds up

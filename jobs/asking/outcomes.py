@@ -150,9 +150,9 @@ def _write(outcomes: Sequence[Outcome], batch: int | None) -> Counts:
     )
     counts = Counts()
     calls = list(rows)
-    of_calls = Run.objects.select_related("rater").in_bulk({call.run_id for call in calls})
+    run_by_id = Run.objects.select_related("rater").in_bulk({call.run_id for call in calls})
     for call in calls:
-        call.run = of_calls[call.run_id]  # one for all its calls: they are hundreds a second
+        call.run = run_by_id[call.run_id]  # one for all its calls: they are hundreds a second
         _apply(call, by_call[call.pk], counts)
     bulk_writes.save(calls)
     counts.labels = _record(calls, by_call)
