@@ -20,7 +20,7 @@ from annotation.corpora import clusters, splits
 from annotation.corpora.parts import part_in, sizes
 from annotation.errors import CampaignRefused, SplitRefused
 from annotation.labels import counts
-from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, SchemeVersion
+from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, Rater, SchemeVersion
 from calibration.adjudication.material import raters_scope
 from calibration.counts.query import CountsQuery
 from calibration.counts.units import failed
@@ -32,16 +32,18 @@ from calibration.exports.transcripts.collecting import _refuse_locked
 from calibration.gold import making as golds
 from calibration.models import Study
 from calibration.profiles.cells import cells_of, metric_labels
-from calibration.reading.calls import calls
+from calibration.profiles.job import Profile, profile_or_job
+from calibration.reading.calls import calls, doubtful
 from calibration.reading.census import census
 from calibration.reading.scope import Scope, items_of, of_campaign, of_corpus, of_study, scope_of, shown_part
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from calibration.studies import inputs
-from jobs.models import Call, Endpoint
+from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
 from judges.material.loading import contents
+from judges.metrics.kit.act_models import FITTED_ON_ITSELF
 from judges.prompt_versions.agreed import agreed
 from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
@@ -421,6 +423,53 @@ def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
         assert [row.calls for row in calls(scope_of(bench, None, part), {run.rater_id: "rules"})] == [
             Call.objects.filter(continuation__dialogue__key__in=keys).count()
         ]
+
+
+def test_failures_and_doubts_are_those_of_the_part(bench: Corpus) -> None:
+    """Of training, of the rest, of dev and of a campaign each its own; the profile's as its figures."""
+    of_judge, of_metric = {}, {}
+    for part in ("", "training"):
+        run = rating.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
+        of_judge[run.rater_id] = "rules"
+        kind = "refusal" if part else "truncated"
+        Call.objects.filter(run=run).update(state=Call.State.FAILED, error_kind=kind)
+        run = rating.start(
+            by=None, plan=metric_plan("dnr", bench), selection=selection_of(corpus="bench", part=part)
+        )
+        of_metric[run.rater_id] = "dnr"
+    finish("metrics")
+    Call.objects.filter(rater__in=of_metric).update(flags=["odd letters", FITTED_ON_ITSELF])
+    split = splits.draw(corpus=bench, by=None)
+    campaign = factories.campaign(bench, name="some", sample_dialogues=2)
+    in_campaign = keys_of(Continuation.objects.filter(task__campaign=campaign), "dialogue")
+    assert len(in_campaign) == 2
+    dev = splits.clusters(split=split, part="dev")
+    parts = {
+        "": (of_corpus(bench), None, EVALUATION, "truncated"),
+        "training": (scope_of(bench, None, "training"), None, TRAINING, "refusal"),
+        "dev": (of_corpus(bench), dev, sorted(dev), "truncated"),
+        "campaign": (of_campaign(campaign), None, in_campaign, "truncated"),
+    }
+    for scope, within, keys, kind in parts.values():
+        about = Call.objects.filter(continuation__dialogue__key__in=keys)
+        (row,) = calls(scope, of_judge, within)
+        n = about.filter(rater__in=of_judge).count()
+        assert (row.calls, row.failed, row.kinds) == (n, n, ((kind, n),))
+        (row,) = doubtful(scope, of_metric, within)
+        assert (row.calls, row.doubtful) == (about.filter(rater__in=of_metric).count(),) * 2
+    shown = profile_or_job(corpus=bench, by=None)
+    assert isinstance(shown, Profile)
+    n = Call.objects.filter(rater__in=of_metric, continuation__dialogue__part="evaluation").count()
+    assert [(doubt.calls, doubt.flagged) for doubt in shown.doubts.values()] == [(n, n)]
+    assert list(shown.learned.values()) == [n]
+    gpt = Rater.objects.get(name="gpt")
+    whole = Call.objects.filter(rater__in=of_judge, error_kind="truncated")
+    Run.objects.filter(pk=whole[0].run_id).update(rater=gpt)
+    study = studies.create(name="dev", corpus=bench, definition={}, by=None)
+    of_dev = [(row.rater, row.failed, row.doubtful) for row in inputs.read(study, "dev").calls]
+    about = Call.objects.filter(continuation__dialogue__key__in=dev)
+    n, doubtful_ones = (about.filter(run__rater__in=raters).count() for raters in ([gpt], of_metric))
+    assert of_dev == [("gpt", n, 0), ("dnr@paper", 0, doubtful_ones)]
 
 
 def asked_about(corpus: Corpus, part: str) -> list[str]:
