@@ -512,23 +512,24 @@ def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
     for part, keys in (("", EVALUATION), ("training", TRAINING)):
         lost = failed(CountsQuery(bench, part=part), raters, questions)
         assert keys_of(Continuation.objects.filter(pk__in=lost), "dialogue") == keys
-        assert [row.calls for row in calls(scope_of(bench, None, part), {run.rater_id: "rules"})] == [
+        assert [row.calls for row in calls(scope_of(bench, None, part), {run.answerer.pk: "rules"})] == [
             Call.objects.filter(continuation__dialogue__key__in=keys).count()
         ]
 
 
 def test_failures_and_doubts_are_those_of_the_part(bench: Corpus) -> None:
     """Of training, of the rest, of dev and of a campaign each its own; the profile's as its figures."""
-    of_judge, of_metric = {}, {}
+    of_judge: dict[int, str] = {}
+    of_metric: dict[int, str] = {}
     for part in ("", "training"):
         run = rating.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
-        of_judge[run.rater_id] = "rules"
+        of_judge[run.answerer.pk] = "rules"
         kind = "refusal" if part else "truncated"
         Call.objects.filter(run=run).update(state=Call.State.FAILED, error_kind=kind)
         run = rating.start(
             by=None, plan=metric_plan("dnr", bench), selection=selection_of(corpus="bench", part=part)
         )
-        of_metric[run.rater_id] = "dnr"
+        of_metric[run.answerer.pk] = "dnr"
     finish("metrics")
     Call.objects.filter(rater__in=of_metric).update(flags=["odd letters", FITTED_ON_ITSELF])
     split = splits.draw(corpus=bench, by=None)
