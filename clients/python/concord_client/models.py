@@ -1959,7 +1959,7 @@ class NewKeyRequest(TypedDict, total=False):
 
 
 class NewMessageRequest(TypedDict, total=False):
-    """What a researcher writes: to annotators by user name, or about a task (a line of it) to its holder.
+    """What a researcher writes: to annotators by pseudonym, or about a task (a line of it) to its holder.
     """
     to: list[str]
     everybody: bool
