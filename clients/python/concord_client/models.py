@@ -854,6 +854,7 @@ class Counts(TypedDict, total=False):
     part: Required[str]
     computed_at: Required[str | None]
     labels_since: Required[bool]
+    calls_since: Required[bool]
     rater: Required[str]
     kind: Required[str]
     simulated: Required[bool]
