@@ -37,7 +37,7 @@ def send(client: Client, address: str, **body: object) -> str:
 
 def work_on(client: Client, campaign: Campaign, told: dict[str, str]) -> set[str]:
     """Do everything with every task, over the page and over HTTP in turn; return the occasions met."""
-    occasions = set()
+    occasions: set[str] = set()
     while True:
         told["next"] = send(client, f"/api/v1/work/{campaign.pk}/next/")
         task = json.loads(told["next"])["task"]
