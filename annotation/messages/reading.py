@@ -93,14 +93,16 @@ def on_screen(
     """Return the threads that belong beside a task: about it, or about a turn shown in it.
 
     Each has its `line` (None: about the task as a whole), counted from 1, and its messages. Two queries. A
-    repeat does not show those about the task that it repeats: that would tell what it is.
+    repeat does not show those about the task that it repeats, nor that task those about its repeat: it would
+    tell that both are the same.
     """
     lines = {turn: line for line, turn in reversed(list(enumerate(turns, start=1)))}
     rows = Thread.objects.filter(annotator=user, campaign=campaign)
-    again = Assignment.objects.filter(pk=assignment, occasion=Occasion.REPEAT, task=OuterRef("task"))
-    repeated = Assignment.objects.filter(Exists(again), user=user).exclude(pk=assignment)
+    here = Assignment.objects.filter(pk=assignment, task=OuterRef("task"))
+    is_repeat = Q(occasion=Occasion.REPEAT) | Exists(here.filter(occasion=Occasion.REPEAT))
+    same = Assignment.objects.filter(is_repeat, Exists(here), user=user).exclude(pk=assignment)
     rows = rows.filter(Q(assignment=assignment) | Q(turn__in=lines)).order_by("id")
-    rows = rows.exclude(assignment__in=repeated)
+    rows = rows.exclude(assignment__in=same)
     rows = rows.prefetch_related(Prefetch("messages", Message.objects.select_related("by")))
     name = viewer.get_username()
     return [as_json(row, viewer, annotator=name, line=lines.get(row.turn_id or 0)) for row in rows]

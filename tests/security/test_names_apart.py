@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,7 +22,17 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from annotation.campaigns.progress import members
 from annotation.labels.pseudonyms import called
 from annotation.messages import actions as messages
-from annotation.models import Assignment, Campaign, Participant, Thread
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignMember,
+    Label,
+    Participant,
+    Rater,
+    Slot,
+    Task,
+    Thread,
+)
 from annotation.notes import actions as notes
 from annotation.people import campaign_roles, participants
 from annotation.work import actions as labelling
@@ -30,6 +41,7 @@ from calibration.studies import actions as studies
 from config.models import Event
 from tests import factories
 from tests.checks import world
+from tests.security.far_ids import far_ids, models_in
 
 pytestmark = pytest.mark.django_db
 PEOPLE = {"zora-quill": 3, "abel-finch": 4}
@@ -53,7 +65,12 @@ class Lived(NamedTuple):
 
 
 @pytest.fixture
-def lived() -> Lived:
+def lived(db: None) -> Iterator[Lived]:
+    with far_ids():
+        yield live()
+
+
+def live() -> Lived:
     people = [factories.user(name) for name in PEOPLE]
     made = world.campaign(*people, check=2, main=12, check_every=2, repeat_every=3, repeat_after=1)
     made.raters_per_item = 2
@@ -159,6 +176,15 @@ def test_what_holds_a_user_name_holds_no_answer_and_no_pseudonym(lived: Lived) -
     }
 
 
+def test_no_account_number_stands_beside_work_and_no_number_of_work_beside_a_user_name(lived: Lived) -> None:
+    for address, text in told(lived).items():
+        rows = models_in(text)
+        if address.split(" ")[0] in TOLD_BY_NAME:
+            assert not rows & {Rater, Assignment, Label, Task, Slot}, f"{address} tells ids of {rows}"
+        else:
+            assert not rows & {User, CampaignMember}, f"{address} tells ids of {rows}"
+
+
 def test_every_thread_has_one_name_for_researchers_and_another_for_its_annotator(lived: Lived) -> None:
     """About a task or about the campaign, on the page, over HTTP and by command."""
     person = lived.people[0]
@@ -202,11 +228,11 @@ def test_nobody_is_written_to_by_user_name(lived: Lived) -> None:
 
 def test_members_are_listed_without_what_tells_how_much_they_did(lived: Lived) -> None:
     assert {tuple(sorted(member)) for member in members(lived.campaign)} == {
-        ("agreed_at", "agreed_to", "user_id", "username")
+        ("agreed_on", "agreed_to", "user_id", "username")
     }
     whole = lived.client.get(f"/api/v1/campaigns/{lived.campaign.pk}/").json()
     for member in whole["members"]:
-        assert set(member) == {"username", "agreed_to", "agreed_at"}
+        assert set(member) == {"username", "agreed_to", "agreed_on"}
     numbers = {str(row.user_id) for row in Assignment.objects.all()}
     for address in ("submissions", "watch", "held", "checks/results"):
         found = lived.client.get(f"/api/v1/campaigns/{lived.campaign.pk}/{address}/")

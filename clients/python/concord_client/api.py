@@ -352,12 +352,16 @@ class Api(Transport):
         return cast("models.CampaignBatches", self.send("POST", path, keyed=True))
 
     def campaigns_browsers_list(self, campaign: int) -> Iterator[models.ParticipantBrowser]:
-        """The browsers in which participants ask to go on, and which are not confirmed yet."""
+        """The browsers in which participants ask to go on: those that wait, and those that were confirmed.
+        """
         path = f"/campaigns/{self.quoted(campaign)}/browsers/"
         return cast(Iterator[models.ParticipantBrowser], self.pages(path))
 
     def campaigns_browsers_destroy(self, campaign: int, id: int) -> None:
-        """Take a browser from those that wait for a confirmation; one that is confirmed goes on no more.
+        """Dismiss a browser that waits, or take a confirmation back: its participant is signed out
+        everywhere.
+
+        They go on by the link in the browsers that are confirmed still.
         """
         path = f"/campaigns/{self.quoted(campaign)}/browsers/{self.quoted(id)}/"
         self.send("DELETE", path)

@@ -2547,12 +2547,17 @@ class Participant(TypedDict, total=False):
 
 
 class ParticipantBrowser(TypedDict, total=False):
-    """A browser that waits for a confirmation, and the `code` that its participant can tell you."""
+    """A browser that waits for a confirmation, and the `code` that its participant can tell you.
+
+    `confirmed_at` and `confirmed_by` say when and by whom it was confirmed; null while it waits.
+    """
     id: Required[int]
     name: Required[str]
     participant: Required[str]
     code: Required[str]
     asked_at: Required[str]
+    confirmed_at: str | None
+    confirmed_by: Required[str | None]
 
 
 class PatchedAccountChangeRequest(TypedDict, total=False):
