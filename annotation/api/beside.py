@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
@@ -17,7 +19,7 @@ from annotation.errors import NoteRefused, NotTaskHolder
 from annotation.labels.pseudonyms import of_people
 from annotation.messages import actions as messages
 from annotation.messages import reading
-from annotation.models import Assignment, Thread, turn_numbers
+from annotation.models import Assignment, Campaign, Thread, turn_numbers
 from annotation.notes import actions as notes
 from annotation.notes import files
 from annotation.notes.reading import live, notes_on
@@ -104,10 +106,10 @@ def own_threads(request: Request) -> Response:
     viewer = _user(request)
     if request.method == "POST":
         made = messages.ask(by=viewer, **_given(serializers.Question(data=request.data)))
-        return Response(_thread(reading.of_annotator(viewer).get(pk=made.pk), viewer), status=201)
+        return Response(_own_thread(reading.of_annotator(viewer).get(pk=made.pk), viewer), status=201)
     pager = Pages()
     page = pager.paginate_queryset(reading.of_annotator(viewer), request) or []
-    return pager.get_paginated_response([_thread(row, viewer) for row in page])
+    return pager.get_paginated_response([_own_thread(row, viewer) for row in page])
 
 
 @extend_schema(request=serializers.Answer, responses=serializers.ThreadSerializer)
@@ -122,7 +124,7 @@ def own_thread(request: Request, thread: int) -> Response:
     if text is not None:
         messages.answer(by=viewer, thread=found, text=text)
     messages.see(by=viewer, thread=found)
-    return Response(_thread(access.own_thread(viewer, thread), viewer))
+    return Response(_own_thread(access.own_thread(viewer, thread), viewer))
 
 
 @extend_schema(methods=["GET"], responses=serializers.ThreadSerializer(many=True))
@@ -143,7 +145,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
     if request.method == "GET":
         pager = Pages()
         page = pager.paginate_queryset(reading.of_campaign(found), request) or []
-        return pager.get_paginated_response([_thread(row, viewer) for row in page])
+        return pager.get_paginated_response(_threads(page, viewer))
     given = _given(serializers.NewMessage(data=request.data))
     about, turn = None, None
     if given["assignment"] is not None:
@@ -155,11 +157,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
         if given["line"] > len(turns):
             raise NoteRefused(f"There is no line {given['line']} in what was shown.")
         turn = turns[given["line"] - 1]
-    members = [member.user for member in found.members.select_related("user")]
-    named = {name.replace("\0", "") for name in given["to"]}
-    to = [person for person in members if given["everybody"] or person.get_username() in named]
-    if unknown := named - {person.get_username() for person in to}:
-        raise NoteRefused(f"{min(unknown)} does not take part in this campaign.")
+    to = _recipients(found, given)
     made = messages.write(
         by=viewer,
         campaign=found,
@@ -169,7 +167,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
         turn=turn,
     )
     rows = reading.of_campaign(found).filter(pk__in=[thread.pk for thread in made])
-    return Response([_thread(row, viewer) for row in rows], status=201)
+    return Response(_threads(rows, viewer), status=201)
 
 
 @extend_schema(request=serializers.ThreadVerb, responses=serializers.ThreadSerializer)
@@ -185,18 +183,43 @@ def campaign_thread(request: Request, campaign: int, thread: int) -> Response:
         messages.answer(by=_user(request), thread=found, text=given["text"])
     else:
         verb(by=_user(request), thread=found)
-    return Response(_thread(access.thread(campaign, thread), _user(request)))
+    (told,) = _threads([access.thread(campaign, thread)], _user(request))
+    return Response(told)
 
 
-def _thread(thread: Thread, viewer: User) -> dict[str, Any]:
+def _recipients(campaign: Campaign, given: Mapping[str, Any]) -> list[User]:
+    """Return whom a message goes to: everybody, or the members with these pseudonyms. Raises NoteRefused."""
+    members = {member.user_id: member.user for member in campaign.members.select_related("user")}
+    if given["everybody"]:
+        return list(members.values())
+    names = {name.replace("\0", "") for name in given["to"]}
+    accounts = {name: account for account, name in of_people(members, campaign.corpus_id).items()}
+    if unknown := names - accounts.keys():
+        raise NoteRefused(
+            f"{min(unknown)} does not take part in this campaign. Name annotators by their pseudonyms."
+        )
+    return [members[accounts[name]] for name in sorted(names)]
+
+
+def _own_thread(thread: Thread, viewer: User) -> dict[str, Any]:
+    return _thread(thread, viewer, viewer.get_username())
+
+
+def _threads(threads: Sequence[Thread] | QuerySet[Thread], viewer: User) -> list[dict[str, Any]]:
+    """Return threads of one campaign for a researcher's program."""
+    names = reading.pseudonyms(threads)
+    return [_thread(row, viewer, names[row.annotator_id]) for row in threads]
+
+
+def _thread(thread: Thread, viewer: User, annotator: str) -> dict[str, Any]:
     """Return a thread for a program; `line` is looked up where the thread is about a turn."""
     line = None
     if thread.turn_id is not None and thread.assignment is not None:
         turns = screens.load(thread.assignment.task_id).turns
         line = turns.index(thread.turn_id) + 1 if thread.turn_id in turns else None
-    return reading.as_json(thread, viewer, line=line) | {
+    return reading.as_json(thread, viewer, annotator=annotator, line=line) | {
         "campaign": thread.campaign_id,
-        "annotator": reading.annotator_of(thread),
+        "annotator": annotator,
         "assignment": thread.assignment_id,
         "waits": thread.waits,
     }

@@ -61,7 +61,7 @@ class ThreadSerializer(serializers.Serializer[Any]):
 
     thread = serializers.IntegerField()
     campaign = serializers.IntegerField()
-    annotator = serializers.CharField()
+    annotator = serializers.CharField(help_text="their pseudonym; to themselves, their user name")
     assignment = serializers.IntegerField(allow_null=True)
     line = serializers.IntegerField(allow_null=True, help_text="the line of the task, counted from 1")
     unread = serializers.IntegerField(help_text="messages that the annotator has not seen")
@@ -80,7 +80,7 @@ class Question(serializers.Serializer[Any]):
 
 
 class NewMessage(serializers.Serializer[Any]):
-    """What a researcher writes: to annotators by user name, or about a task (a line of it) to its holder."""
+    """What a researcher writes: to annotators by pseudonym, or about a task (a line of it) to its holder."""
 
     to = serializers.ListField(child=serializers.CharField(max_length=150), default=list, max_length=1_000)
     everybody = serializers.BooleanField(default=False)

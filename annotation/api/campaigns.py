@@ -124,7 +124,7 @@ def _whole(found: Campaign) -> dict[str, Any]:
         {
             "username": member["username"],
             "agreed_to": member["agreed_to"],
-            "agreed_at": member["agreed_at"],
+            "agreed_on": member["agreed_on"],
         }
         for member in campaign_progress.members(found)
     ]

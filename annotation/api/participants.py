@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any, ClassVar
 
+from django.contrib.auth.models import User
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -85,14 +86,20 @@ class ParticipantSerializer(serializers.ModelSerializer[Participant]):
 
 
 class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowser]):
-    """A browser that waits for a confirmation, and the `code` that its participant can tell you."""
+    """A browser that waits for a confirmation, and the `code` that its participant can tell you.
+
+    `confirmed_at` and `confirmed_by` say when and by whom it was confirmed; null while it waits.
+    """
 
     name = serializers.CharField(source="participant.user.username")
     participant = serializers.CharField(source="participant.external_id")
+    confirmed_by = serializers.SlugRelatedField[User](
+        slug_field="username", read_only=True, allow_null=True, help_text="null, too, where they are deleted"
+    )
 
     class Meta:
         model = ParticipantBrowser
-        fields = ("id", "name", "participant", "code", "asked_at")
+        fields = ("id", "name", "participant", "code", "asked_at", "confirmed_at", "confirmed_by")
 
 
 @extend_schema(methods=["GET"], responses=JoinLinkSerializer(many=True))
@@ -140,9 +147,9 @@ def participant_list(request: Request, campaign: int) -> Response:
 @api_view(["GET"])
 @permission_classes([IsCampaignResearcher])
 def participant_browsers(request: Request, campaign: int) -> Response:
-    """The browsers in which participants ask to go on, and which are not confirmed yet."""
+    """The browsers in which participants ask to go on: those that wait, and those that were confirmed."""
     pager = Pages()
-    page = pager.paginate_queryset(participants.waiting(access.campaign(campaign)), request)
+    page = pager.paginate_queryset(participants.browsers(access.campaign(campaign)), request)
     return pager.get_paginated_response(ParticipantBrowserSerializer(page, many=True).data)
 
 
@@ -159,6 +166,9 @@ def confirm_browser(request: Request, campaign: int, pk: int) -> Response:
 @api_view(["DELETE"])
 @permission_classes([IsCampaignResearcher])
 def dismiss_browser(request: Request, campaign: int, pk: int) -> Response:
-    """Take a browser from those that wait for a confirmation; one that is confirmed goes on no more."""
+    """Dismiss a browser that waits, or take a confirmation back: its participant is signed out everywhere.
+
+    They go on by the link in the browsers that are confirmed still.
+    """
     participants.dismiss(by=user_of(request), browser=access.participant_browser(campaign, pk))
     return Response(status=204)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import TruncDate
 
 from annotation.models import Assignment, Campaign, CampaignMember, CampaignRole, Consent, ConsentGiven
 from config.permissions import RESEARCHERS
@@ -64,8 +66,9 @@ def _made(campaign: Campaign) -> tuple[int, int]:
 def members(campaign: Campaign) -> list[dict[str, Any]]:
     """Return each member's user_id and username, and what they agreed to last.
 
-    That is `agreed_to` (the version of the consent text) and `agreed_at`, or None. How much they have done
-    stands under their pseudonyms elsewhere: beside the user name it would tell whose pseudonym is whose.
+    That is `agreed_to` (the version of the consent text) and `agreed_on` (the day, in UTC), or None. How much
+    they have done stands under their pseudonyms elsewhere: beside the user name it would tell whose pseudonym
+    is whose, and so would the minute in which they agreed, just before their first task.
     """
     given = ConsentGiven.objects.filter(consent__campaign=campaign, user=OuterRef("user"))
     latest = given.order_by("-consent__version")
@@ -73,10 +76,10 @@ def members(campaign: Campaign) -> list[dict[str, Any]]:
         campaign.members.annotate(
             username=F("user__username"),
             agreed_to=Subquery(latest.values("consent__version")[:1]),
-            agreed_at=Subquery(latest.values("at")[:1]),
+            agreed_on=Subquery(latest.annotate(day=TruncDate("at", tzinfo=UTC)).values("day")[:1]),
         )
         .order_by("username")
-        .values("user_id", "username", "agreed_to", "agreed_at")
+        .values("user_id", "username", "agreed_to", "agreed_on")
     )
     return list(found)
 

@@ -225,6 +225,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             imported=imported,
             given=order.schemes,
             fresh=not order.into,
+            tidying=tidying,
             result=result,
             faults=faults,
         )

@@ -17,6 +17,7 @@ from annotation.importing.file_raters import create_raters, find_raters
 from annotation.importing.questions import Asked, Resolver, asked_questions
 from annotation.importing.result import ImportResult
 from annotation.importing.staging import NOTHING
+from annotation.importing.tidying import Tidying
 from annotation.models import Corpus, Import, Question
 from annotation.schemes.base import Value, bounds_told
 from annotation.schemes.cocoeval_counts import SCHEME as COUNTS
@@ -33,6 +34,7 @@ def place_labels(
     imported: Import,
     given: tuple[str, ...],
     fresh: bool,
+    tidying: Tidying,
     result: ImportResult,
     faults: Faults,
 ) -> None:
@@ -57,6 +59,8 @@ def place_labels(
     resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)
+    joined, notes = tidying.join_answers(questions)
+    _join_spellings(joined)
     _refuse_doubtful(faults)
     find_raters(corpus, faults)
     fresh_table("import_placed", sql.PLACED_COLUMNS)
@@ -72,7 +76,7 @@ def place_labels(
     create_raters(corpus)
     result.labels = _run(sql.INSERT, known)
     result.missing = _number("SELECT count(*) FROM import_placed WHERE missing <> ''")
-    result.notes += resolver.notes
+    result.notes += [*notes, *resolver.notes]
 
 
 def _run(statement: str, values: Mapping[str, Any]) -> int:
@@ -113,6 +117,17 @@ def _store_questions(questions: Mapping[Asked, Question]) -> None:
         rows,
     )
     tell_planner("import_question")
+
+
+def _join_spellings(joined: Mapping[tuple[int, str], str]) -> None:
+    """Spell staged answers as `joined` says, by question id and the file's spelling."""
+    if not joined:
+        return
+    fresh_table("import_spelling", "(question bigint, spelling text, joined text)")
+    rows = ((*key, spelling) for key, spelling in joined.items())
+    copy_rows("import_spelling", ("question", "spelling", "joined"), ("int8", "text", "text"), rows)
+    tell_planner("import_spelling")
+    _run(sql.JOIN_SPELLINGS, {})
 
 
 def _numbers_by_word(question: Question) -> dict[str, float]:

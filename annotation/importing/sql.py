@@ -150,6 +150,12 @@ SELECT p.line, p.field, l.number, l.text, p.question_id
  ORDER BY p.n LIMIT 20
 """
 
+JOIN_SPELLINGS = f"""
+UPDATE import_label l SET text = s.joined
+  FROM import_spelling s JOIN import_question q ON q.id = s.question
+ WHERE l.text = s.spelling AND l.question = q.key AND l.scheme = q.scheme AND {KIND} = q.kind
+"""  # noqa: S608  (keys of ours)
+
 DOUBTFUL = f"""
 SELECT l.line, l.field, l.text, l.doubt
   FROM import_label l

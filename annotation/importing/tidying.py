@@ -1,21 +1,28 @@
 """Names and answers as an import keeps them: names in one spelling, words for no answer as missing answers.
 
 Names of dialogues, speakers, raters and systems have no space around them. Those that differ in case or inner
-space alone are refused with a list, joined, or kept apart, as the import's settings say. Who is a judge is
-said by the file, or by the settings: names are a reason to ask alone.
+space alone, from one another or from what the corpus has, are refused with a list, joined, or kept apart, as
+the import's settings say. Answers in words that differ so are named, or joined. Who is a judge is said by the
+file, or by the settings: names are a reason to ask alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from django.db import connection
+from django.db.models import Min
+from django.db.models.functions import Length
 
 from annotation.formats import Faults, ImportProblem, Rating, Source, SourceRecord
 from annotation.formats.settings import FOLD_NAMES, JUDGES, MISSING
-from annotation.models import Corpus, Import, Rater
+from annotation.importing.questions import Asked
+from annotation.models import Corpus, Import, Label, LabelCount, Question, Rater, asks_about
+from annotation.models import Turn as StoredTurn
 from annotation.records import HUMAN, Continuation, Dialogue, LabelRecord, Turn
+from annotation.schemes.comparisons import RANKING
 from annotation.text.cells import (
     Names,
     clashes_told,
@@ -28,15 +35,20 @@ from annotation.text.cells import (
 )
 
 ADVICE = "differ in case or space alone: --fold-names joins them, --fold-names=no keeps them apart"
+SEPARATE = "differ in case or space alone and are categories of their own; --fold-names joins them."
 TOLD = 20
 MOST_OF_A_CATEGORY = 60
 """Characters of the longest answer that is taken for a category, whose spellings are compared."""
+TEXTS = ("text", RANKING)
+"""Levels whose answers are no categories."""
 DIALOGUES = """
-SELECT array_agg(key ORDER BY id) FROM annotation_dialogue WHERE corpus_id = %s
+SELECT array_agg(key ORDER BY id), array_agg(key) FILTER (WHERE imported_id IS DISTINCT FROM %s)
+  FROM annotation_dialogue WHERE corpus_id = %s
  GROUP BY lower(translate(key, E' \\t\\u00a0', '')) HAVING count(*) > 1 AND bool_or(imported_id = %s)
  ORDER BY min(id) LIMIT 20
 """
-"""Dialogues of the corpus whose names differ in case or space alone, one of them of this import."""
+"""Dialogues of the corpus whose names differ in case or space alone, one of them of this import, and those of
+them that were there before."""
 
 
 class Tidying:
@@ -49,34 +61,29 @@ class Tidying:
         self.judges = judges_of(str(origin.settings.get(JUDGES, "")))
         self.join = self.names == "yes"
         self.dialogues, self.systems, self.raters = (Names(self.join) for _ in range(3))
+        self.corpus = corpus if into else None
         self.speakers: list[tuple[str, ...]] = []
+        self.stored_speakers: set[str] = set()
         self.joined: dict[tuple[str, ...], None] = {}
         self.unsaid: dict[str, int | None] = {}
         self.kinds: dict[str, str] = {}
-        self.answers: dict[tuple[str, str], str] = {}
-        self.spellings: dict[tuple[str, str], dict[str, None]] = {}
+        self.answers: dict[str, dict[str, dict[str, None]]] = {}
         if into:
-            self._know(self.raters, Rater.objects.filter(corpus=corpus).values_list("name", flat=True))
-            self._know(self.systems, corpus.systems.values_list("name", flat=True))
+            self.raters.know(Rater.objects.filter(corpus=corpus).values_list("name", flat=True))
+            self.systems.know(corpus.systems.values_list("name", flat=True))
             if self.join:
-                self._know(self.dialogues, corpus.dialogues.order_by("id").values_list("key", flat=True))
+                self.dialogues.know(corpus.dialogues.order_by("id").values_list("key", flat=True))
 
-    @staticmethod
-    def _know(names: Names, stored: Iterable[str]) -> None:
-        """Take the corpus's names as they are: they may differ in case alone."""
-        for name in stored:
-            names[name] = name
-            names.first.setdefault(folded(name), name)
-
-    def tidy(self, entries: Iterable[SourceRecord], faults: Faults) -> Iterator[SourceRecord]:
+    def tidy(self, entries: Sequence[SourceRecord], faults: Faults) -> Iterator[SourceRecord]:
         """Yield the records with their names and answers as they are kept."""
+        speakers = self._speakers(entries)
         for entry in entries:
             record = entry.record
             try:
                 tidied = (
                     self._rating(record, entry)
                     if isinstance(record, Rating)
-                    else self._dialogue(record, entry)
+                    else self._dialogue(record, entry, speakers.get(self._key(record.id), ()))
                 )
             except ImportProblem as problem:
                 faults.add(problem.placed(line=entry.line, file=entry.file))
@@ -93,8 +100,30 @@ class Tidying:
     def _key(self, dialogue: str) -> str:
         return self.dialogues[dialogue] if self.join else dialogue.strip()
 
-    def _dialogue(self, dialogue: Dialogue, entry: SourceRecord) -> Dialogue:
+    def _speakers(self, entries: Iterable[SourceRecord]) -> dict[str, list[str]]:
+        """Return who takes part in the corpus's dialogues to which a batch brings turns, by their keys."""
+        records = (entry.record for entry in entries)
+        keys = [
+            self._key(record.id)
+            for record in records
+            if isinstance(record, Dialogue) and (record.turns or record.continuations)
+        ]
+        if self.corpus is None or not keys:
+            return {}
+        stored = self.corpus.dialogues.filter(key__in=keys).values_list("pk", "key", "participants")
+        named = {pk: (key, [person["id"] for person in people]) for pk, key, people in stored}
+        said = StoredTurn.objects.filter(continuation__dialogue__in=named).values_list(
+            "continuation__dialogue", "speaker"
+        )
+        for dialogue, speaker in (
+            said.annotate(first=Min("id")).order_by("first").values_list("continuation__dialogue", "speaker")
+        ):
+            named[dialogue][1].append(speaker)
+        return dict(named.values())
+
+    def _dialogue(self, dialogue: Dialogue, entry: SourceRecord, stored: Iterable[str]) -> Dialogue:
         speakers = Names(self.join)
+        speakers.know(stored)
         participants = tuple(
             one if speakers[one.id] == one.id else replace(one, id=speakers[one.id])
             for one in dialogue.participants
@@ -110,6 +139,7 @@ class Tidying:
         if speakers.clashes:
             clashes = [tuple(names) for names in speakers.clashes.values()]
             self.joined.update(dict.fromkeys(clashes))
+            self.stored_speakers |= speakers.stored.intersection(chain(*clashes))
             self.speakers += clashes if len(self.speakers) < TOLD else []
         changed = {name: value for name, value in tidied.items() if value != getattr(dialogue, name)}
         return replace(dialogue, **changed) if changed else dialogue  # type: ignore[arg-type]
@@ -134,18 +164,9 @@ class Tidying:
                 reason = cell.partition("(")[2].rstrip(" )") or cell.strip()
                 changed |= {"value": None, "missing": reason, "evidence": ()}
         value = changed.get("value", label.value)
-        is_category = label.level in ("", "nominal") and len(str(value)) <= MOST_OF_A_CATEGORY
-        if isinstance(value, str) and is_category:
-            category = self._category(label.question, value)
-            changed |= {} if category == value else {"value": category}
+        if isinstance(value, str) and label.level not in TEXTS and len(value) <= MOST_OF_A_CATEGORY:
+            self.answers.setdefault(label.question, {}).setdefault(folded(value), {})[value] = None
         return replace(label, **changed) if changed else label  # type: ignore[arg-type]
-
-    def _category(self, question: str, value: str) -> str:
-        """The category that an answer in words is kept as, and note its spellings."""
-        first = self.answers.setdefault((question, folded(value)), value)
-        if first != value:
-            self.spellings.setdefault((question, first), {first: None})[value] = None
-        return first if self.join else value
 
     def _kind(self, label: LabelRecord, rater: str, entry: SourceRecord) -> str:
         """Return the kind of a rater as the file says it, else as the settings do, else a person's."""
@@ -168,19 +189,21 @@ class Tidying:
 
     def check(self, imported: Import, faults: Faults, *, dialogues: bool) -> None:
         """Refuse names that differ in case or space alone; ask who is a judge where that is not clear."""
-        clashes: list[tuple[str, Sequence[Iterable[str]]]] = [
-            ("speakers", list(dict.fromkeys(self.speakers))),
-            ("raters", list(self.raters.clashes.values())),
-            ("systems", list(self.systems.clashes.values())),
+        clashes: list[tuple[str, Sequence[Iterable[str]], Collection[str]]] = [
+            ("speakers", list(dict.fromkeys(self.speakers)), self.stored_speakers),
+            ("raters", list(self.raters.clashes.values()), self.raters.stored),
+            ("systems", list(self.systems.clashes.values()), self.systems.stored),
         ]
         if dialogues and not self.names:
             with connection.cursor() as cursor:
-                cursor.execute(DIALOGUES, [imported.corpus_id, imported.pk])
-                clashes.append(("dialogues", [keys for (keys,) in cursor.fetchall()]))
+                cursor.execute(DIALOGUES, [imported.pk, imported.corpus_id, imported.pk])
+                rows = cursor.fetchall()
+            earlier = {key for _, before in rows for key in before or ()}
+            clashes.append(("dialogues", [keys for keys, _ in rows], earlier))
         if not self.names:
-            for what, names in clashes:
+            for what, names, stored in clashes:
                 if names:
-                    faults.add(ImportProblem(f"{clashes_told(names, what)} {ADVICE}"))
+                    faults.add(ImportProblem(f"{clashes_told(names, what, stored=stored)} {ADVICE}"))
         if any(map(looks_like_a_model, self.unsaid)):
             line = min((line for line in self.unsaid.values() if line), default=None)
             faults.add(ImportProblem(unsaid_judges(self.unsaid), field="kind", line=line))
@@ -191,10 +214,12 @@ class Tidying:
         """Say which names were joined, and who was taken for what."""
         told = [("dialogues", self.dialogues), ("systems", self.systems), ("raters", self.raters)]
         notes = [
-            f"Joined: {clashes_told(names.clashes.values(), what)}." for what, names in told if names.clashes
+            f"Joined: {clashes_told(names.clashes.values(), what, stored=names.stored)}."
+            for what, names in told
+            if names.clashes
         ]
-        notes += [f"Joined: {clashes_told(self.joined, 'speakers')}."] if self.joined else []
-        notes += self._categories()
+        if self.joined:
+            notes.append(f"Joined: {clashes_told(self.joined, 'speakers', stored=self.stored_speakers)}.")
         if unmet := sorted(self.missing - self.met):
             notes.append(f"No answer reads {', '.join(unmet)}: --missing took nothing as missing for it.")
         groups = {"Judges": "judge", "People": HUMAN}
@@ -205,23 +230,60 @@ class Tidying:
                 notes.append(f"{title}: {', '.join(raters[:TOLD])}{more}.")
         return notes if self.join else [note for note in notes if not note.startswith("Joined")]
 
-    def _categories(self) -> list[str]:
-        """Say which answers in words differ in case or space alone, question by question."""
-        by_question: dict[str, list[Iterable[str]]] = {}
-        for (question, _), spellings in self.spellings.items():
-            by_question.setdefault(question, []).append(spellings)
-        if self.join:
-            return [
-                f"Joined: {clashes_told(clashes, f'answers to {question}:')}."
-                for question, clashes in list(by_question.items())[:TOLD]
-            ]
-        if self.names:
-            return []
-        return [
-            f"{question}: {clashes_told(clashes, 'the answers')} differ in case or space alone and are "
-            "categories of their own; --fold-names joins them."
-            for question, clashes in list(by_question.items())[:TOLD]
-        ]
+    def join_answers(
+        self, questions: Mapping[Asked, Question]
+    ) -> tuple[dict[tuple[int, str], str], list[str]]:
+        """Compare a file's answers in words with one another and with those of the scale or the corpus.
+
+        Return the joined spellings, by question id and the file's spelling, and notes of what differs in case
+        or space alone.
+        """
+        joined: dict[tuple[int, str], str] = {}
+        notes: dict[str, None] = {}
+        for reference, question in questions.items():
+            answers = self.answers.get(reference.key)
+            scale = _words_of_scale(question)
+            if not answers or question.level in TEXTS or self.names == "no" or (scale and not self.join):
+                continue  # what is off a scale is refused
+            stored = scale or (_stored_answers(self.corpus, reference, question) if self.corpus else [])
+            by_fold: dict[str, list[str]] = {}
+            for answer in stored:
+                by_fold.setdefault(folded(answer), []).append(answer)
+            clashes = []
+            for fold, spellings in answers.items():
+                first, *others = dict.fromkeys([*by_fold.get(fold, []), *spellings])
+                if spellings.keys() & set(others):
+                    clashes.append([first, *others])
+                    joined |= {(question.pk, spelling): first for spelling in others}
+            if clashes:
+                title = f"answers to {reference.key}:" if self.join else "the answers"
+                where = "on the scale" if scale else "in the corpus"
+                listed = clashes_told(clashes, title, stored=stored, where=where)
+                notes[f"Joined: {listed}." if self.join else f"{reference.key}: {listed} {SEPARATE}"] = None
+        return joined if self.join else {}, list(notes)[:TOLD]
+
+
+def _words_of_scale(question: Question) -> list[str]:
+    """Return the words with which a question can be answered; none where that may be any word."""
+    if question.level == Question.Level.NOMINAL:
+        return [value for value in question.values if isinstance(value, str)]
+    return list(question.anchors.values())
+
+
+def _stored_answers(corpus: Corpus, reference: Asked, question: Question) -> list[str]:
+    """Return the answers in words to a question, in whatever version, that a corpus has, the oldest first."""
+    versions = Question.objects.filter(
+        asks_about(reference.kind), version__scheme=question.version.scheme, key=question.key
+    )
+    counted = LabelCount.objects.filter(question__in=versions)
+    if not counted.filter(corpus=corpus).exists():
+        return []
+    labels = Label.objects.filter(question__in=versions, superseded_at__isnull=True, text__isnull=False)
+    if counted.exclude(corpus=corpus).exists():
+        labels = labels.filter(item__corpus=corpus)
+    rows = labels.annotate(length=Length("text")).filter(length__lte=MOST_OF_A_CATEGORY)
+    by_age = rows.values("text").annotate(first=Min("pk")).order_by("first").values_list("text", flat=True)
+    return [text for text in by_age if text is not None]
 
 
 def _turns(turns: tuple[Turn, ...], speakers: Names) -> tuple[Turn, ...]:

@@ -60,7 +60,8 @@ def write(
     for person in to:
         there = person.pk in members or (assignment is not None and assignment.campaign_id == campaign.pk)
         if not there:
-            raise NoteRefused(f"{person.get_username()} does not take part in this campaign.")
+            name = called(person.pk, campaign.corpus_id)
+            raise NoteRefused(f"{name} does not take part in this campaign.")
     threads = [_begin(campaign, person, assignment, turn) for person in dict.fromkeys(to)]
     for thread in threads:
         _say(by, thread, text, from_annotator=False)
@@ -146,7 +147,7 @@ def _set_closed(by: User, thread: Thread, closed: bool) -> None:
 
 def _begin(campaign: Campaign, annotator: User, assignment: Assignment | None, turn: int | None) -> Thread:
     if Thread.objects.filter(campaign=campaign, annotator=annotator).count() >= MOST_THREADS:
-        name = called(annotator.pk, campaign.corpus_id) if assignment else annotator.get_username()
+        name = called(annotator.pk, campaign.corpus_id)
         raise NoteRefused(f"There are {MOST_THREADS:,} threads with {name} already.")
     return Thread.objects.create(campaign=campaign, annotator=annotator, assignment=assignment, turn_id=turn)
 

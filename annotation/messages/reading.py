@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 
-from annotation.labels.pseudonyms import called, person_called, pseudonym
+from annotation.labels.pseudonyms import of_people, person_called
 from annotation.models import Assignment, Campaign, Message, Occasion, Thread
 
 
@@ -48,46 +48,43 @@ def _with_messages() -> QuerySet[Thread]:
     said = Prefetch("messages", Message.objects.select_related("by"))
     related = (
         "campaign",
-        "annotator__rater",
+        "annotator",
         "assignment__task__continuation__dialogue",
         "turn__continuation__dialogue",
     )
     return Thread.objects.select_related(*related).prefetch_related(said)
 
 
-def annotator_of(thread: Thread) -> str:
-    """Return what researchers call the annotator of a thread.
+def pseudonyms(threads: Iterable[Thread]) -> dict[int, str]:
+    """Return what researchers call the annotators of threads of one corpus, by account.
 
-    By pseudonym where it is about a task, since their answers are beside it; else by user name.
+    A thread about the campaign has the pseudonym, too: it stands in one list with those about tasks, which
+    have the answers beside them.
     """
-    if thread.assignment_id is None:
-        return thread.annotator.get_username()
-    rater = getattr(thread.annotator, "rater", None)
-    corpus = thread.campaign.corpus_id
-    return pseudonym(rater, corpus) if rater else called(thread.annotator_id, corpus)
+    rows = list(threads)
+    return of_people({row.annotator_id for row in rows}, rows[0].campaign.corpus_id) if rows else {}
 
 
 def with_annotator(campaign: Campaign, name: str) -> Q:
     """Return the condition for threads with the annotator whom researchers call so."""
     person = person_called(name, campaign)
-    by_task = Q(assignment__isnull=False, annotator=person) if person else Q(pk__in=[])
-    return by_task | Q(assignment__isnull=True, annotator__username=name)
+    return Q(annotator=person) if person else Q(pk__in=[])
 
 
-def shown(thread: Thread, viewer: User) -> list[Shown]:
-    """Return the messages of a thread, oldest first, as the viewer reads them.
+def shown(thread: Thread, viewer: User, *, annotator: str) -> list[Shown]:
+    """Return the messages of a thread, oldest first; `annotator` is what the reader calls its annotator.
 
-    An annotator sees which researcher wrote; whose account is gone is “a researcher” or “the annotator”.
+    Everybody sees which researcher wrote; whose account is gone is “a researcher”.
     """
-    found = []
-    for said in thread.messages.all():
-        gone = "the annotator" if said.from_annotator else "a researcher"
-        mine = said.by_id == viewer.pk
-        name = said.by.get_username() if said.by else gone
-        if said.from_annotator and said.by and not mine:
-            name = annotator_of(thread)
-        found.append(Shown(name, mine, said.text, said.at))
-    return found
+    return [
+        Shown(
+            annotator if said.from_annotator else said.by.get_username() if said.by else "a researcher",
+            said.by_id == viewer.pk,
+            said.text,
+            said.at,
+        )
+        for said in thread.messages.all()
+    ]
 
 
 def on_screen(
@@ -96,20 +93,23 @@ def on_screen(
     """Return the threads that belong beside a task: about it, or about a turn shown in it.
 
     Each has its `line` (None: about the task as a whole), counted from 1, and its messages. Two queries. A
-    repeat does not show those about the task that it repeats: that would tell what it is.
+    repeat does not show those about the task that it repeats, nor that task those about its repeat: it would
+    tell that both are the same.
     """
     lines = {turn: line for line, turn in reversed(list(enumerate(turns, start=1)))}
     rows = Thread.objects.filter(annotator=user, campaign=campaign)
-    again = Assignment.objects.filter(pk=assignment, occasion=Occasion.REPEAT, task=OuterRef("task"))
-    repeated = Assignment.objects.filter(Exists(again), user=user).exclude(pk=assignment)
+    here = Assignment.objects.filter(pk=assignment, task=OuterRef("task"))
+    is_repeat = Q(occasion=Occasion.REPEAT) | Exists(here.filter(occasion=Occasion.REPEAT))
+    same = Assignment.objects.filter(is_repeat, Exists(here), user=user).exclude(pk=assignment)
     rows = rows.filter(Q(assignment=assignment) | Q(turn__in=lines)).order_by("id")
-    rows = rows.exclude(assignment__in=repeated)
+    rows = rows.exclude(assignment__in=same)
     rows = rows.prefetch_related(Prefetch("messages", Message.objects.select_related("by")))
-    return [as_json(row, viewer, line=lines.get(row.turn_id or 0)) for row in rows]
+    name = viewer.get_username()
+    return [as_json(row, viewer, annotator=name, line=lines.get(row.turn_id or 0)) for row in rows]
 
 
-def as_json(thread: Thread, viewer: User, *, line: int | None = None) -> dict[str, Any]:
-    """Return a thread for its annotator's page or program."""
+def as_json(thread: Thread, viewer: User, *, annotator: str, line: int | None = None) -> dict[str, Any]:
+    """Return a thread for a page or program; `annotator` is what its reader calls the annotator."""
     return {
         "thread": thread.pk,
         "line": line,
@@ -117,6 +117,6 @@ def as_json(thread: Thread, viewer: User, *, line: int | None = None) -> dict[st
         "closed": thread.closed_at is not None,
         "messages": [
             {"by": said.by, "mine": said.mine, "text": said.text, "at": said.at.isoformat()}
-            for said in shown(thread, viewer)
+            for said in shown(thread, viewer, annotator=annotator)
         ],
     }

@@ -76,7 +76,8 @@ def answer(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
 
 def _thread(request: HttpRequest, pk: int, line: int | None) -> HttpResponse:
     found = access.own_thread(_user(request), pk)
-    return JsonResponse(reading.as_json(found, _user(request), line=line))
+    viewer = _user(request)
+    return JsonResponse(reading.as_json(found, viewer, annotator=viewer.get_username(), line=line))
 
 
 def _line(body: dict[str, Any]) -> int:

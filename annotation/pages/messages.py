@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages as told
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.errors import WorkError
-from annotation.labels.pseudonyms import called
+from annotation.labels.pseudonyms import called, of_people, person_called
 from annotation.messages import actions, reading
 from annotation.models import Assignment, Campaign, CampaignMember, Thread, turn_numbers
 from annotation.permissions import campaign_researcher_only
@@ -35,7 +36,7 @@ def my_messages(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: the threads between them and researchers; what is shown counts as seen."""
     viewer = _user(request)
     page = Paginator(reading.of_annotator(viewer), ROWS).get_page(request.GET.get("page"))
-    rows = _rows(page.object_list, viewer)
+    rows = _rows(page.object_list, viewer, {viewer.pk: viewer.get_username()})
     for row in rows:
         if row["thread"].unread:
             actions.see(by=viewer, thread=row["thread"])
@@ -88,17 +89,18 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     if waiting:
         rows = rows.filter(waits=True, closed_at=None)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
+    members = found.members.values_list("user", flat=True)
     kept = {"annotator": annotator, "waiting": "1" if waiting else ""}
     kept = {name: value for name, value in kept.items() if value}
     context = {
         "campaign": found,
         "page": page,
-        "rows": _rows(page.object_list, _user(request)),
+        "rows": _rows(page.object_list, _user(request), reading.pseudonyms(page.object_list)),
         "query": f"{urlencode(kept)}&" if kept else "",
         "annotator": annotator,
         "waiting": waiting,
         "n_waiting": reading.waiting(found),
-        "members": found.members.select_related("user").order_by("user__username"),
+        "members": sorted(of_people(members, found.corpus_id).values()),
         "about": about,
         "text": request.POST.get("text", ""),
         "active_room": "campaigns",
@@ -119,7 +121,8 @@ def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpRes
             verb(by=_user(request), thread=found)
         else:
             actions.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
-            told.success(request, f"{reading.annotator_of(found)} finds your answer beside their work.")
+            name = called(found.annotator_id, found.campaign.corpus_id)
+            told.success(request, f"{name} finds your answer beside their work.")
     except WorkError as error:
         told.error(request, str(error))
     return redirect("campaign-messages", campaign)
@@ -150,12 +153,10 @@ def _about(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
 
 def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | None) -> bool:
     chosen = request.POST.getlist("to")
-    members = campaign.members.select_related("user")
     if "everybody" in chosen:
-        to = [member.user for member in members]
+        to = [member.user for member in campaign.members.select_related("user")]
     else:
-        numbers = {row_id(value) for value in chosen}
-        to = [member.user for member in members if member.user_id in numbers]
+        to = [person for name in chosen if (person := person_called(name, campaign))]
     turn = None
     if about is not None:
         to = [about["assignment"].user]
@@ -179,15 +180,15 @@ def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | Non
     return True
 
 
-def _rows(threads: Any, viewer: User) -> list[dict[str, Any]]:
-    """Return threads with their messages as the viewer reads them, and the numbers of their turns."""
+def _rows(threads: Any, viewer: User, names: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Return threads with their messages and the numbers of their turns; annotators are called by `names`."""
     found: list[Thread] = list(threads)
     turn_numbers.number(thread.turn for thread in found)
     return [
         {
             "thread": thread,
-            "annotator": reading.annotator_of(thread),
-            "messages": reading.shown(thread, viewer),
+            "annotator": names[thread.annotator_id],
+            "messages": reading.shown(thread, viewer, annotator=names[thread.annotator_id]),
         }
         for thread in found
     ]

@@ -72,8 +72,12 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
     assert isinstance(request.user, User)
     found = access.campaign(campaign)
     if (number := row_id(request.POST.get("dismiss", ""))) is not None:
-        participants.dismiss(by=request.user, browser=access.participant_browser(found.pk, number))
-        messages.success(request, "That browser waits no more.")
+        browser = access.participant_browser(found.pk, number)
+        participants.dismiss(by=request.user, browser=browser)
+        message = "That browser waits no more."
+        if browser.confirmed_at is not None:
+            message = "The confirmation is taken back, and the participant signed out in all browsers."
+        messages.success(request, message)
         return redirect("participants", found.pk)
     if (number := row_id(request.POST.get("revoke", ""))) is not None:
         participants.revoke(by=request.user, link=access.join_link(found.pk, number))
@@ -93,12 +97,14 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
             messages.success(request, "The link is made. Copy its address below.")
             return redirect("participants", found.pk)
     links = found.join_links.all()
+    browsers = list(participants.browsers(found))
     context = {
         "campaign": found,
         "form": form,
         "links": [(link, _address(request, link), link.participants.count()) for link in links],
         "keys": _keys(found, links),
-        "waiting": participants.waiting(found),
+        "waiting": [browser for browser in browsers if browser.confirmed_at is None],
+        "confirmed": [browser for browser in browsers if browser.confirmed_at is not None],
         "page": Paginator(participants.listed(found), ROWS).get_page(request.GET.get("page")),
         "failed": stages.failed(found),
         "active_room": "campaigns",

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 from django.contrib.auth.models import User
 from django.core.signing import BadSignature, Signer
 from django.db import IntegrityError, transaction
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -214,16 +214,35 @@ def confirm(*, by: User, browser: ParticipantBrowser) -> None:
 
 @transaction.atomic
 def dismiss(*, by: User, browser: ParticipantBrowser) -> None:
-    """Forget a browser of a participant: it waits no more, and one that was confirmed has to ask again."""
+    """Forget a browser of a participant: it waits no more, and one that was confirmed has to ask again.
+
+    Sessions do not say in which browser they began, so the participant is signed out in all of them where
+    this one was confirmed; the others go on by the link.
+    """
     person = browser.participant
-    if ParticipantBrowser.objects.filter(pk=browser.pk).delete()[0]:
-        campaigns.log(by, person.campaign, "dismiss browser", annotator=person.user.get_username())
+    mine = ParticipantBrowser.objects.select_for_update().filter(pk=browser.pk).first()
+    if mine is None:
+        return
+    if mine.confirmed_at is not None:
+        person.user.set_unusable_password()  # another one: sessions end with the password
+        person.user.save(update_fields=["password"])
+    mine.delete()
+    campaigns.log(by, person.campaign, "dismiss browser", annotator=person.user.get_username())
 
 
 def waiting(campaign: Campaign) -> QuerySet[ParticipantBrowser]:
     """Browsers of a campaign's participants that wait for a confirmation, oldest first."""
-    rows = ParticipantBrowser.objects.filter(participant__campaign=campaign, confirmed_at=None)
-    return rows.select_related("participant__user").order_by("id")
+    return browsers(campaign).filter(confirmed_at=None)
+
+
+def browsers(campaign: Campaign) -> QuerySet[ParticipantBrowser]:
+    """Browsers of a campaign's participants that wait for a confirmation or were confirmed, oldest first.
+
+    Without those in which they joined: these were confirmed before they were stored.
+    """
+    asked = Q(confirmed_at=None) | Q(confirmed_at__gt=F("asked_at"))
+    rows = ParticipantBrowser.objects.filter(asked, participant__campaign=campaign)
+    return rows.select_related("participant__user", "confirmed_by").order_by("id")
 
 
 @transaction.atomic

@@ -115,7 +115,8 @@ def folded(name: str) -> str:
 class Names(dict[str, str]):
     """Names by how cells write them: without space around them and, with `join`, in their first spelling.
 
-    `clashes` has the spellings of each name that differ in case or inner space alone.
+    `clashes` has the spellings of each name that differ in case or inner space alone, `stored` the names that
+    were there before.
     """
 
     def __init__(self, join: bool = False, read: Callable[[str], str] = str) -> None:
@@ -124,6 +125,14 @@ class Names(dict[str, str]):
         self.read = read
         self.clashes: dict[str, dict[str, None]] = {}
         self.first: dict[str, str] = {}
+        self.stored: set[str] = set()
+
+    def know(self, stored: Iterable[str]) -> None:
+        """Take stored names as they are, and compare others with them."""
+        for name in stored:
+            self[name] = name
+            self.first.setdefault(folded(name), name)
+            self.stored.add(name)
 
     def __missing__(self, cell: str) -> str:
         name = self.read(cell).strip()
@@ -134,8 +143,20 @@ class Names(dict[str, str]):
         return name
 
 
-def clashes_told(clashes: Iterable[Iterable[str]], what: str, most: int = 10) -> str:
-    """Say which names differ in case or inner space alone: `raters 'Ann' and 'ann'; ...`."""
-    sets = [" and ".join(repr(name[:60]) for name in names) for names in clashes]
+def clashes_told(
+    clashes: Iterable[Iterable[str]],
+    what: str,
+    most: int = 10,
+    stored: Collection[str] = (),
+    where: str = "in the corpus",
+) -> str:
+    """Say which names differ in case or inner space alone: `raters 'Ann' (in the corpus) and 'ann'; ...`.
+
+    `stored` are names that were there before, and `where` says where.
+    """
+    sets = [
+        " and ".join(f"{name[:60]!r} ({where})" if name in stored else repr(name[:60]) for name in names)
+        for names in clashes
+    ]
     more = f"; and {len(sets) - most} more" if len(sets) > most else ""
     return f"{what} {'; '.join(sets[:most])}{more}"

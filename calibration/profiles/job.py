@@ -51,6 +51,11 @@ class Profile:
         """Whether labels have come since."""
         return bool(self.kept and self.kept.labels_since)
 
+    @property
+    def calls_since(self) -> bool:
+        """Whether calls of judges or metrics have ended since."""
+        return bool(self.kept and self.kept.calls_since)
+
 
 def profile_or_job(
     *, corpus: Corpus, by: User | None, points: str = SAME, again: bool = False

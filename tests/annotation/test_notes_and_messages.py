@@ -209,7 +209,7 @@ def test_a_message_to_everybody_is_a_thread_with_each_and_names_no_system(rei, a
     told = {"everybody": True, "text": "The model-x of yesterday is gone."}
     assert post(client, path, **told).status_code == 422
     made = post(client, path, everybody=True, text="Read the new guidelines.").json()
-    assert {one["annotator"] for one in made} == {"ana", "ben"}
+    assert {one["annotator"] for one in made} == {factories.called(person, campaign) for person in (ana, ben)}
     assert post(client, path, to=["nobody"], text="Hello").status_code == 422
     assert "does not take part" in post(client, path, to=["rei"], text="Hello").json()["detail"]
     asked = post(client_of(ana), "/api/v1/work/messages/", campaign=campaign.pk, text="Which ones?")

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.models import Dialogue, Label, Question, Rater, System, Turn
 
-from .helpers import imported, label, line, refusal, written
+from .helpers import continuation, imported, label, line, refusal, written
 
 pytestmark = pytest.mark.django_db
 
@@ -61,9 +61,71 @@ def test_answers_that_differ_in_case_are_named_and_joined_on_demand(corpus: Path
     assert set(Label.objects.values_list("text", flat=True)) == {"No", "no", "Not sure", "notsure"}
     others = (row.replace("ann", "cy").replace("bob", "dee") for row in rows)
     joined = add(ratings(corpus, *others), fold_names="yes")
-    assert "Joined: answers to overall: 'No' and 'no'; 'Not sure' and 'notsure'." in joined.notes
+    everything = "'No'{0} and 'no'{0}; 'Not sure'{0} and 'notsure'{0}".format(" (in the corpus)")
+    assert f"Joined: answers to overall: {everything}." in joined.notes
     theirs = Label.objects.filter(rater__name__in=("cy", "dee"))
     assert set(theirs.values_list("text", flat=True)) == {"No", "Not sure"}
+
+
+def texts(rater: str) -> set[str | None]:
+    return set(Label.objects.filter(rater__name=rater).values_list("text", flat=True))
+
+
+def test_answers_are_compared_with_those_of_the_corpus(corpus: Path) -> None:
+    add(ratings(corpus, "d1/self/1,ann,Not sure", "d2/self/1,ann,Yes"))
+    other = add(ratings(corpus, "d1/self/1,bob,notsure", "d2/self/1,bob,Yes"))
+    assert (
+        "overall: the answers 'Not sure' (in the corpus) and 'notsure' differ in case or space alone and are "
+        "categories of their own; --fold-names joins them."
+    ) in other.notes
+    assert texts("bob") == {"notsure", "Yes"}
+    # The corpus has a second question now: the first one goes on in another version of the scheme.
+    header = "item,rater,value,question"
+    add(ratings(corpus, "d1/self/1,ann,Maybe,other", header=header))
+    path = ratings(corpus, "d1/self/1,cy,NOT SURE", "d2/self/1,cy,YES", "d2/self/1,dee,yes")
+    joined = add(path, fold_names="yes")
+    everything = "'Not sure' (in the corpus) and 'notsure' (in the corpus) and 'NOT SURE'"
+    yes = "'Yes' (in the corpus) and 'YES' and 'yes'"
+    assert f"Joined: answers to overall: {everything}; {yes}." in joined.notes
+    assert (texts("cy"), texts("dee")) == ({"Not sure", "Yes"}, {"Yes"})
+    kept = add(ratings(corpus, "d1/self/1,eve,yEs"), fold_names="no")
+    assert not any("yEs" in note for note in kept.notes)
+    assert texts("eve") == {"yEs"}
+
+
+def test_answers_of_another_corpus_or_question_are_no_spellings_of_this_one(corpus: Path) -> None:
+    add(ratings(corpus, "d1/self/1,ann,Yes"))
+    header = "item,rater,value,question"
+    result = add(ratings(corpus, "d1/self/1,ann,yes,other", header=header))
+    imported(written(corpus, line("d1"), name="other.jsonl"), "elsewhere")
+    settings: dict[str, Any] = {"format": "ratings-csv", "into": True, "scheme": "corpus:c:turn"}
+    elsewhere = imported(ratings(corpus, "d1/self/1,ann,YES"), "elsewhere", **settings)
+    assert {label.question.version.scheme.key for label in Label.objects.filter(text="YES")} == {
+        "corpus:c:turn"
+    }
+    back = add(ratings(corpus, "d2/self/1,ann,Yes"))
+    told = [note for each in (result, elsewhere, back) for note in each.notes if "differ" in note]
+    assert told == []
+
+
+def test_joined_answers_take_the_spelling_of_the_scale(corpus: Path) -> None:
+    header = "item,rater,value,level,values"
+    words = ('nominal,"[""Yes"", ""No""]"', 'ordinal,"[""Bad"", ""Good""]"')
+    for words_of, (answer, better) in zip(words, (("yes", "Yes"), ("GOOD", "Good")), strict=True):
+        question = better.lower() + " scale"
+        rows = [f"d1/self/1,ann,{answer},{words_of},{question}"]
+        path = ratings(corpus, *rows, header=f"{header},question")
+        assert f"{answer!r} is not on the scale of {question}" in refused(path)
+        notes = add(path, fold_names="yes").notes
+        assert f"Joined: answers to {question}: {better!r} (on the scale) and {answer!r}." in notes
+    assert [(one.text, one.number) for one in Label.objects.order_by("id")] == [("Yes", None), (None, 2.0)]
+
+
+def test_free_texts_that_differ_in_case_are_texts_of_their_own(corpus: Path) -> None:
+    rows = ("d1/self/1,ann,Fine,text", "d1/self/1,bob,fine,text")
+    notes = add(ratings(corpus, *rows, header="item,rater,value,level"), fold_names="yes").notes
+    assert (texts("ann"), texts("bob")) == ({"Fine"}, {"fine"})
+    assert not any(note.startswith("Joined") for note in notes)
 
 
 def test_a_number_may_stand_for_no_answer(corpus: Path) -> None:
@@ -139,10 +201,30 @@ def test_speakers_that_differ_in_case_alone_are_listed_joined_or_kept(tmp_path: 
     assert set(kept.values_list("speaker", flat=True)) == {"Ana", "ana"}
 
 
+def test_speakers_are_compared_with_those_of_the_dialogue_in_the_corpus(tmp_path: Path) -> None:
+    first, others = continuation("m"), [continuation(name) for name in ("n", "o", "p")]
+    for number, part in enumerate(others):
+        part["turns"] = [{"speaker": name, "text": f"So {number}"} for name in ("a", "C")]
+    people = {"participants": [{"id": "A"}, {"id": "B"}, {"id": "C"}]}
+    d2 = {"id": "d2", "turns": []}
+    imported(written(tmp_path, line("d1"), line(**d2, **people), line("d3", continuations=[first])))
+    for key in ("d1", "d2", "d3"):
+        more = written(tmp_path, {"id": key, "continuations": [others[0]]}, name="more.jsonl")
+        told = str(refusal(more, into=True))
+        assert "speakers 'A' (in the corpus) and 'a' differ in case or space alone" in told
+        result = imported(more, into=True, settings={"fold_names": "yes"})
+        assert "Joined: speakers 'A' (in the corpus) and 'a'." in result.notes
+        turns = Turn.objects.filter(continuation__dialogue__key=key, continuation__system__name="n")
+        assert set(turns.values_list("speaker", flat=True)) == {"A", "C"}
+    apart = written(tmp_path, {"id": "d1", "continuations": [others[1]]}, name="apart.jsonl")
+    imported(apart, into=True, settings={"fold_names": "no"})
+    imported(written(tmp_path, {"id": "d1", "continuations": [others[2]]}, name="last.jsonl"), into=True)
+
+
 def test_dialogues_that_differ_in_case_or_inner_space_alone_are_listed(tmp_path: Path) -> None:
     imported(written(tmp_path, line("Call 1"), name="a.jsonl"))
     more = written(tmp_path, line("x"), line("call1"), name="b.jsonl")
-    assert "dialogues 'Call 1' and 'call1' differ" in str(refusal(more, into=True))
+    assert "dialogues 'Call 1' (in the corpus) and 'call1' differ" in str(refusal(more, into=True))
     imported(more, into=True, settings={"fold_names": "yes"})
     assert sorted(Dialogue.objects.values_list("key", flat=True)) == ["Call 1", "x"]
     imported(written(tmp_path, line("call1"), name="c.jsonl"), into=True, settings={"fold_names": "no"})
@@ -153,10 +235,11 @@ def test_dialogues_that_differ_in_case_or_inner_space_alone_are_listed(tmp_path:
 def test_raters_and_systems_are_held_against_those_of_the_corpus(corpus: Path) -> None:
     add(ratings(corpus, "d1/self/1,Des,4"))
     path = ratings(corpus, "d2/self/1,des,4", "D2/self/0,des,3")
-    assert "raters 'Des' and 'des' differ" in refused(path)
-    assert {"Joined: dialogues 'd2' and 'D2'.", "Joined: raters 'Des' and 'des'."} <= set(
-        add(path, fold_names="yes").notes
-    )
+    assert "raters 'Des' (in the corpus) and 'des' differ" in refused(path)
+    assert {
+        "Joined: dialogues 'd2' (in the corpus) and 'D2'.",
+        "Joined: raters 'Des' (in the corpus) and 'des'.",
+    } <= set(add(path, fold_names="yes").notes)
     assert [rater.name for rater in Rater.objects.all()] == ["Des"]
     part = {"system": "GPT", "turns": [{"speaker": "A", "text": "So"}]}
     other = {"system": "gpt", "id": "o", "turns": [{"speaker": "A", "text": "Then"}]}

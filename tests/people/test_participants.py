@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import hmac
+import io
+import json
 import re
 import threading
 from datetime import timedelta
@@ -12,6 +14,7 @@ from unittest import mock
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import IntegrityError, connections, transaction
 from django.http import HttpResponse
 from django.test import Client
@@ -20,7 +23,7 @@ from django.utils import timezone
 
 from annotation.campaigns import actions as campaigns
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, CampaignMember, JoinLink, Participant
+from annotation.models import Campaign, CampaignMember, JoinLink, Participant, ParticipantBrowser
 from annotation.people import campaign_roles, links, participants, tokens
 from annotation.people.errors import JoinRefused, LinkRefused, RoleRefused, TokenRefused
 from config.models import Event
@@ -268,6 +271,57 @@ def test_a_browser_is_confirmed_over_http_and_in_its_own_campaign_alone(campaign
     answer = researcher.post(f"/api/v1/campaigns/{campaign.pk}/browsers/{browser.pk}/confirm/")
     assert answer.status_code == 204
     come(link, phone)
+
+
+def test_confirmed_browsers_are_listed_with_time_and_name_and_a_confirmation_is_taken_back(campaign) -> None:
+    link = link_into(campaign)
+    own, phone, guesser = come(link), Client(), Client()
+    code = join_code(phone.post(address_of(link), {"participant": "p1"}))
+    waiting = join_code(guesser.post(address_of(link), {"participant": "p1"}))
+    rosa, researcher = factories.user("rosa", researcher=True), Client()
+    researcher.force_login(rosa)
+    page, listed = reverse("participants", args=[campaign.pk]), f"/api/v1/campaigns/{campaign.pk}/browsers/"
+    assert "Confirmed browsers" not in researcher.get(page).content.decode()
+    (number, _) = [row["id"] for row in researcher.get(listed).json()["results"]]
+    researcher.post(page, {"confirm": str(number)})
+    come(link, phone)
+    rows = {row["code"]: row for row in researcher.get(listed).json()["results"]}
+    assert set(rows) == {code, waiting}, "the browser in which they joined asked for nothing"
+    assert (rows[code]["confirmed_by"], rows[waiting]["confirmed_by"]) == ("rosa", None)
+    assert rows[code]["confirmed_at"] > rows[code]["asked_at"]
+    assert rows[waiting]["confirmed_at"] is None
+    _, shown = researcher.get(page).content.decode().split("Confirmed browsers")
+    assert code in shown
+    assert waiting not in shown
+    assert "by <bdi>rosa</bdi>" in shown
+    out = io.StringIO()
+    call_command("join_links", "browsers", campaign.name, stdout=out)
+    assert [json.loads(line)["confirmed_by"] for line in out.getvalue().splitlines()] == ["rosa", None]
+
+    done = researcher.post(page, {"dismiss": str(number)}, follow=True).content.decode()
+    assert "The confirmation is taken back" in done
+    assert "Confirmed browsers" not in done
+    work = reverse("work", args=[campaign.pk])
+    assert [client.get(work).status_code for client in (phone, own)] == [302, 302], "nobody is signed in"
+    assert join_code(phone.post(address_of(link), {"participant": "p1"})) == code
+    come(link, own)
+    assert own.get(work).status_code == 200
+    again = participants.browsers(campaign).get(code=code)
+    participants.confirm(by=rosa, browser=again)
+    come(link, phone)
+    call_command("join_links", "dismiss", campaign.name, str(again.pk), by="rosa", stdout=io.StringIO())
+    assert phone.get(work).status_code == 302
+
+
+def test_who_confirmed_a_browser_may_be_deleted_and_it_stays_in_the_list(campaign) -> None:
+    link, phone = link_into(campaign), Client()
+    come(link)
+    join_code(phone.post(address_of(link), {"participant": "p1"}))
+    rosa = factories.user("rosa", researcher=True)
+    participants.confirm(by=rosa, browser=participants.waiting(campaign).get())
+    ParticipantBrowser.objects.update(confirmed_by=None)
+    (row,) = participants.browsers(campaign)
+    assert row.confirmed_at is not None
 
 
 def test_a_browser_is_dismissed_waiting_or_confirmed_and_has_to_ask_again(campaign) -> None:

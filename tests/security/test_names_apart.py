@@ -10,17 +10,29 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.campaigns.progress import members
 from annotation.labels.pseudonyms import called
 from annotation.messages import actions as messages
-from annotation.models import Assignment, Campaign, Participant
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignMember,
+    Label,
+    Participant,
+    Rater,
+    Slot,
+    Task,
+    Thread,
+)
 from annotation.notes import actions as notes
 from annotation.people import campaign_roles, participants
 from annotation.work import actions as labelling
@@ -29,17 +41,16 @@ from calibration.studies import actions as studies
 from config.models import Event
 from tests import factories
 from tests.checks import world
+from tests.security.far_ids import far_ids, models_in
 
 pytestmark = pytest.mark.django_db
 PEOPLE = {"zora-quill": 3, "abel-finch": 4}
 """User names of annotators, and how many tasks each submits."""
 TOLD_BY_NAME = {
-    *("campaign", "edit-campaign", "campaign-messages", "participants", "participants-file"),
-    *("api-campaign", "api-campaign-messages", "api-participants"),
+    *("campaign", "edit-campaign", "participants", "participants-file"),
+    *("api-campaign", "api-participants"),
 }
-"""What tells of people by user name: managing, writing to and paying them."""
-BOTH_BY_ROW = {"campaign-messages", "api-campaign-messages"}
-"""Threads about a task are with a pseudonym, others with a user name; no thread tells both."""
+"""What tells of people by user name: managing and paying them."""
 
 
 class Lived(NamedTuple):
@@ -54,7 +65,12 @@ class Lived(NamedTuple):
 
 
 @pytest.fixture
-def lived() -> Lived:
+def lived(db: None) -> Iterator[Lived]:
+    with far_ids():
+        yield live()
+
+
+def live() -> Lived:
     people = [factories.user(name) for name in PEOPLE]
     made = world.campaign(*people, check=2, main=12, check_every=2, repeat_every=3, repeat_after=1)
     made.raters_per_item = 2
@@ -144,31 +160,79 @@ def test_what_holds_a_user_name_holds_no_answer_and_no_pseudonym(lived: Lived) -
             assert name in TOLD_BY_NAME, f"{address} tells user names"
         if pseudonyms:
             by_pseudonym.add(name)
-        assert not (names and pseudonyms) or name in BOTH_BY_ROW, f"{address} tells both names"
+        assert not (names and pseudonyms), f"{address} tells both names"
     assert {"campaign", "api-campaign"} <= by_name
     assert by_pseudonym >= {
         *("submissions", "held", "campaign-watch", "campaign-checks", "campaign-checks-file"),
         *("campaign-notes", "campaign-notes-file", "campaign-messages", "export-labels", "report"),
-        *("api-submissions", "api-held", "api-campaign-watch", "api-check-results", "api-campaign-notes"),
+        *(
+            "api-campaign-messages",
+            "api-submissions",
+            "api-held",
+            "api-campaign-watch",
+            "api-check-results",
+            "api-campaign-notes",
+        ),
     }
 
 
-def test_no_thread_tells_both_names_nor_a_user_name_with_a_task(lived: Lived) -> None:
-    rows = lived.client.get(f"/api/v1/campaigns/{lived.campaign.pk}/messages/").json()["results"]
-    assert len(rows) == 4
-    for row in rows:
-        spoken = {row["annotator"], *(said["by"] for said in row["messages"])}
-        assert len(spoken) == 1
-        assert (row["annotator"] in PEOPLE) == (row["assignment"] is None)
+def test_no_account_number_stands_beside_work_and_no_number_of_work_beside_a_user_name(lived: Lived) -> None:
+    for address, text in told(lived).items():
+        rows = models_in(text)
+        if address.split(" ")[0] in TOLD_BY_NAME:
+            assert not rows & {Rater, Assignment, Label, Task, Slot}, f"{address} tells ids of {rows}"
+        else:
+            assert not rows & {User, CampaignMember}, f"{address} tells ids of {rows}"
+
+
+def test_every_thread_has_one_name_for_researchers_and_another_for_its_annotator(lived: Lived) -> None:
+    """About a task or about the campaign, on the page, over HTTP and by command."""
+    person = lived.people[0]
+    mine, place = called(person.pk, lived.campaign.corpus_id), f"/api/v1/campaigns/{lived.campaign.pk}"
+    sent = lived.client.post(f"{place}/messages/", {"to": [mine], "text": "a word"}, "application/json")
+    assert sent.status_code == 201, sent.content
+    page = lived.client.post(
+        f"/campaigns/{lived.campaign.pk}/messages/", {"to": [mine], "text": "another"}, follow=True
+    )
+    assert "Sent to 1 annotator" in page.content.decode()
+    rows = lived.client.get(f"{place}/messages/").json()["results"]
+    threads = {row["thread"]: row for row in rows if row["annotator"] == mine}
+    assert sorted(row["assignment"] is None for row in threads.values()) == [False, True, True, True]
+    out = io.StringIO()
+    call_command("messages", "list", lived.campaign.name, stdout=out)
+    listed = [json.loads(line) for line in out.getvalue().splitlines()]
+    for row in [*rows, *listed]:
+        spoken = {row["annotator"], *(said["by"] for said in row["messages"])} - {lived.by.username}
+        assert spoken <= {called(one.pk, lived.campaign.corpus_id) for one in lived.people}
+    own = Client()
+    own.force_login(person)
+    told = own.get("/api/v1/work/messages/").json()["results"]
+    assert {row["thread"] for row in told} == set(threads)
+    assert {row["annotator"] for row in told} == {person.username}
+    assert mine not in json.dumps(told) + own.get("/my/messages/").content.decode()
+
+
+def test_nobody_is_written_to_by_user_name(lived: Lived) -> None:
+    name = lived.people[0].username
+    address = f"/campaigns/{lived.campaign.pk}/messages/"
+    refused = lived.client.post(f"/api/v1{address}", {"to": [name], "text": "a word"}, "application/json")
+    assert refused.status_code == 422
+    assert "pseudonym" in refused.json()["detail"]
+    page = lived.client.post(address, {"to": [name], "text": "a word"})
+    assert page.status_code == 422
+    assert name not in lived.client.get(f"{address}?annotator={name}").content.decode().replace(
+        f"Messages with <bdi>{name}", ""
+    )
+    assert not Thread.objects.filter(messages__text="a word").exists()
 
 
 def test_members_are_listed_without_what_tells_how_much_they_did(lived: Lived) -> None:
     assert {tuple(sorted(member)) for member in members(lived.campaign)} == {
-        ("agreed_at", "agreed_to", "user_id", "username")
+        ("agreed_on", "agreed_to", "user_id", "username")
     }
     whole = lived.client.get(f"/api/v1/campaigns/{lived.campaign.pk}/").json()
     for member in whole["members"]:
-        assert set(member) == {"username", "agreed_to", "agreed_at"}
+        assert set(member) == {"username", "agreed_to", "agreed_on"}
     numbers = {str(row.user_id) for row in Assignment.objects.all()}
     for address in ("submissions", "watch", "held", "checks/results"):
         found = lived.client.get(f"/api/v1/campaigns/{lived.campaign.pk}/{address}/")

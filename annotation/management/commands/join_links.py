@@ -43,10 +43,12 @@ class Command(named.ActsCommand):
         gone = act("revoke", "let nobody in by a link any more; who joined stays", "campaign")
         gone.add_argument("link", help="its number, as `list` says")
         act("participants", "who came by links, with their ids and completion codes", "campaign")
-        act("browsers", "browsers of participants that wait for a confirmation", "campaign")
+        act("browsers", "other browsers of participants: those that wait, and those confirmed", "campaign")
         let_in = act("confirm", "let a participant go on in another browser", "campaign")
-        let_in.add_argument("browser", help="its number, as `browsers` says")
-        named.takes_by(made, gone, let_in)
+        sent_away = act("dismiss", "dismiss a browser, or take its confirmation back", "campaign")
+        for one in (let_in, sent_away):
+            one.add_argument("browser", help="its number, as `browsers` says")
+        named.takes_by(made, gone, let_in, sent_away)
 
     def done(self, options: dict[str, Any]) -> Iterable[Any]:
         """Do the act that is chosen."""
@@ -94,7 +96,7 @@ def _participants(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
 
 
 def _browsers(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
-    return list(ParticipantBrowserSerializer(participants.waiting(campaign), many=True).data)
+    return list(ParticipantBrowserSerializer(participants.browsers(campaign), many=True).data)
 
 
 def _confirm(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
@@ -105,6 +107,15 @@ def _confirm(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
     yield {"confirmed": browser.pk}
 
 
+def _dismiss(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
+    browser = participants.browsers(campaign).filter(pk=row_id(options["browser"]) or 0).first()
+    if browser is None:
+        raise CommandError(f"“{campaign.name}” has no browser {options['browser'][:20]}.")
+    number = browser.pk
+    participants.dismiss(by=named.manager(options["by"], campaign), browser=browser)
+    yield {"dismissed": number}
+
+
 ACTS = {
     "list": _list,
     "make": _make,
@@ -112,4 +123,5 @@ ACTS = {
     "participants": _participants,
     "browsers": _browsers,
     "confirm": _confirm,
+    "dismiss": _dismiss,
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db.models import QuerySet
 
 from annotation.management import named
 from annotation.messages import actions, reading
@@ -31,7 +32,9 @@ class Command(named.ActsCommand):
         listed.add_argument("--waiting", action="store_true", help="those that wait for an answer")
         written = act("write", "write to annotators, each by themselves", "campaign", "text")
         to = written.add_mutually_exclusive_group(required=True)
-        to.add_argument("--to", nargs="+", default=[], metavar="NAME", help="user names of annotators")
+        to.add_argument(
+            "--to", nargs="+", default=[], metavar="NAME", help="annotators, by pseudonym or user name"
+        )
         to.add_argument("--everybody", action="store_true", help="all who take part")
         to.add_argument("--assignment", help="the number of a task: its annotator, about it")
         written.add_argument("--line", type=int, help="the line of that task that it is about, from 1")
@@ -63,7 +66,7 @@ class Command(named.ActsCommand):
 
 def _write(campaign: Campaign, by: Any, options: dict[str, Any]) -> list[Thread]:
     about, turn, line = None, None, options["line"]
-    to = named.people(options["to"])
+    to = [named.annotator(name, campaign) for name in options["to"]]
     if options["everybody"]:
         to = [member.user for member in campaign.members.select_related("user")]
     if options["assignment"]:
@@ -79,14 +82,20 @@ def _write(campaign: Campaign, by: Any, options: dict[str, Any]) -> list[Thread]
     return actions.write(by=by, campaign=campaign, to=to, text=options["text"], assignment=about, turn=turn)
 
 
-def _told(rows: Iterable[Thread]) -> list[dict[str, Any]]:
+def _told(threads: QuerySet[Thread]) -> list[dict[str, Any]]:
+    names = reading.pseudonyms(threads)
     found = []
-    for thread in rows:
-        said = [
-            {"by": one.by, "text": one.text, "at": one.at} for one in reading.shown(thread, thread.annotator)
-        ]
-        told = {"thread": thread.pk, "annotator": reading.annotator_of(thread), "messages": said}
+    for thread in threads:
+        annotator = names[thread.annotator_id]
+        said = reading.shown(thread, thread.annotator, annotator=annotator)
         found.append(
-            told | {"assignment": thread.assignment_id, "waits": thread.waits, "closed": thread.closed_at}
+            {
+                "thread": thread.pk,
+                "annotator": annotator,
+                "messages": [{"by": one.by, "text": one.text, "at": one.at} for one in said],
+                "assignment": thread.assignment_id,
+                "waits": thread.waits,
+                "closed": thread.closed_at,
+            }
         )
     return found

@@ -352,12 +352,16 @@ class Api(Transport):
         return cast("models.CampaignBatches", self.send("POST", path, keyed=True))
 
     def campaigns_browsers_list(self, campaign: int) -> Iterator[models.ParticipantBrowser]:
-        """The browsers in which participants ask to go on, and which are not confirmed yet."""
+        """The browsers in which participants ask to go on: those that wait, and those that were confirmed.
+        """
         path = f"/campaigns/{self.quoted(campaign)}/browsers/"
         return cast(Iterator[models.ParticipantBrowser], self.pages(path))
 
     def campaigns_browsers_destroy(self, campaign: int, id: int) -> None:
-        """Take a browser from those that wait for a confirmation; one that is confirmed goes on no more.
+        """Dismiss a browser that waits, or take a confirmation back: its participant is signed out
+        everywhere.
+
+        They go on by the link in the browsers that are confirmed still.
         """
         path = f"/campaigns/{self.quoted(campaign)}/browsers/{self.quoted(id)}/"
         self.send("DELETE", path)
@@ -995,9 +999,9 @@ class Api(Transport):
     ) -> models.Counts | models.ReportJob:
         """Return counts and scores by system and condition; POST logs a look at test and counts there.
 
-        Of many labels they are as last computed: `computed_at` says when, and `labels_since` whether
-        labels have come since; newer ones are then computed. Before there are any: 202 with their job;
-        ask by GET again.
+        Of many labels they are as last computed: `computed_at` says when, `labels_since` whether labels
+        have come since, and `calls_since` whether calls of judges or metrics have ended; newer ones are
+        then computed. Before there are any: 202 with their job; ask by GET again.
         """
         path = f"/corpora/{self.quoted(id)}/counts/"
         query = {
@@ -1022,9 +1026,9 @@ class Api(Transport):
     ) -> models.Counts | models.ReportJob:
         """Return counts and scores by system and condition; POST logs a look at test and counts there.
 
-        Of many labels they are as last computed: `computed_at` says when, and `labels_since` whether
-        labels have come since; newer ones are then computed. Before there are any: 202 with their job;
-        ask by GET again.
+        Of many labels they are as last computed: `computed_at` says when, `labels_since` whether labels
+        have come since, and `calls_since` whether calls of judges or metrics have ended; newer ones are
+        then computed. Before there are any: 202 with their job; ask by GET again.
         """
         path = f"/corpora/{self.quoted(id)}/counts/"
         return cast("models.Counts | models.ReportJob", self.send("POST", path, body=body, keyed=True))
@@ -1102,9 +1106,9 @@ class Api(Transport):
         """Return what metrics say of each system: one record per system and metric.
 
         Systems are compared at the same points; `elsewhere` counts a system's values at other points. Of
-        a large corpus as it was last computed: `computed_at` says when (null: now) and `labels_since`
-        whether labels have come since; a newer one is then computed. Before there is one: 202 with its
-        job.
+        a large corpus as it was last computed: `computed_at` says when (null: now), `labels_since`
+        whether labels have come since, and `calls_since` whether calls of judges or metrics have ended; a
+        newer one is then computed. Before there is one: 202 with its job.
         """
         path = f"/corpora/{self.quoted(id)}/profile/"
         query = {

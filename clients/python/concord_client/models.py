@@ -854,6 +854,7 @@ class Counts(TypedDict, total=False):
     part: Required[str]
     computed_at: Required[str | None]
     labels_since: Required[bool]
+    calls_since: Required[bool]
     rater: Required[str]
     kind: Required[str]
     simulated: Required[bool]
@@ -1964,7 +1965,7 @@ class NewKeyRequest(TypedDict, total=False):
 
 
 class NewMessageRequest(TypedDict, total=False):
-    """What a researcher writes: to annotators by user name, or about a task (a line of it) to its holder.
+    """What a researcher writes: to annotators by pseudonym, or about a task (a line of it) to its holder.
     """
     to: list[str]
     everybody: bool
@@ -2551,12 +2552,17 @@ class Participant(TypedDict, total=False):
 
 
 class ParticipantBrowser(TypedDict, total=False):
-    """A browser that waits for a confirmation, and the `code` that its participant can tell you."""
+    """A browser that waits for a confirmation, and the `code` that its participant can tell you.
+
+    `confirmed_at` and `confirmed_by` say when and by whom it was confirmed; null while it waits.
+    """
     id: Required[int]
     name: Required[str]
     participant: Required[str]
     code: Required[str]
     asked_at: Required[str]
+    confirmed_at: str | None
+    confirmed_by: Required[str | None]
 
 
 class PatchedAccountChangeRequest(TypedDict, total=False):
