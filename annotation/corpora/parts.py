@@ -10,6 +10,8 @@ from django.db.models import Count, Q
 from annotation.models import Corpus, Dialogue
 
 TRAINING, EVALUATION = Dialogue.Part.TRAINING.value, Dialogue.Part.EVALUATION.value
+TRAINING_CHOICES = [(TRAINING, TRAINING)]
+"""The part that a selection may name, as the API's document has it."""
 METADATA_KEY = "part"
 """The entry of a dialogue's metadata that names its part."""
 WORDS = {"train": TRAINING, "training": TRAINING, "evaluation": EVALUATION}

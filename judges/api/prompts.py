@@ -175,6 +175,7 @@ def examples(request: Request, name: str) -> Response:
             data["seed"],
             data["whole_corpus"],
             data["scheme"],
+            data["part"],
         )
         made = actions.add_examples(by=_user(request), version=base, told=told, note=data["note"])
     except JudgeError as error:

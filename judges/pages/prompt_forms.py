@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.corpora.parts import TRAINING
 from annotation.models import Corpus
 from annotation.text.yaml_tree import MOST_BYTES
 from jobs.models import Endpoint
@@ -128,6 +129,11 @@ class ExamplesForm(forms.Form):
         empty_label="Choose a corpus",
         help_text="Examples come from the dev part of its split.",
     )
+    part = forms.ChoiceField(
+        choices=[("", "dev"), (TRAINING, "training")],
+        required=False,
+        help_text="A benchmark’s training dialogues are in no split.",
+    )
     rule = forms.ChoiceField(
         choices=[(key, title[0].upper() + title[1:]) for key, title in RULES.items()], label="How"
     )
@@ -163,7 +169,7 @@ class ExamplesForm(forms.Form):
         super().__init__(*args, **kwargs)
         if PROTOCOLS[version.protocol].takes_scheme:
             self.fields["scheme"] = scheme_field(version)
-            self.order_fields(["corpus", "scheme"])
+            self.order_fields(["corpus", "part", "scheme"])
         field = self.fields["judge"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = judges_to_disagree_with()
@@ -180,6 +186,7 @@ class ExamplesForm(forms.Form):
             data["seed"] or 0,
             data["whole"],
             data.get("scheme", ""),
+            data["part"],
         )
 
     def refuse(self, error: JudgeError) -> None:

@@ -200,7 +200,7 @@ def add_examples(*, by: User | None, version: Version, told: Pick, note: str = "
         raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it first.")
     protocol = bound_to(version, told.scheme)
     wording = pick(protocol, version.variant, version.wording, told)
-    if (lock := splits.lock_of(told.corpus)) is not None:
+    if not told.part and (lock := splits.lock_of(told.corpus)) is not None:
         splits.fix(split=lock, by=by)
     return add_version(by=by, prompt=version.row.prompt, wording=wording, parent=version.ref, note=note)
 

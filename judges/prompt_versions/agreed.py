@@ -46,18 +46,23 @@ def questions_of(protocol: Protocol) -> dict[int, tuple[str, Question]]:
 
 
 def agreed(
-    protocol: Protocol, corpus: Corpus, clusters: frozenset[str] | None, keep: Iterable[int] | None = None
+    protocol: Protocol,
+    corpus: Corpus,
+    clusters: frozenset[str] | None,
+    keep: Iterable[int] | None = None,
+    *,
+    training: bool = False,
 ) -> dict[int, dict[str, Agreed]]:
     """Return, by item and the protocol's question, what people answered in some clusters (None: all).
 
-    What they answered about training dialogues is left out.
+    What they answered about training dialogues is left out, or of `training` taken alone.
 
     An adjudicated answer counts alone; else binary, nominal and text questions get the majority (none where
     two are equally frequent) and others the mean, rounded to the nearest value of the scale (of two equally
     near ones the lower). `keep` narrows it to some items.
     """
     questions = questions_of(protocol)
-    scope = Q(item__corpus=corpus, item__training=False, question__in=questions)
+    scope = Q(item__corpus=corpus, item__training=training, question__in=questions)
     if clusters is not None:
         scope &= item_clusters.within(clusters, "item__")
     if keep is not None:

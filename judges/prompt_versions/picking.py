@@ -1,4 +1,4 @@
-"""Worked examples picked from what people answered: by hand or by rule, from dev alone."""
+"""Worked examples picked from what people answered: by hand or by rule, from dev or training alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from annotation.corpora import clusters as item_clusters
 from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
 from annotation.kinds import WITH_TURN
 from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.text.item_keys import item_key, parse_item_key
@@ -48,7 +49,8 @@ class Pick:
     """How examples are to be picked: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
     `judge` names the judge whose distance from people counts for `most_disagreed` ('': people from each
     other). `whole` takes a corpus that has no split, on purpose. `scheme` names whose questions are asked,
-    where the protocol takes any and the prompt is for none."""
+    where the protocol takes any and the prompt is for none. They come from dev, or from training where that
+    is the `part`."""
 
     corpus: Corpus
     rule: str
@@ -58,6 +60,7 @@ class Pick:
     seed: int = 0
     whole: bool = False
     scheme: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,8 @@ def pick(protocol: Asking, variant: str, wording: Wording, told: Pick) -> Wordin
         raise JudgeError(f"Show 1 to {MOST_SHOWN} examples in a call.")
     if protocol.needs:
         raise JudgeError(f"{protocol.key} reads other raters' answers: it takes no examples.")
-    clusters = dev_clusters(told.corpus, whole=told.whole)
-    candidates = _candidates(protocol, told.corpus, clusters)
+    clusters = _clusters(told)
+    candidates = _candidates(protocol, told, clusters)
     if told.rule == "by_hand":
         order = _by_hand(candidates, told, clusters)
     else:
@@ -99,12 +102,29 @@ def pick(protocol: Asking, variant: str, wording: Wording, told: Pick) -> Wordin
     if not built:
         raise JudgeError(
             f"No example can be made: people answered nothing that {protocol.key} asks about the "
-            f"{'dev part' if clusters is not None else 'items'} of {told.corpus.name}."
+            f"{_of(told, clusters)} of {told.corpus.name}."
         )
     picking = _described(told, clusters, min(told.n, len(built)))
     if told.rule == "by_hand":
         picking["n"] = len(built)
     return Wording(wording.system, wording.user, wording.form, tuple(built), picking)
+
+
+def _clusters(told: Pick) -> frozenset[str] | None:
+    """Return the clusters that examples may come from; None for all of the part."""
+    if told.part not in ("", TRAINING):
+        raise JudgeError(f"Examples come from dev or from {TRAINING}: there is no part {told.part!r}.")
+    if told.part != TRAINING:
+        return dev_clusters(told.corpus, whole=told.whole)
+    if not told.corpus.has_training:
+        raise JudgeError(f"No dialogue of {told.corpus.name} is in training.")
+    return None
+
+
+def _of(told: Pick, clusters: frozenset[str] | None) -> str:
+    if told.part:
+        return "training part"
+    return "dev part" if clusters is not None else "items"
 
 
 def dev_clusters(corpus: Corpus, *, whole: bool = False) -> frozenset[str] | None:
@@ -126,7 +146,7 @@ def dev_clusters(corpus: Corpus, *, whole: bool = False) -> frozenset[str] | Non
 def _described(told: Pick, clusters: frozenset[str] | None, n: int) -> dict[str, Any]:
     """Return what is kept of how the examples were picked."""
     kept: dict[str, Any] = {"rule": told.rule, "n": n, "corpus": told.corpus.name, "rendering": RENDERING}
-    kept["part"] = "dev" if clusters is not None else "whole corpus, no split"
+    kept["part"] = told.part or ("dev" if clusters is not None else "whole corpus, no split")
     if told.rule != "by_hand":
         kept["seed"] = told.seed
     if told.rule == "most_disagreed":
@@ -136,8 +156,8 @@ def _described(told: Pick, clusters: frozenset[str] | None, n: int) -> dict[str,
     return kept
 
 
-def _candidates(protocol: Asking, corpus: Corpus, clusters: frozenset[str] | None) -> Candidates:
-    said = agreed(protocol, corpus, clusters)
+def _candidates(protocol: Asking, told: Pick, clusters: frozenset[str] | None) -> Candidates:
+    said = agreed(protocol, told.corpus, clusters, training=told.part == TRAINING)
     items = targets(protocol, said)
     return Candidates(protocol, items, _keys(items), said)
 
@@ -162,11 +182,12 @@ def _by_hand(candidates: Candidates, told: Pick, clusters: frozenset[str] | None
         raise BadKeys(f"Name at most {MOST_SHOWN} items.")
     for key in told.keys:
         if key not in known:
-            raise BadKeys(_why_not(candidates.protocol, told.corpus, key, clusters))
+            raise BadKeys(_why_not(candidates.protocol, told, key, clusters))
     return [known[key] for key in dict.fromkeys(told.keys)]
 
 
-def _why_not(protocol: Asking, corpus: Corpus, key: str, clusters: frozenset[str] | None) -> str:
+def _why_not(protocol: Asking, told: Pick, key: str, clusters: frozenset[str] | None) -> str:
+    corpus = told.corpus
     try:
         dialogue, continuation, turn = parse_item_key(key)
     except ValueError as error:
@@ -180,8 +201,10 @@ def _why_not(protocol: Asking, corpus: Corpus, key: str, clusters: frozenset[str
     found = (rows.filter(turn__isnull=True) if turn is None else rows.filter(turn__position=turn)).first()
     if found is None:
         return f"There is no item {key!r} in {corpus.name}."
-    if found.training:
-        return f"{key!r} is in training, which examples do not come from."
+    if found.training and not told.part:
+        return f"{key!r} is in training: name that part, and all examples come from it."
+    if told.part and not found.training:
+        return f"{key!r} is not in training, the part that is named."
     if clusters is not None and item_clusters.of_item(found) not in clusters:
         return f"{key!r} is in the test part: examples come from dev alone."
     return f"{key!r} cannot be an example: people gave no answer to what {protocol.key} asks."

@@ -55,7 +55,10 @@ from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
 from judges.material.loading import contents
 from judges.metrics.kit.act_models import FITTED_ON_ITSELF
+from judges.prompt_versions import actions as prompts
+from judges.prompt_versions import finding
 from judges.prompt_versions.agreed import agreed
+from judges.prompt_versions.picking import Pick
 from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
 from judges.rating import job
@@ -274,6 +277,38 @@ def test_worked_examples_come_from_outside_training(bench: Corpus) -> None:
     protocol = PROTOCOLS["cpdscore_simple"]
     found = agreed(protocol, bench, None)
     assert keys_of(Item.objects.filter(pk__in=found), "continuation__dialogue") == EVALUATION
+
+
+@pytest.mark.parametrize("door", ["action", "API", "page", "command"])
+def test_worked_examples_come_from_training_where_it_is_named(
+    door: str, bench: Corpus, researcher: Client
+) -> None:
+    """No split is asked for or fixed: training is never tested."""
+    split = splits.draw(corpus=bench, by=None)
+    prompts.copy(by=None, version=finding.find("cpdscore_simple_without_reference"), name="own")
+    version = finding.find("own@1")
+    sent = {"corpus": "bench", "rule": "balanced", "part": "training"}
+    if door == "action":
+        prompts.add_examples(by=None, version=version, told=Pick(bench, "balanced", part="training"))
+    elif door == "API":
+        address = "/api/v1/prompts/own/examples/"
+        assert api(researcher=True).post(address, sent | {"part": "x"}, format="json").status_code == 400
+        assert api(researcher=True).post(address, sent, format="json").status_code == 201
+    elif door == "page":
+        page = reverse("pick-examples", args=["own", 1])
+        assert 'value="training"' in researcher.get(page).content.decode()
+        assert researcher.post(page, sent | {"corpus": bench.pk}).status_code == 302
+    else:
+        call_command("prompts", "examples", "own@1", corpus="bench", rule="balanced", part="training")
+    wording = finding.find("own@2").wording
+    assert wording.picking["part"] == "training"
+    assert {example["key"].partition("/")[0] for example in wording.examples} <= set(TRAINING)
+    assert wording.examples
+    split.refresh_from_db()
+    assert split.fixed_at is None
+    by_hand = Pick(bench, "by_hand", keys=("e1/model-x/0",), part="training")
+    with pytest.raises(JudgeError, match="is not in training"):
+        prompts.add_examples(by=None, version=version, told=by_hand)
 
 
 def labelled(scope: Scope) -> list[str]:

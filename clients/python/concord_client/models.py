@@ -1199,6 +1199,7 @@ class ExamplesRequest(TypedDict, total=False):
     judge: str
     seed: int
     whole_corpus: bool
+    part: TrainingPartEnum | BlankEnum
     version: int
     note: str
 
@@ -1924,14 +1925,11 @@ class NewBenchRequest(TypedDict, total=False):
     seed: int
 
 
-NewGoldPartEnum: TypeAlias = Literal["training"]
-
-
 class NewGoldRequest(TypedDict, total=False):
     """How gold labels are to be chosen."""
     corpus: int
     campaign: int | None
-    part: NewGoldPartEnum | BlankEnum
+    part: TrainingPartEnum | BlankEnum
     scheme: Required[str]
     rule: NewGoldRuleEnum
     options: GoldOptionsRequest
@@ -4013,6 +4011,9 @@ class Token(TypedDict, total=False):
 
 
 TokenScopeEnum: TypeAlias = Literal["read", "write"]
+
+
+TrainingPartEnum: TypeAlias = Literal["training"]
 
 
 class TranscriptExportRequest(TypedDict, total=False):

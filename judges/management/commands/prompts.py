@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotation.corpora.parts import TRAINING
 from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand, acts_of
 from jobs.endpoints.parameter_options import add_parameters
@@ -136,6 +137,7 @@ class Command(DatabaseCommand):
             options["seed"],
             options["whole_corpus"],
             options["scheme"],
+            options["part"],
         )
         version = finding.find(options["version"])
         made = actions.add_examples(by=None, version=version, told=told, note=options["note"])
@@ -217,6 +219,7 @@ def _add_picking(parser: CommandParser) -> None:
     parser.add_argument(
         "--whole-corpus", action="store_true", help="it has no split, and all of it is for development"
     )
+    parser.add_argument("--part", choices=[TRAINING], default="", help="from training instead of dev")
     parser.add_argument("--note", default="", help="why")
 
 
