@@ -3715,6 +3715,7 @@ class Simulation(TypedDict, total=False):
     steps: Required[list[SimulationStep]]
     counts: Required[SimulationCounts]
     fake_model: Required[bool]
+    fake_embedder: Required[bool]
     created_by: Required[str | None]
     created_at: Required[str]
     finished_at: Required[str | None]
