@@ -18,18 +18,25 @@ from calibration.reading.scope import Scope
 from jobs import actions
 from jobs.models import Call, CallCount, Job
 
+ENDED_CALLS = ", ended calls "
+"""In a stamp, between that of the labels and the numbers of calls."""
 SMALL = 20_000
 """Labels of a corpus or campaign up to which its figures are computed while the page waits."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Figures as plain JSON, their time, whether labels have come since, and the job of newer ones."""
+    """Figures as plain JSON, their time, and the job of newer ones.
+
+    `labels_since` says whether labels have come since or no longer count, `calls_since` whether calls of
+    judges or metrics have ended: figures tell of them what failed and what is doubtful.
+    """
 
     result: Mapping[str, Any]
     at: datetime
     labels_since: bool
     job: Job | None
+    calls_since: bool = False
 
 
 def is_small(scope: Scope) -> bool:
@@ -41,11 +48,11 @@ def is_small(scope: Scope) -> bool:
 
 
 def stamp_of(scope: Scope) -> str:
-    """Return a short text that changes whenever labels of a scope do, or calls about its corpus end."""
+    """Return a short text that changes whenever labels of a scope do, or calls to rate its corpus end."""
     ended = (Call.State.DONE, Call.State.FAILED)
-    calls = CallCount.objects.filter(run__corpus=scope.corpus, state__in=ended)
+    calls = CallCount.objects.filter(run__corpus=scope.corpus, run__rater__isnull=False, state__in=ended)
     by_state = dict(calls.values_list("state").annotate(Sum("n")))
-    return f"{scope.stamp()} {'/'.join(str(by_state.get(state, 0)) for state in ended)}"
+    return f"{scope.stamp()}{ENDED_CALLS}{'/'.join(str(by_state.get(state, 0)) for state in ended)}"
 
 
 def kept_or_job(
@@ -78,4 +85,6 @@ def kept_or_job(
 
 def _kept(done: Job, stamp: str, newer: Job | None) -> Kept:
     assert done.finished_at is not None, "a job that is done has ended"
-    return Kept(done.result, done.finished_at, done.result["stamp"] != stamp, newer)
+    before, now = (text.partition(ENDED_CALLS) for text in (done.result["stamp"], stamp))
+    labels_since, calls_since = before[0] != now[0], before[2] != now[2]
+    return Kept(done.result, done.finished_at, labels_since, newer, calls_since)

@@ -110,6 +110,9 @@ class CountsSerializer(Plain):
     part = serializers.CharField()
     computed_at = serializers.CharField(allow_null=True, help_text="null: of the labels of now")
     labels_since = serializers.BooleanField(help_text="whether labels have come since it was computed")
+    calls_since = serializers.BooleanField(
+        help_text="whether calls of judges or metrics have ended since it was computed"
+    )
     rater = serializers.CharField()
     kind = serializers.CharField()
     simulated = serializers.BooleanField()
@@ -138,8 +141,9 @@ ANSWERS = {200: CountsSerializer, 202: ReportJobSerializer}
 def counts(request: Request, pk: int) -> Response:
     """Return counts and scores by system and condition; POST logs a look at test and counts there.
 
-    Of many labels they are as last computed: `computed_at` says when, and `labels_since` whether labels have
-    come since; newer ones are then computed. Before there are any: 202 with their job; ask by GET again.
+    Of many labels they are as last computed: `computed_at` says when, `labels_since` whether labels have come
+    since, and `calls_since` whether calls of judges or metrics have ended; newer ones are then computed.
+    Before there are any: 202 with their job; ask by GET again.
     """
     corpus = access.corpus(pk)
     data, purpose = asked(request, CountsQuerySerializer, CountsTestSerializer)

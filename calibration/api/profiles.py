@@ -39,8 +39,9 @@ def profile(request: Request, pk: int) -> Response:
     """Return what metrics say of each system: one record per system and metric.
 
     Systems are compared at the same points; `elsewhere` counts a system's values at other points.
-    Of a large corpus as it was last computed: `computed_at` says when (null: now) and `labels_since` whether
-    labels have come since; a newer one is then computed. Before there is one: 202 with its job.
+    Of a large corpus as it was last computed: `computed_at` says when (null: now), `labels_since` whether
+    labels have come since, and `calls_since` whether calls of judges or metrics have ended; a newer one is
+    then computed. Before there is one: 202 with its job.
     """
     corpus, user = access.corpus(pk), cast(User, request.user)
     query = ProfileQuerySerializer(data=request.query_params.dict())
@@ -51,7 +52,11 @@ def profile(request: Request, pk: int) -> Response:
         if not found.active:
             raise ValidationError({"detail": [found.error or "The job was cancelled."]})
         return Response(ReportJobSerializer(found).data, status=status.HTTP_202_ACCEPTED)
-    kept = {"computed_at": found.computed_at, "labels_since": found.labels_since}
+    kept = {
+        "computed_at": found.computed_at,
+        "labels_since": found.labels_since,
+        "calls_since": found.calls_since,
+    }
     return Response({"corpus": corpus.name, "points": points, **kept, "cells": summary.as_rows(found.panels)})
 
 

@@ -19,7 +19,7 @@ from annotation.scheme_versions import store as scheme_store
 from calibration import kept
 from calibration.profiles import causes, distribution, job, phrases, summary, tables
 from calibration.reports import latex
-from jobs.models import Job
+from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.heartbeat import Heart
 from judges.metrics import METRICS
@@ -261,7 +261,7 @@ def test_a_hundred_scored_continuations_cost_no_more_queries_than_one(
     corpus = factories.corpus()
     scored(corpus, "nse", {"model-a": [n / 50 for n in range(40)]})
     client.force_login(factories.user(researcher=True))
-    with django_assert_max_num_queries(13):  # type: ignore[operator]  (one says how large the corpus is)
+    with django_assert_max_num_queries(14):  # type: ignore[operator]  (one says how large the corpus is)
         client.get(f"/corpora/{corpus.pk}/profile/")
 
 
@@ -384,6 +384,15 @@ def test_the_profile_of_a_large_corpus_is_computed_by_a_worker_and_kept(
     shown = client.get(page).content.decode()
     assert "Computed on" in shown
     assert "One conversation at a time" in shown
+
+    continuation = Continuation.objects.filter(dialogue__corpus=corpus).earliest("pk")
+    run = Run.objects.create(kind="metric", corpus=corpus, rater=rater, queue="metrics", state="done")
+    Call.objects.create(run=run, rater=rater, continuation=continuation, state="failed")
+    later = client.get(api).json()
+    assert (later["labels_since"], later["calls_since"]) == (False, True)
+    shown = client.get(page).content.decode()
+    assert "No labels have come since, but calls of judges or metrics have ended." in shown
+    assert "Labels have come since" not in shown
 
     scored(corpus, "m_sns_max" if "m_sns_max" in METRICS else "pe", {"model-a": [0.5]})
     later = client.get(api).json()

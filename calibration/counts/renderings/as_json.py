@@ -26,6 +26,7 @@ def content(made: Counts) -> dict[str, Any]:
         "part": made.part,
         "computed_at": made.kept.at.isoformat() if made.kept else None,
         "labels_since": bool(made.kept and made.kept.labels_since),
+        "calls_since": bool(made.kept and made.kept.calls_since),
         "rater": chosen.name,
         "kind": chosen.kind,
         "simulated": chosen.simulated,

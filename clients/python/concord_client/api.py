@@ -999,9 +999,9 @@ class Api(Transport):
     ) -> models.Counts | models.ReportJob:
         """Return counts and scores by system and condition; POST logs a look at test and counts there.
 
-        Of many labels they are as last computed: `computed_at` says when, and `labels_since` whether
-        labels have come since; newer ones are then computed. Before there are any: 202 with their job;
-        ask by GET again.
+        Of many labels they are as last computed: `computed_at` says when, `labels_since` whether labels
+        have come since, and `calls_since` whether calls of judges or metrics have ended; newer ones are
+        then computed. Before there are any: 202 with their job; ask by GET again.
         """
         path = f"/corpora/{self.quoted(id)}/counts/"
         query = {
@@ -1026,9 +1026,9 @@ class Api(Transport):
     ) -> models.Counts | models.ReportJob:
         """Return counts and scores by system and condition; POST logs a look at test and counts there.
 
-        Of many labels they are as last computed: `computed_at` says when, and `labels_since` whether
-        labels have come since; newer ones are then computed. Before there are any: 202 with their job;
-        ask by GET again.
+        Of many labels they are as last computed: `computed_at` says when, `labels_since` whether labels
+        have come since, and `calls_since` whether calls of judges or metrics have ended; newer ones are
+        then computed. Before there are any: 202 with their job; ask by GET again.
         """
         path = f"/corpora/{self.quoted(id)}/counts/"
         return cast("models.Counts | models.ReportJob", self.send("POST", path, body=body, keyed=True))
@@ -1106,9 +1106,9 @@ class Api(Transport):
         """Return what metrics say of each system: one record per system and metric.
 
         Systems are compared at the same points; `elsewhere` counts a system's values at other points. Of
-        a large corpus as it was last computed: `computed_at` says when (null: now) and `labels_since`
-        whether labels have come since; a newer one is then computed. Before there is one: 202 with its
-        job.
+        a large corpus as it was last computed: `computed_at` says when (null: now), `labels_since`
+        whether labels have come since, and `calls_since` whether calls of judges or metrics have ended; a
+        newer one is then computed. Before there is one: 202 with its job.
         """
         path = f"/corpora/{self.quoted(id)}/profile/"
         query = {

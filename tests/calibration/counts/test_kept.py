@@ -12,7 +12,7 @@ from calibration.counts import computing
 from calibration.counts.computing import compute
 from calibration.counts.query import CountsQuery
 from calibration.counts.renderings import as_json
-from jobs.models import Call, Job, Run
+from jobs.models import Call, CallCount, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.heartbeat import Heart
 from tests.calibration.counts.built import Made, planted
@@ -43,7 +43,9 @@ def test_what_a_worker_computed_is_what_a_page_would_have(made: Made, api: APICl
     answer = found.json()
     assert answer.pop("computed_at") == Job.objects.get().finished_at.isoformat()
     assert answer.pop("labels_since") is False
-    expected.pop("computed_at"), expected.pop("labels_since")
+    assert answer.pop("calls_since") is False
+    for name in ("computed_at", "labels_since", "calls_since"):
+        expected.pop(name)
     assert answer == expected
 
 
@@ -139,11 +141,26 @@ def test_a_refusal_of_the_worker_is_told_and_tried_again_on_request(
     assert "Computed on" in client.get(page).content.decode()
 
 
-def test_calls_that_fail_are_news_too(made: Made) -> None:
-    scope = CountsQuery(made.corpus).scope
-    before = kept.stamp_of(scope)
+def test_calls_that_fail_are_news_too_and_no_labels(made: Made, api: APIClient, client: Client) -> None:
+    address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
+    asked = {"rater": "judge"}
+    api.get(address, asked)
+    work_off()
     rater = Rater.objects.get(name="judge")
-    run = Run.objects.create(kind="judge", corpus=made.corpus, rater=rater, queue="calls", state="done")
     continuation = Continuation.objects.filter(dialogue__corpus=made.corpus).earliest("pk")
+    settings = {"corpus": made.corpus, "queue": "calls", "state": "done"}
+    writing = Run.objects.create(kind="generate", title="writer", **settings)
+    nothing = ("flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms")
+    CallCount.objects.create(run=writing, state="done", n=1, **dict.fromkeys(nothing, 0))
+    assert api.get(address, asked).json()["calls_since"] is False, "what writes changes no figure"
+    run = Run.objects.create(kind="judge", rater=rater, **settings)
     Call.objects.create(run=run, rater=rater, continuation=continuation, state="failed")
-    assert kept.stamp_of(scope) != before
+    stale = api.get(address, asked).json()
+    assert (stale["labels_since"], stale["calls_since"]) == (False, True)
+    client.force_login(user("rea", researcher=True))
+    page = client.get(f"/corpora/{made.corpus.pk}/counts/?rater=judge").content.decode()
+    assert "No labels have come since, but calls of judges or metrics have ended." in page
+    assert "Labels have come since" not in page
+    work_off()
+    newer = api.get(address, asked).json()
+    assert (newer["labels_since"], newer["calls_since"]) == (False, False)
