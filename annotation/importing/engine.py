@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from annotation.corpora import splits
 from annotation.formats import FORMATS, Faults, Format, ImportProblem, Source, SourceRecord, manifest
 from annotation.formats.settings import settings_of
+from annotation.importing.clusters import refuse_divided
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
 from annotation.importing.reading import read
@@ -211,6 +212,8 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             if progress:
                 progress(order.origin.done, order.origin.total, result)
     tidying.check(imported, faults, dialogues=result.dialogues > 0)
+    if result.dialogues and imported.corpus.has_training:
+        refuse_divided(imported, faults)
     result.notes += [*order.origin.all_notes(), *tidying.notes()]
     close_staging()
     labels, _ = staged()

@@ -35,7 +35,7 @@ from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.transcripts.forms import FORMS
 from calibration.exports.writing import FORMATS
-from calibration.models import Export
+from calibration.models import Export, Gold
 from calibration.permissions import must_manage, visible_to, within_campaign
 from config.filters import Filters, named, numbered, since
 from config.idempotency import FILE as AS_FILE
@@ -229,12 +229,12 @@ def written_file(request: Request, pk: int) -> StreamingHttpResponse:
     return found.response(export_job.name_of(job))
 
 
-def taken_by(request: Request, corpus: Corpus, campaign: Campaign | None, given: dict[str, Any]) -> Taken:
+def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, given: dict[str, Any]) -> Taken:
     """Return what a request takes out; test needs POST, because it changes what is logged."""
     part, user = given["part"], cast(User, request.user)
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
     try:
-        return take(corpus=corpus, campaign=campaign, part=part, purpose=given["purpose"], by=user)
+        return take(corpus=corpus, about=about, part=part, purpose=given["purpose"], by=user)
     except CalibrationError as refused:
         raise ValidationError({"part": [f"{refused}."]}) from refused

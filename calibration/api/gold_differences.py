@@ -89,7 +89,7 @@ def compared_file(request: Request, pk: int, other: int, form: str) -> Response 
         shared_questions(first, second)
     except CalibrationError as error:
         raise ValidationError({"other": [f"{error}."]}) from error
-    taken = taken_by(request, first.corpus, first.campaign, given.validated_data)
+    taken = taken_by(request, first.corpus, first, given.validated_data)
     user: Any = request.user
     made = export_job.difference_or_job(first=first, second=second, taken=taken, form=form, by=user)
     return response_of(made)

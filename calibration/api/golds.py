@@ -98,10 +98,12 @@ def _choice(data: dict[str, Any]) -> dict[str, Any]:
     if version is None:
         raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
     corpus, campaign = data["corpus"], data.get("campaign")
-    counted = offered(scope_of(corpus, campaign))
+    part = data["part"]
+    counted = offered(scope_of(corpus, campaign, part))
     return {
         "corpus": corpus,
         "campaign": campaign,
+        "part": part,
         "scheme_version": version,
         "rule": data.get("rule") or default_rule_of(counted, reference(version)),
         "options": data["options"],
@@ -154,7 +156,7 @@ def labels(request: Request, pk: int, form: str) -> Response | StreamingHttpResp
         raise Http404
     given = ExportPartSerializer(data=request.query_params if request.method == "GET" else request.data)
     given.is_valid(raise_exception=True)
-    taken = taken_by(request, found.corpus, found.campaign, given.validated_data)
+    taken = taken_by(request, found.corpus, found, given.validated_data)
     user: Any = request.user
     made = export_job.gold_or_job(gold=found, taken=taken, form=form, by=user)
     return response_of(made)

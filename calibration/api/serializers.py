@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.api.people_serializers import Text
+from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus
 from calibration.api.gold_rules import GoldOptionsSerializer
 from calibration.exports.parts import PARTS
@@ -162,6 +163,13 @@ class RecomputeSerializer(serializers.Serializer[Any]):
 class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
+    part = serializers.ChoiceField(
+        choices=[TRAINING],
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="training, which is left out where it is not named",
+    )
     scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
     rule = serializers.ChoiceField(choices=[], required=False, help_text=f"left out: {MEANING}")
     options = GoldOptionsSerializer(required=False, default=dict)
@@ -175,6 +183,9 @@ class NewGoldSerializer(PlaceSerializer):
 class GoldSerializer(serializers.ModelSerializer[Gold]):
     """A derivation of gold labels."""
 
+    part = serializers.CharField(
+        read_only=True, help_text="training where it is of training dialogues alone; empty: all but these"
+    )
     scheme = serializers.SerializerMethodField()
     n = serializers.SerializerMethodField(help_text="items with a value, each question by itself")
     without = serializers.IntegerField(read_only=True, help_text="items that stay without a value")
@@ -182,7 +193,7 @@ class GoldSerializer(serializers.ModelSerializer[Gold]):
     class Meta:
         model = Gold
         fields = [
-            *("id", "corpus", "campaign", "scheme", "rule", "options", "n", "without", "inputs_hash"),
+            *("id", "corpus", "campaign", "part", "scheme", "rule", "options", "n", "without", "inputs_hash"),
             "created_at",
         ]
 

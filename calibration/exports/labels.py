@@ -172,7 +172,7 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
         [r.address or None for r in raters],
         [r.revision or None for r in raters],
     ]
-    part = (taken or taken_by_default(scope.corpus, scope.campaign)).params
+    part = (taken or taken_by_default(scope.corpus, training=scope.training)).params
     rest = f"""FROM (WITH chosen AS MATERIALIZED ({chosen}), placed AS MATERIALIZED ({PLACED})
     SELECT * FROM chosen JOIN placed USING (item_id)) AS l {LABEL_TABLES}"""  # noqa: S608  (own SQL)
     return ExportQuery(LABEL_COLUMNS, rest, (*params, *part, *asked, *named))

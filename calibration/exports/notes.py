@@ -75,7 +75,7 @@ def notes(scope: Scope, taken: Taken | None = None) -> ExportQuery:
     """
     campaigns = _campaigns(scope)
     names = _names(campaigns, scope.corpus.pk)
-    part = (taken or taken_by_default(scope.corpus, scope.campaign)).params
+    part = (taken or taken_by_default(scope.corpus, training=scope.training)).params
     return ExportQuery(COLUMNS, TABLES, (campaigns, campaigns, list(names), list(names.values()), *part))
 
 

@@ -13,6 +13,7 @@ from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus, Split
 from calibration.errors import ExportRefused
 from calibration.exports.writing import Column
+from calibration.models import Gold
 from config.permissions import is_researcher
 
 PART_SQL = "CASE WHEN d.part = 'training' THEN d.part ELSE coalesce(sc.part, nullif(d.part, '')) END"
@@ -41,9 +42,12 @@ class Taken:
         return (self.split.pk if self.split else None, self.part, self.part, self.part)
 
 
-def taken_by_default(corpus: Corpus, campaign: Campaign | None = None) -> Taken:
-    """Return what may be taken without a look: dev of the split, all but training without a split."""
-    if campaign is not None and campaign.part == TRAINING:
+def taken_by_default(corpus: Corpus, *, training: bool = False) -> Taken:
+    """Return what may be taken without a look: dev of the split, all but training without a split.
+
+    Of labels that are about `training` alone these are all.
+    """
+    if training:
         return Taken(None, TRAINING)
     split = splits.lock_of(corpus)
     return Taken(split, "dev" if split else "")
@@ -53,7 +57,7 @@ def taken_by_default(corpus: Corpus, campaign: Campaign | None = None) -> Taken:
 def take(
     *,
     corpus: Corpus,
-    campaign: Campaign | None = None,
+    about: Campaign | Gold | None = None,
     part: str = "",
     purpose: str = "",
     by: User | None,
@@ -61,14 +65,16 @@ def take(
     """Return what an export takes; the split is fixed by it, and test or all is logged as a look.
 
     `part` is dev, test, all, training, or empty for what may be taken without a look. Raises ExportRefused
-    for a part that there is not (a campaign about training has no other), for test or all without a purpose,
-    and to who is no researcher.
+    for a part that there is not (a campaign or gold `about` training has no other), for test or all without a
+    purpose, and to who is no researcher.
     """
-    if campaign is not None and campaign.part == TRAINING:
+    if about is not None and about.part == TRAINING:
         if part not in ("", TRAINING):
-            raise ExportRefused(f"{campaign.name} is about training dialogues: there is no {part} part of it")
+            raise ExportRefused(f"{about} is about training dialogues: there is no {part} part of it")
         return Taken(None, TRAINING)
     if part == TRAINING:
+        if about is not None:
+            raise ExportRefused(f"{about} is about all but training: there is no training part of it")
         if not corpus.has_training:
             raise ExportRefused(f"no dialogue of {corpus.name} is in training")
         return Taken(None, TRAINING)

@@ -17,7 +17,7 @@ from calibration.reading.scope import scope_of
 
 def changes_of(gold: Gold) -> Changes:
     """Return what became, since a gold was made, of the labels on its questions."""
-    scope = scope_of(gold.corpus, gold.campaign)
+    scope = scope_of(gold.corpus, gold.campaign, gold.part)
     rule = RULES.get(gold.rule)
     reads = rule is not None and rule.reads_adjudications
     if reads and gold.options.get(DECISIONS) != IGNORED:
@@ -28,7 +28,7 @@ def changes_of(gold: Gold) -> Changes:
 def counts_everybody(gold: Gold) -> bool:
     """Whether a gold was chosen from the answers of all people who had answered its questions by then."""
     names = gold.options["raters"]
-    answered = scope_of(gold.corpus, gold.campaign).ever()
+    answered = scope_of(gold.corpus, gold.campaign, gold.part).ever()
     answered = answered.filter(question__in=_questions(gold), created_at__lte=gold.created_at)
     theirs = answered.filter(rater=OuterRef("pk"))
     for rater in Rater.objects.filter(Exists(theirs)):

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.corpora import splits
-from annotation.models import Corpus, Question
+from annotation.corpora.parts import TRAINING
+from annotation.models import Question
 from calibration.errors import GoldDifferenceRefused
 from calibration.exports.labels import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
@@ -132,8 +133,10 @@ class Difference:
 
 
 def comparable(gold: Gold) -> QuerySet[Gold]:
-    """Return the other golds of the same corpus and questions, newest first."""
+    """Return the other golds of the same corpus, part and questions, newest first."""
     found = Gold.objects.filter(corpus=gold.corpus_id, scheme_version=gold.scheme_version_id)
+    of_training = Q(options__contains={"part": TRAINING}) | Q(campaign__part=TRAINING)
+    found = found.filter(of_training) if gold.is_of_training else found.exclude(of_training)
     return found.exclude(pk=gold.pk).select_related("campaign", "scheme_version__scheme").order_by("-pk")
 
 
@@ -144,7 +147,7 @@ def difference(first: Gold, second: Gold) -> Difference:
     GoldDifferenceRefused for golds of two corpora, or without a question in common.
     """
     shared = shared_questions(first, second)
-    taken = _visible(first.corpus)
+    taken = _visible(first)
     ids = [question.pk for question in shared]
     found = _summed(_params(first, second, ids, taken))
     everything = _params(first, second, ids, Taken(None, ""))
@@ -170,6 +173,11 @@ def shared_questions(first: Gold, second: Gold) -> list[Question]:
             f"gold {first.pk} and gold {second.pk} are of two corpora, {first.corpus.name} and "
             f"{second.corpus.name}: choose two of the same corpus"
         )
+    if first.is_of_training != second.is_of_training:
+        raise GoldDifferenceRefused(
+            f"gold {first.pk} and gold {second.pk} are not of the same part, one being of training alone: "
+            "choose two of training, or two without it"
+        )
     both = first.counts.keys() & second.counts.keys()
     if not both:
         raise GoldDifferenceRefused(
@@ -181,7 +189,9 @@ def shared_questions(first: Gold, second: Gold) -> list[Question]:
 def query(first: Gold, second: Gold, taken: Taken | None = None) -> ExportQuery:
     """Return both golds side by side, one row an item and question: dev unless told otherwise."""
     ids = [question.pk for question in shared_questions(first, second)]
-    params = _params(first, second, ids, taken or taken_by_default(first.corpus, first.campaign))
+    params = _params(
+        first, second, ids, taken or taken_by_default(first.corpus, training=first.is_of_training)
+    )
     return ExportQuery(COLUMNS, f"{TABLES}\nORDER BY {IN_ORDER}, q.position\n", params)
 
 
@@ -250,10 +260,10 @@ def _params(first: Gold, second: Gold, questions: list[int], taken: Taken) -> tu
     return (first.pk, questions, second.pk, questions, split, *part)
 
 
-def _visible(corpus: Corpus) -> Taken:
+def _visible(gold: Gold) -> Taken:
     """Return what a page may show: dev while nobody has opened test, else everything."""
-    if splits.unopened(corpus).exists():
-        return taken_by_default(corpus)
+    if gold.is_of_training or splits.unopened(gold.corpus).exists():
+        return taken_by_default(gold.corpus, training=gold.is_of_training)
     return Taken(None, "")
 
 

@@ -45,7 +45,7 @@ def query(gold: Gold, taken: Taken | None = None) -> ExportQuery:
 
     Where the corpus is split, those of the part that is taken: dev unless told otherwise.
     """
-    split, *part = (taken or taken_by_default(gold.corpus, gold.campaign)).params
+    split, *part = (taken or taken_by_default(gold.corpus, training=gold.is_of_training)).params
     return ExportQuery(GOLD_COLUMNS, GOLD_TABLES, (split, gold.pk, *part))
 
 
@@ -55,6 +55,7 @@ def provenance(gold: Gold) -> dict[str, Any]:
         "gold": gold.pk,
         "corpus": gold.corpus.name,
         "campaign": gold.campaign.name if gold.campaign else None,
+        "part": gold.part,
         "scheme": f"{gold.scheme_version.scheme.key}@{gold.scheme_version.version}",
         "rule": gold.rule,
         "options": gold.options,

@@ -13,7 +13,7 @@ from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import CalibrationError
 from calibration.gold.making import Preview, make, preview, rule_named
 from calibration.models import Gold
-from calibration.reading.scope import scope_of
+from calibration.reading.scope import Scope, scope_of
 from jobs import actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
@@ -29,6 +29,7 @@ def gold_or_job(
     *,
     corpus: Corpus,
     campaign: Campaign | None,
+    part: str = "",
     scheme_version: SchemeVersion,
     rule: str,
     options: Mapping[str, Any],
@@ -38,11 +39,12 @@ def gold_or_job(
     """Make gold of few labels at once; start a job for many, or for a slow rule. May raise GoldRuleError."""
     how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
     how["options"] = rule_named(rule).checked(options)
-    if is_made_at_once(corpus, campaign, rule, how["options"]):
-        return make(corpus=corpus, campaign=campaign, scheme_version=scheme_version, by=by, **how)
+    if is_made_at_once(scope_of(corpus, campaign, part), rule, how["options"]):
+        return make(corpus=corpus, campaign=campaign, part=part, scheme_version=scheme_version, by=by, **how)
     params = how | {
         "corpus": corpus.pk,
         "campaign": campaign.pk if campaign else None,
+        "part": part,
         "scheme_version": scheme_version.pk,
     }
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]
@@ -54,6 +56,7 @@ def preview_gold(
     *,
     corpus: Corpus,
     campaign: Campaign | None,
+    part: str = "",
     scheme_version: SchemeVersion,
     rule: str,
     options: Mapping[str, Any],
@@ -61,12 +64,13 @@ def preview_gold(
 ) -> Preview:
     """Count what `gold_or_job` would choose, or say why that is not counted. May raise GoldRuleError."""
     rule_named(rule).checked(options)
-    if scope_of(corpus, campaign).most() > AT_ONCE:
+    if scope_of(corpus, campaign, part).most() > AT_ONCE:
         unknown = f"there are more than {AT_ONCE:,} labels, and it is counted while the gold is made"
         return Preview(None, None, None, unknown)
     return preview(
         corpus=corpus,
         campaign=campaign,
+        part=part,
         scheme_version=scheme_version,
         rule=rule,
         options=options,
@@ -74,10 +78,10 @@ def preview_gold(
     )
 
 
-def is_made_at_once(corpus: Corpus, campaign: Campaign | None, rule: str, options: Mapping[str, Any]) -> bool:
+def is_made_at_once(scope: Scope, rule: str, options: Mapping[str, Any]) -> bool:
     """Whether gold is chosen while the page waits: of few labels, by a rule that is not slow."""
     chosen = rule_named(rule)
-    return scope_of(corpus, campaign).most() <= AT_ONCE and not chosen.is_slow(chosen.checked(options))
+    return scope.most() <= AT_ONCE and not chosen.is_slow(chosen.checked(options))
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import GoldRuleError
 from calibration.gold.reading import Source, read, reference
@@ -23,6 +24,7 @@ from calibration.gold.rules import RULES, Rule
 from calibration.gold.rules.adjudicated import DECISIONS, FIRST, IGNORED
 from calibration.models import Gold, GoldLabel
 from calibration.reading.ratings import SubjectData
+from calibration.reading.scope import Scope, scope_of
 from calibration.statistics import Ratings
 from calibration.statistics.adjudication import DECIDED
 from calibration.statistics.gold import Chosen
@@ -41,6 +43,7 @@ def make(
     *,
     corpus: Corpus,
     campaign: Campaign | None,
+    part: str = "",
     scheme_version: SchemeVersion,
     rule: str,
     options: Mapping[str, Any] | None = None,
@@ -50,6 +53,7 @@ def make(
 ) -> Gold:
     """Choose gold labels for all items of a scheme's questions that have an answer.
 
+    Training dialogues are left out unless they are the `part` (or the campaign's), and then taken alone.
     `raters` names whose answers count; by default all people but those left out of gold. The same inputs and
     rule return the gold that was made of them before. `progress` is told (questions done, in all) and may
     raise to stop. Raises GoldRuleError, in one line, where nothing can be chosen.
@@ -58,9 +62,10 @@ def make(
     checked = chosen_rule.checked(options or {})
     if checked.get(DECISIONS) == IGNORED:
         chosen_rule = replace(chosen_rule, reads_adjudications=False)
-    source = read(corpus, campaign, scheme_version, raters, chosen_rule)
+    source = read(_scope(corpus, campaign, part), scheme_version, raters, chosen_rule)
     fitting, left_out = _fitting(source, chosen_rule, checked)
-    kept = checked | {"raters": list(source.raters), "left_out": list(left_out)}
+    named = {"part": part} if part and campaign is None else {}
+    kept = named | checked | {"raters": list(source.raters), "left_out": list(left_out)}
     if source.adjudicators:
         kept["adjudicators"] = list(source.adjudicators)
     elif kept.get(DECISIONS) == FIRST:
@@ -127,6 +132,7 @@ def preview(
     *,
     corpus: Corpus,
     campaign: Campaign | None,
+    part: str = "",
     scheme_version: SchemeVersion,
     rule: str,
     options: Mapping[str, Any],
@@ -140,7 +146,7 @@ def preview(
     checked = chosen_rule.checked(options)
     if checked.get(DECISIONS) == IGNORED:
         chosen_rule = replace(chosen_rule, reads_adjudications=False)
-    source = read(corpus, campaign, scheme_version, raters, chosen_rule)
+    source = read(_scope(corpus, campaign, part), scheme_version, raters, chosen_rule)
     fitting, _ = _fitting(source, chosen_rule, checked)
     if chosen_rule.is_slow(checked):
         return _without_estimate(source, fitting, chosen_rule, checked)
@@ -167,6 +173,18 @@ def _without_estimate(
         return Preview(n, without, 0)
     tie = "how many stay without one because answers tie is known once"
     return Preview(n, without, None, f"{tie} {rule.title} has been estimated")
+
+
+def _scope(corpus: Corpus, campaign: Campaign | None, part: str) -> Scope:
+    """Return what gold is chosen from. Raises GoldRuleError for a part that there is not."""
+    scope = scope_of(corpus, campaign, part)
+    if part not in ("", TRAINING):
+        raise GoldRuleError(f"gold is made of training, or of all but training: there is no part {part!r}")
+    if part and campaign is not None and campaign.part != TRAINING:
+        raise GoldRuleError(f"{campaign.name} is about all but training: make gold of the corpus's training")
+    if part and not corpus.has_training:
+        raise GoldRuleError(f"no dialogue of {corpus.name} is in training")
+    return scope
 
 
 def _log(gold: Gold, by: User | None) -> None:

@@ -12,13 +12,13 @@ import numpy as np
 from annotation.checks.left_out import LeftOut, left_out
 from annotation.corpora import splits
 from annotation.labels.pseudonyms import name_of
-from annotation.models import Campaign, Corpus, Occasion, SchemeVersion, Split
+from annotation.models import Occasion, SchemeVersion, Split
 from annotation.schemes.base import UNSCALED
 from calibration.errors import GoldRuleError
 from calibration.gold.rules import Answers, Rule, default_rule
 from calibration.reading.census import Census, QuestionInfo, census
 from calibration.reading.ratings import SubjectData, load, places
-from calibration.reading.scope import Scope, scope_of
+from calibration.reading.scope import Scope
 from calibration.reading.subjects import Subject
 from calibration.statistics import Record
 
@@ -60,15 +60,14 @@ class Source:
         return Answers(ratings.take(others), dev, ratings.take(decided), frozenset(empty))
 
 
-def read(
-    corpus: Corpus, campaign: Campaign | None, version: SchemeVersion, raters: Sequence[str], rule: Rule
-) -> Source:
+def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule) -> Source:
     """Read the answers that gold is chosen from. Raises GoldRuleError for a rater who has none.
 
     Where no `raters` are named, who was left out of gold (`annotation.checks`) is; who is named counts.
     """
-    without = () if raters else left_out(corpus, campaign)
-    scope = replace(scope_of(corpus, campaign), without=without)
+    corpus = scope.corpus
+    without = () if raters else left_out(corpus, scope.campaign)
+    scope = replace(scope, without=without)
     if rule.reads_adjudications:  # a campaign of adjudication reads its own labels otherwise, too
         others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
         scope = replace(scope, occasions=others)
@@ -89,7 +88,7 @@ def read(
         adjudicators = tuple(sorted({info.name for data in decisions.values() for info in data.raters}))
         for question, data in decisions.items():
             found[question] = _joined(found.get(question), data)
-    split = splits.lock_of(corpus)
+    split = None if scope.training else splits.lock_of(corpus)
     return Source(
         raters=named,
         adjudicators=adjudicators,

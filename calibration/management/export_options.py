@@ -20,6 +20,7 @@ from calibration.exports.orders import ZIP, Order
 from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import FORMATS, ExportQuery, Written, write
 from calibration.management.scope_options import refuse_purpose
+from calibration.models import Gold
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -46,12 +47,12 @@ def add_part(parser: CommandParser) -> None:
     )
 
 
-def taken(corpus: Corpus, campaign: Campaign | None, options: dict[str, Any]) -> Taken:
+def taken(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> Taken:
     """Return the part of a corpus that the options name; CommandError for test without a purpose."""
     refuse_purpose(options, ("test", "all"))
     try:
         given = {name: options[name] for name in ("part", "purpose")}
-        return take(corpus=corpus, campaign=campaign, **given, by=None)
+        return take(corpus=corpus, about=about, **given, by=None)
     except CalibrationError as refused:
         raise CommandError(str(refused)) from refused
 

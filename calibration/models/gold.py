@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models import Dialogue
+
 
 class Gold(models.Model):
     """One derivation of gold labels: which labels, by which rule, from which inputs (their hash).
@@ -37,6 +39,16 @@ class Gold(models.Model):
 
     def __str__(self) -> str:
         return f"gold {self.pk} by {self.rule}"
+
+    @property
+    def part(self) -> str:
+        """The part that it is of: training where that was named or its campaign's, else empty."""
+        return str(self.options.get("part", "") or (self.campaign.part if self.campaign else ""))
+
+    @property
+    def is_of_training(self) -> bool:
+        """Whether it is of training dialogues alone."""
+        return self.part == Dialogue.Part.TRAINING
 
 
 class GoldLabel(models.Model):

@@ -188,14 +188,14 @@ def manifest(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def taken_by(request: HttpRequest, corpus: Corpus, campaign: Campaign | None) -> Taken | None:
+def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None) -> Taken | None:
     """Return what a download takes: dev or training by GET, what the form names by POST; None if refused."""
     user: Any = request.user
     asked = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
     if request.GET.get("part") == TRAINING:
         asked["part"] = TRAINING
     try:
-        return take(corpus=corpus, campaign=campaign, by=user, **asked)
+        return take(corpus=corpus, about=about, by=user, **asked)
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
         return None

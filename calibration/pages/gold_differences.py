@@ -95,7 +95,7 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
         shared_questions(first, second)
     except CalibrationError as refused:
         return _refused(request, pk, refused)
-    taken = taken_by(request, first.corpus, first.campaign)
+    taken = taken_by(request, first.corpus, first)
     if taken is None:
         return redirect(f"{reverse('gold-difference', args=[pk])}?with={number}")
     user: Any = request.user

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import clusters as item_clusters
 from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus, Question, turn_numbers
 from annotation.pages.choosing import choose
 from calibration import access
@@ -72,16 +73,17 @@ def new(request: HttpRequest) -> HttpResponse:
         return choose(
             request, title="New gold labels", lead=WHOSE, back=("golds", "Gold labels"), room="golds"
         )
-    counted = offered(scope_of(corpus, campaign))
+    part = TRAINING if request.GET.get("part") == TRAINING else ""
+    counted = offered(scope_of(corpus, campaign, part))
     form = GoldForm(request.POST or None, counted=counted)
     before = None
     if request.method == "POST" and form.is_valid() and request.POST.get("confirmed") != form.choice():
-        before = _preview(form, corpus, campaign)
+        before = _preview(form, corpus, campaign, part)
     if (
         request.method == "POST"
         and form.is_valid()
         and before is None
-        and (gold := _made(request, form, corpus, campaign))
+        and (gold := _made(request, form, corpus, campaign, part))
     ):
         if isinstance(gold, Job):
             messages.info(request, "The gold labels are being made: see the list below.")
@@ -95,16 +97,18 @@ def new(request: HttpRequest) -> HttpResponse:
         "campaign": campaign,
         "counted": counted,
         "before": before,
+        "part": part,
     }
     return render(request, "calibration/new_gold.html", context, status=422 if form.errors else 200)
 
 
-def _preview(form: GoldForm, corpus: Corpus, campaign: Campaign | None) -> Preview | None:
+def _preview(form: GoldForm, corpus: Corpus, campaign: Campaign | None, part: str) -> Preview | None:
     """Return how many items would stay without a value, where some would or that is not known."""
     try:
         counted = preview_gold(
             corpus=corpus,
             campaign=campaign,
+            part=part,
             scheme_version=form.version(),
             rule=form.cleaned_data["rule"],
             options=form.options(),
@@ -117,7 +121,7 @@ def _preview(form: GoldForm, corpus: Corpus, campaign: Campaign | None) -> Previ
 
 
 def _made(
-    request: HttpRequest, form: GoldForm, corpus: Corpus, campaign: Campaign | None
+    request: HttpRequest, form: GoldForm, corpus: Corpus, campaign: Campaign | None, part: str
 ) -> Gold | Job | None:
     user: Any = request.user
     chosen = form.cleaned_data
@@ -125,6 +129,7 @@ def _made(
         return gold_or_job(
             corpus=corpus,
             campaign=campaign,
+            part=part,
             scheme_version=form.version(),
             rule=chosen["rule"],
             options=form.options(),
@@ -171,7 +176,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
         "findings": told(gold),
         "others": [described(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
-        "split": splits.lock_of(gold.corpus),
+        "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),
         "only_without": only_without,
         "exports": gold.exports.select_related("created_by")[:10],
@@ -195,7 +200,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     gold = access.gold(pk)
     if form not in FORMATS:
         raise Http404
-    taken = taken_by(request, gold.corpus, gold.campaign)
+    taken = taken_by(request, gold.corpus, gold)
     if taken is None:
         return redirect("gold", pk)
     user: Any = request.user

@@ -52,7 +52,7 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
         "chosen": found.select_related("dialogue", "system").order_by("dialogue__key", "key")[:MOST_LISTED],
         "continuations": chosen,
         "more": max(0, len(chosen) - MOST_LISTED),
-        "n": len(chosen) or len(of_part(scope, taken_by_default(corpus, campaign))),
+        "n": len(chosen) or len(of_part(scope, taken_by_default(corpus, training=scope.training))),
         "raters": raters,
         "has_people": any(rater.kind == "human" for rater in raters),
         "forms": [(form, title) for form, (title, *_) in FORMS.items()],

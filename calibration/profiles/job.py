@@ -16,6 +16,7 @@ from calibration.profiles.cells import Cell
 from calibration.profiles.distribution import distribution
 from calibration.profiles.points import POINTS, SAME, Part, Parts
 from calibration.profiles.summary import Column, Figures, Panel, columns_of, figures_of, panels_of
+from calibration.reading.calls import calls_of
 from calibration.reading.scope import of_corpus
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
@@ -107,7 +108,8 @@ def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> Kept | Job:
 def _read(corpus: Corpus, points: str) -> Profile:
     panels = panels_of(figures_of(corpus), points)
     columns = {column.id for panel in panels for column in panel.columns}
-    doubts, learned = doubtful_values(corpus, columns), fitted_on_themselves(corpus, columns)
+    calls = calls_of(of_corpus(corpus), columns)
+    doubts, learned = doubtful_values(calls), fitted_on_themselves(calls)
     return Profile(panels, doubts, learned, _examples(corpus))
 
 
@@ -125,7 +127,7 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
         raise JobRefused("the corpus was deleted")
     stamp, figures = stamp_of(of_corpus(corpus)), figures_of(corpus)
     columns = columns_of({rater for rater, _ in figures.cells})
-    ids = {column.id for column in columns}
+    calls = calls_of(of_corpus(corpus), {column.id for column in columns})
     spread = {}
     for number, column in enumerate(columns, 1):
         spread[str(column.id)] = {points: distribution(corpus, column, points) for points in POINTS}
@@ -149,9 +151,9 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
         ],
         "doubts": [
             [rater, doubt.calls, doubt.flagged, doubt.example]
-            for rater, doubt in doubtful_values(corpus, ids).items()
+            for rater, doubt in doubtful_values(calls).items()
         ],
-        "learned": fitted_on_themselves(corpus, ids),
+        "learned": fitted_on_themselves(calls),
         "examples": [continuation.pk for continuation in _examples(corpus)],
         "spread": spread,
     }

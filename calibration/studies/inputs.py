@@ -145,7 +145,7 @@ def read(study: Study, part: str) -> Inputs:
         part,
         split,
         loaded,
-        calls(scope, judges) + doubtful(scope, metrics),
+        calls(scope, judges, clusters) + doubtful(scope, metrics, clusters),
         stamp,
         tuple(told),
         tuple(uncompared(definition, counted, [*subjects, *read_too], {one.question.id for one in votes})),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
-from annotation.models import Corpus
 from jobs.models import Call
 from judges.metrics.kit.act_models import FITTED_ON_ITSELF
 
@@ -22,10 +20,10 @@ class Doubt:
     example: str
 
 
-def doubtful_values(corpus: Corpus, raters: Collection[int]) -> dict[int, Doubt]:
-    """Return the doubts of metrics on a corpus by rater id; those without any are left out."""
+def doubtful_values(calls: QuerySet[Call]) -> dict[int, Doubt]:
+    """Return the doubts of metrics by rater id, from their calls; those without any are left out."""
     rows = (
-        Call.objects.filter(rater__in=raters, continuation__dialogue__corpus=corpus, state=Call.State.DONE)
+        calls.filter(state=Call.State.DONE)
         .values("rater")
         .annotate(
             calls=Count("pk"),
@@ -38,12 +36,11 @@ def doubtful_values(corpus: Corpus, raters: Collection[int]) -> dict[int, Doubt]
     }
 
 
-def fitted_on_themselves(corpus: Corpus, raters: Collection[int]) -> dict[int, int]:
-    """Return, by the id of a metric's rater, on how many continuations of a corpus it had learned from the
-    dialogue that it scored; those without any are left out."""
+def fitted_on_themselves(calls: QuerySet[Call]) -> dict[int, int]:
+    """Return, by the id of a metric's rater, on how many continuations it had learned from the dialogue that
+    it scored, from its calls; those without any are left out."""
     rows = (
-        Call.objects.filter(rater__in=raters, continuation__dialogue__corpus=corpus, state=Call.State.DONE)
-        .filter(flags__contains=[FITTED_ON_ITSELF])
+        calls.filter(state=Call.State.DONE, flags__contains=[FITTED_ON_ITSELF])
         .values("rater")
         .annotate(n=Count("pk"))
     )

@@ -1,13 +1,13 @@
-"""What a judge could not answer, and why: its failed calls by kind, over some items or a whole corpus."""
+"""What a judge could not answer, and why: its failed calls by kind, over some items or of some calls."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
-from annotation.models import Corpus, Item, Rater
+from annotation.models import Item, Rater
 from jobs.error_kinds import ERROR_KINDS
 from jobs.models import Call
 
@@ -28,11 +28,11 @@ def by_kind(rater: Rater, items: Collection[int]) -> dict[str, int]:
     return _in_order(found)
 
 
-def in_corpus(corpus: Corpus, raters: Collection[int]) -> dict[int, dict[str, int]]:
-    """Return the failed calls of raters on a corpus by rater id and kind: one query."""
-    rows = Call.objects.filter(run__corpus=corpus, run__rater__in=raters, state=Call.State.FAILED)
+def by_rater(calls: QuerySet[Call]) -> dict[int, dict[str, int]]:
+    """Return how many of some calls failed, by rater id and kind of error: one query."""
+    rows = calls.filter(state=Call.State.FAILED).order_by().values_list("run__rater", "error_kind")
     found: dict[int, Counter[str]] = defaultdict(Counter)
-    for rater, kind, n in rows.values_list("run__rater", "error_kind").annotate(Count("pk")):
+    for rater, kind, n in rows.annotate(Count("pk")):
         found[rater][kind] += n
     return {rater: _in_order(counted) for rater, counted in found.items()}
 

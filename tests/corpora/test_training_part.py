@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.template.loader import render_to_string
 from django.test import Client
@@ -20,28 +22,39 @@ from annotation.corpora import clusters, splits
 from annotation.corpora.parts import part_in, sizes
 from annotation.errors import CampaignRefused, SplitRefused
 from annotation.labels import counts
-from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, SchemeVersion
+from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, Rater, SchemeVersion
 from calibration.adjudication.material import raters_scope
 from calibration.counts.query import CountsQuery
 from calibration.counts.units import failed
-from calibration.errors import CalibrationError, ExportRefused, StudyError
+from calibration.errors import (
+    CalibrationError,
+    ExportRefused,
+    GoldDifferenceRefused,
+    GoldRuleError,
+    StudyError,
+)
 from calibration.exports.packages import hugging_face
 from calibration.exports.packages.base import Contents, by_continuation
 from calibration.exports.parts import take
 from calibration.exports.transcripts.collecting import _refuse_locked
 from calibration.gold import making as golds
-from calibration.models import Study
+from calibration.gold.changes import changes_of
+from calibration.gold.difference import comparable, difference
+from calibration.gold.reading import reference
+from calibration.models import Gold, Study
 from calibration.profiles.cells import cells_of, metric_labels
-from calibration.reading.calls import calls
+from calibration.profiles.job import Profile, profile_or_job
+from calibration.reading.calls import calls, doubtful
 from calibration.reading.census import census
 from calibration.reading.scope import Scope, items_of, of_campaign, of_corpus, of_study, scope_of, shown_part
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from calibration.studies import inputs
-from jobs.models import Call, Endpoint
+from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
 from judges.material.loading import contents
+from judges.metrics.kit.act_models import FITTED_ON_ITSELF
 from judges.prompt_versions.agreed import agreed
 from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
@@ -51,11 +64,11 @@ from judges.rating.lookup import part_choices, selection_of, split_for
 from judges.rating.metric_plans import metric_plan
 from judges.rating.openings import locked
 from judges.rating.plans import Judge
-from judges.rating.selection import Selection, continuations, items
+from judges.rating.selection import Selection, continuations
 from systems.producing.dialogues import Dialogues
 from tests import factories
 from tests.corpora.test_api import api, get
-from tests.importing.helpers import continuation, imported, label, line, written
+from tests.importing.helpers import continuation, imported, label, line, refusal, written
 from tests.judges.helpers import finish
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +76,7 @@ pytestmark = pytest.mark.django_db
 PARTS = {"e1": "evaluation", "e2": "evaluation", "e3": "evaluation", "t1": "train", "t2": "train"}
 EVALUATION, TRAINING = ["e1", "e2", "e3"], ["t1", "t2"]
 RULES = Judge("rules_baseline")
-SCORES = {"e1": (4, 4), "e2": (2, 3), "e3": (5, 4), "t1": (1, 5), "t2": (5, 1)}
+SCORES = {"x": (3, 3), "e1": (4, 4), "e2": (2, 3), "e3": (5, 4), "t1": (1, 5), "t2": (5, 1)}
 
 
 @pytest.fixture
@@ -203,17 +216,17 @@ def test_generation_leaves_training_out_unless_it_is_named(bench: Corpus) -> Non
         assert chosen.as_json()["part"] == part
 
 
-def test_a_cluster_in_both_parts_gives_dev_and_test_none_of_its_training(tmp_path: Path) -> None:
-    """Files of other people may put one conversation in both."""
-    lines = [_line("e1", "evaluation"), _line("e2", "evaluation"), _line("t1", "train")]
-    shared = [line | {"cluster": {"t1": "e1"}.get(line["id"], line["id"])} for line in lines]
-    imported(written(tmp_path, *shared), "bench")
-    bench = Corpus.objects.get(name="bench")
-    split = splits.draw(corpus=bench, by=None)
-    for part in ("dev", "test"):
-        assert set(generated_for(bench, part)) < {"e1", "e2"}
-        chosen = Selection(bench, split=split, part=part)
-        assert set(keys_of(items(chosen, "turn"), "continuation__dialogue")) < {"e1", "e2"}
+def test_a_cluster_in_both_parts_is_refused(bench: Corpus, tmp_path: Path) -> None:
+    """Also where the corpus has one side of it already; nothing of the file is kept."""
+    lines = {key: _line(key, part) for key, part in (("e1", "evaluation"), ("t1", "train"), ("x", ""))}
+    shared = [lines["e1"] | {"cluster": "c"}, lines["t1"] | {"cluster": "c"}]
+    why = str(refusal(written(tmp_path, *shared), "other"))
+    assert "field cluster: the cluster 'c' has dialogues in training ('t1') and outside it ('e1')" in why
+    assert "give its dialogues one `part`" in why
+    plain = {key: value for key, value in lines["x"].items() if key != "labels"} | {"metadata": {}}
+    why = str(refusal(written(tmp_path, plain | {"cluster": "t2"}), "bench", into=True))
+    assert "the cluster 't2' has dialogues in training ('t2') and outside it ('x')" in why
+    imported(written(tmp_path, plain | {"cluster": "e2"}), "bench", into=True)
 
 
 def test_a_run_on_training_opens_no_test_and_is_another_run(bench: Corpus) -> None:
@@ -308,13 +321,24 @@ def adjudicated(corpus: Corpus, part: str) -> list[str]:
     return [] if part else labelled(raters_scope(corpus, None))
 
 
-def gold_chosen(corpus: Corpus, part: str) -> list[str]:
+def gold_of(corpus: Corpus, part: str, rule: str = "mean") -> Gold:
     version = SchemeVersion.objects.filter(questions__labels__item__corpus=corpus).distinct().get()
-    gold = golds.make(corpus=corpus, campaign=None, scheme_version=version, rule="mean", by=None)
-    return keys_of(gold.labels, "item__continuation__dialogue")
+    return golds.make(
+        corpus=corpus, campaign=None, part=part, scheme_version=version, rule=rule, options={}, by=None
+    )
 
 
-READ = {"report": in_a_report, "comparison": compared, "labels file": exported, "package": packed}
+def gold_chosen(corpus: Corpus, part: str) -> list[str]:
+    return keys_of(gold_of(corpus, part).labels, "item__continuation__dialogue")
+
+
+READ = {
+    "report": in_a_report,
+    "comparison": compared,
+    "labels file": exported,
+    "package": packed,
+    "gold": gold_chosen,
+}
 """What reads labels, by the dialogues that it reads."""
 
 
@@ -335,9 +359,79 @@ def test_census_stamp_and_size_follow_the_labels_that_are_read(bench: Corpus) ->
     assert (whole.stamp(), training.stamp() == before[1]) == (before[0], False)
 
 
-def test_gold_and_rounds_of_adjudication_leave_training_out(bench: Corpus) -> None:
-    assert gold_chosen(bench, "") == EVALUATION
+def test_rounds_of_adjudication_leave_training_out(bench: Corpus) -> None:
     assert adjudicated(bench, "") == EVALUATION
+
+
+def test_gold_of_training_is_of_it_everywhere(bench: Corpus, researcher: Client) -> None:
+    """It is told, downloaded, compared and counted as such; it opens no test, and test locks none of it."""
+    splits.draw(corpus=bench, by=None)
+    rest, training = gold_of(bench, ""), gold_of(bench, "training")
+    assert gold_of(bench, "training") == training != rest
+    assert (rest.part, training.part) == ("", "training")
+    page = " ".join(researcher.get(reverse("gold", args=[training.pk])).content.decode().split())
+    assert "bench, training part" in page
+    assert "Locked:" not in page
+    assert "Take test out" not in page
+    Gold.objects.update(created_at=timezone.now() - timedelta(hours=1))
+    rest.refresh_from_db()
+    training.refresh_from_db()
+    assert [changes_of(gold).came for gold in (rest, training)] == [9, 6]
+    page = researcher.get(reverse("gold", args=[training.pk])).content.decode()
+    assert f'"{reverse("new-gold")}?corpus={bench.pk}&amp;part=training"' in page
+    address = f"/api/v1/gold/{training.pk}/labels.csv"
+    answer: Any = api(researcher=True).get(address)
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    assert [(row["dialogue"], row["part"]) for row in rows] == [(key, "training") for key in TRAINING]
+    assert api(researcher=True).get(address, {"part": "dev"}).status_code == 400
+    other = gold_of(bench, "training", "median")
+    assert list(comparable(training)) == [other]
+    (question,) = difference(training, other).questions
+    assert sum(question.counts.values()) == len(TRAINING)
+    with pytest.raises(GoldDifferenceRefused, match="not of the same part"):
+        difference(rest, training)
+    with pytest.raises(ExportRefused, match="there is no training part of it"):
+        take(corpus=bench, about=rest, part="training", by=None)
+    with pytest.raises(GoldRuleError, match="split"):
+        gold_of(bench, "training", "weighted")
+
+
+def test_gold_of_training_is_made_by_page_command_and_api(
+    bench: Corpus, researcher: Client, tmp_path: Path
+) -> None:
+    new = f"{reverse('new-gold')}?corpus={bench.pk}"
+    assert "Training dialogues instead" in researcher.get(new).content.decode()
+    assert "They are of the training dialogues" in researcher.get(f"{new}&part=training").content.decode()
+    scheme = reference(gold_of(bench, "").scheme_version)
+    answer = researcher.post(f"{new}&part=training", {"scheme": scheme, "rule": "mean"})
+    assert answer.status_code == 302, answer.content.decode()
+    made = Gold.objects.latest("pk")
+    assert (made.part, made.n) == ("training", 2)
+    body = {"corpus": bench.pk, "scheme": scheme, "rule": "median"}
+    for part, n in (("training", 2), ("", 3)):
+        told = body | ({"part": part} if part else {})
+        counted = api(researcher=True).post("/api/v1/gold/preview/", told, format="json").json()
+        assert counted["n"] + counted["without"] == n
+        sent = api(researcher=True).post("/api/v1/gold/", told, format="json").json()
+        assert (sent["part"], sent["n"] + sent["without"]) == (part, n)
+    refused = api(researcher=True).post("/api/v1/gold/", body | {"part": "dev"}, format="json")
+    assert refused.status_code == 400
+    path = tmp_path / "gold.csv"
+    call_command("export_gold", corpus="bench", rule="mean", part="training", output=str(path))
+    assert {row["dialogue"] for row in csv.DictReader(path.read_text().splitlines())} == set(TRAINING)
+    assert Gold.objects.filter(rule="mean").count() == 2, "the page's gold is the command's"
+
+
+def test_gold_of_training_needs_some(corpus: Corpus, bench: Corpus) -> None:
+    campaign = factories.campaign(bench, name="rest")
+    version = SchemeVersion.objects.filter(questions__labels__item__corpus=bench).distinct().get()
+    for of, about, part, why in (
+        (corpus, None, "training", "no dialogue of c is in training"),
+        (bench, campaign, "training", "rest is about all but training"),
+        (bench, None, "practice", "no part 'practice'"),
+    ):
+        with pytest.raises(GoldRuleError, match=why):
+            golds.make(corpus=of, campaign=about, part=part, scheme_version=version, rule="mean", by=None)
 
 
 def test_a_report_on_training_is_no_look_at_test(bench: Corpus) -> None:
@@ -418,9 +512,57 @@ def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
     for part, keys in (("", EVALUATION), ("training", TRAINING)):
         lost = failed(CountsQuery(bench, part=part), raters, questions)
         assert keys_of(Continuation.objects.filter(pk__in=lost), "dialogue") == keys
-        assert [row.calls for row in calls(scope_of(bench, None, part), {run.rater_id: "rules"})] == [
+        assert [row.calls for row in calls(scope_of(bench, None, part), {run.answerer.pk: "rules"})] == [
             Call.objects.filter(continuation__dialogue__key__in=keys).count()
         ]
+
+
+def test_failures_and_doubts_are_those_of_the_part(bench: Corpus) -> None:
+    """Of training, of the rest, of dev and of a campaign each its own; the profile's as its figures."""
+    of_judge: dict[int, str] = {}
+    of_metric: dict[int, str] = {}
+    for part in ("", "training"):
+        run = rating.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
+        of_judge[run.answerer.pk] = "rules"
+        kind = "refusal" if part else "truncated"
+        Call.objects.filter(run=run).update(state=Call.State.FAILED, error_kind=kind)
+        run = rating.start(
+            by=None, plan=metric_plan("dnr", bench), selection=selection_of(corpus="bench", part=part)
+        )
+        of_metric[run.answerer.pk] = "dnr"
+    finish("metrics")
+    Call.objects.filter(rater__in=of_metric).update(flags=["odd letters", FITTED_ON_ITSELF])
+    split = splits.draw(corpus=bench, by=None)
+    campaign = factories.campaign(bench, name="some", sample_dialogues=2)
+    in_campaign = keys_of(Continuation.objects.filter(task__campaign=campaign), "dialogue")
+    assert len(in_campaign) == 2
+    dev = splits.clusters(split=split, part="dev")
+    parts = {
+        "": (of_corpus(bench), None, EVALUATION, "truncated"),
+        "training": (scope_of(bench, None, "training"), None, TRAINING, "refusal"),
+        "dev": (of_corpus(bench), dev, sorted(dev), "truncated"),
+        "campaign": (of_campaign(campaign), None, in_campaign, "truncated"),
+    }
+    for scope, within, keys, kind in parts.values():
+        about = Call.objects.filter(continuation__dialogue__key__in=keys)
+        (row,) = calls(scope, of_judge, within)
+        n = about.filter(rater__in=of_judge).count()
+        assert (row.calls, row.failed, row.kinds) == (n, n, ((kind, n),))
+        (row,) = doubtful(scope, of_metric, within)
+        assert (row.calls, row.doubtful) == (about.filter(rater__in=of_metric).count(),) * 2
+    shown = profile_or_job(corpus=bench, by=None)
+    assert isinstance(shown, Profile)
+    n = Call.objects.filter(rater__in=of_metric, continuation__dialogue__part="evaluation").count()
+    assert [(doubt.calls, doubt.flagged) for doubt in shown.doubts.values()] == [(n, n)]
+    assert list(shown.learned.values()) == [n]
+    gpt = Rater.objects.get(name="gpt")
+    whole = Call.objects.filter(rater__in=of_judge, error_kind="truncated")
+    Run.objects.filter(pk=whole[0].run_id).update(rater=gpt)
+    study = studies.create(name="dev", corpus=bench, definition={}, by=None)
+    of_dev = [(row.rater, row.failed, row.doubtful) for row in inputs.read(study, "dev").calls]
+    about = Call.objects.filter(continuation__dialogue__key__in=dev)
+    n, doubtful_ones = (about.filter(run__rater__in=raters).count() for raters in ([gpt], of_metric))
+    assert of_dev == [("gpt", n, 0), ("dnr@paper", 0, doubtful_ones)]
 
 
 def asked_about(corpus: Corpus, part: str) -> list[str]:
@@ -455,9 +597,9 @@ def test_what_a_training_campaign_is_read_and_judged_by_follows_it(bench: Corpus
     assert locked(covered) is None
     study = studies.automatic(corpus=bench, campaign=campaign, by=None)
     assert studies.default_part(study) == "all"
-    assert take(corpus=bench, campaign=campaign, by=None).part == "training"
+    assert take(corpus=bench, about=campaign, by=None).part == "training"
     with pytest.raises(ExportRefused, match="no dev part of it"):
-        take(corpus=bench, campaign=campaign, part="dev", by=None)
+        take(corpus=bench, about=campaign, part="dev", by=None)
     answer: Any = api(researcher=True).get("/api/v1/exports/labels.csv", {"campaign": campaign.pk})
     assert answer.headers["Concord-Rows"] == "2"
 

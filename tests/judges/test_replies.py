@@ -15,7 +15,7 @@ from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.prompt import Token
 from judges.protocols import PROTOCOLS
-from judges.rating.failures import by_kind, in_corpus
+from judges.rating.failures import by_kind, by_rater
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -205,7 +205,7 @@ def test_a_report_can_say_why_answers_lack(fake: FakeLLM) -> None:
     finish()
     turns = list(single.calls.values_list("item", flat=True))
     assert by_kind(single.rater, turns[:3]) == {"truncated": 3}
-    assert in_corpus(single.corpus, [single.rater_id, whole.rater_id]) == {single.rater_id: {"truncated": 12}}
+    assert by_rater(Call.objects.filter(run__in=[single, whole])) == {single.rater_id: {"truncated": 12}}
     first = whole.calls.get().continuation.items.filter(kind="turn").values_list("pk", flat=True)[:2]
     assert by_kind(whole.rater, list(first)) == {"truncated": 2}
     assert by_kind(whole.rater, turns) == {}

@@ -36,6 +36,6 @@ class Command(DatabaseCommand):
             shared_questions(first, second)
         except CalibrationError as error:
             raise CommandError(str(error)) from error
-        taken = exporting.taken(first.corpus, first.campaign, options)
+        taken = exporting.taken(first.corpus, first, options)
         facts = as_json(difference(first, second))
         exporting.export(self, query(first, second, taken), options, facts)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import CalibrationError
 from calibration.gold import export as gold_export
@@ -57,7 +58,7 @@ class Command(DatabaseCommand):
             unread = ["corpus", "campaign", "scheme", "rule", *rules.known_options(), "raters"]
             refuse_unused(options, unread, "gold that is stored is written as it was made")
         gold = stored(options["gold"]) if options["gold"] else _made(options)
-        taken = exporting.taken(gold.corpus, gold.campaign, options)
+        taken = exporting.taken(gold.corpus, gold, options)
         self.stderr.write(_summary(gold))
         facts = gold_export.provenance(gold) | {"part": taken.part or "all"}
         exporting.export(self, gold_export.query(gold, taken), options, facts)
@@ -66,12 +67,15 @@ class Command(DatabaseCommand):
 def _made(options: dict[str, Any]) -> Gold:
     corpus, campaign = places.place(options["corpus"], options["campaign"])
     version = _version(corpus, campaign, options["scheme"])
+    part = options["part"] if options["part"] == TRAINING else ""
+    counted = offered(scope_of(corpus, campaign, part))
     try:
         return make(
             corpus=corpus,
             campaign=campaign,
+            part=part,
             scheme_version=version,
-            rule=options["rule"] or default_rule_of(offered(scope_of(corpus, campaign)), reference(version)),
+            rule=options["rule"] or default_rule_of(counted, reference(version)),
             options={n: options[n] for n in rules.known_options() if options[n] is not None},
             raters=options["raters"],
             by=None,

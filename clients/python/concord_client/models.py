@@ -1359,6 +1359,7 @@ class Gold(TypedDict, total=False):
     id: Required[int]
     corpus: Required[int]
     campaign: int | None
+    part: Required[str]
     scheme: Required[str]
     rule: Required[str]
     options: Any
@@ -1923,10 +1924,14 @@ class NewBenchRequest(TypedDict, total=False):
     seed: int
 
 
+NewGoldPartEnum: TypeAlias = Literal["training"]
+
+
 class NewGoldRequest(TypedDict, total=False):
     """How gold labels are to be chosen."""
     corpus: int
     campaign: int | None
+    part: NewGoldPartEnum | BlankEnum
     scheme: Required[str]
     rule: NewGoldRuleEnum
     options: GoldOptionsRequest
