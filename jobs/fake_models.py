@@ -6,7 +6,8 @@ Behind a proxy that calls one otherwise it is known by a header of its replies, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 MARK = "(fake model)"
 """In the name of every rater that asks one."""
@@ -19,6 +20,10 @@ ENDPOINT = "fake model (for trying out)"
 
 HEADER = "X-Concord-Fake-Model"
 """Of every response of a fake model. Proxies pass it on, some with a prefix."""
+
+EMBEDDING_MODEL = "embedding_model"
+"""In a continuation's condition: the model that embedded what its writer looked up."""
+CONDITION_KEYS = ("model", EMBEDDING_MODEL)
 
 _ENDING = HEADER.casefold()
 _ALIAS = "fake model as "
@@ -42,6 +47,11 @@ def has_mark(headers: Iterable[str]) -> bool:
 def is_fake(model: str) -> bool:
     """Whether a model's name is a fake one's."""
     return model.casefold().startswith(BEGINNING)
+
+
+def has_fake(condition: Mapping[str, Any]) -> bool:
+    """Whether a continuation's condition names a fake model."""
+    return any(is_fake(str(condition.get(key, ""))) for key in CONDITION_KEYS)
 
 
 def marked(model: str) -> str:

@@ -152,6 +152,8 @@ def answers(continuation: Continuation) -> list[Answers]:
             told.append(", ".join(map(str, of)))
         of_kind = entry.by_kind.setdefault(KINDS["" if is_decision else label.rater.kind], {})
         of_kind.setdefault(name_of(label.rater, continuation.dialogue.corpus_id), []).append(" → ".join(told))
+    for entry in found.values():  # in the order of pseudonyms: that of user names would tell whose they are
+        entry.by_kind = {kind: dict(sorted(people.items())) for kind, people in entry.by_kind.items()}
     return list(found.values())
 
 

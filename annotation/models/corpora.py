@@ -15,7 +15,7 @@ from django.utils.functional import cached_property
 from annotation.kinds import COMPARING, KINDS, OF_RECORDS
 from annotation.models.turn_numbers import numbers_of
 from annotation.text.item_keys import item_key, members_key, record_key
-from jobs.fake_models import is_fake
+from jobs.fake_models import has_fake
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
 """Public numbers of items lie above any id and below what a browser counts exactly (2^53)."""
@@ -174,8 +174,8 @@ class Continuation(models.Model):
 
     @property
     def fake_model(self) -> bool:
-        """Whether its condition names a fake model (`jobs.fake_models`) as what wrote it."""
-        return is_fake(str(self.condition.get("model", "")))
+        """Whether its condition names a fake model as what wrote it, or embedded what that looked up."""
+        return has_fake(self.condition)
 
 
 class Turn(models.Model):

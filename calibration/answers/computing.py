@@ -183,7 +183,10 @@ def _facts(query: AnswersQuery, found: Sequence[AnswerRow], answers: Answers, pa
     if any(row.by_judge or (row.strict is None and not row.is_failed) for row in found):
         yield f"What no rule decides is decided by {decided}: choose a judge, or people, who answered."
     if any(row.place.fake_model for row in found):
-        yield "Answers of a fake model are among these: its figures prove the machine, and nothing else."
+        yield (
+            "Answers of a fake model, or with its vectors, are among these: its figures prove the machine, "
+            "and nothing else."
+        )
 
 
 def _policies(query: AnswersQuery, sets: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from calibration.answers.rows import MEMORY, MODEL, NAMES, RETRIEVER, AnswerRow,
 from calibration.answers.sheet import Figure
 from calibration.answers.tables import Cell, Line, Table, Versus
 from calibration.statistics.core.types import Ints
+from jobs.fake_models import EMBEDDING_MODEL
 
 MEMORIES = ("base", "utterance", "session", "summary")
 MEMORY_WORDS = {"base": "Base", "utterance": "utterance", "session": "session", "summary": "summary"}
@@ -23,7 +24,7 @@ RETRIEVERS = {"bm25": "BM25", "embedding": "embedding"}
 NO_MEMORY = "No memory setting"
 Column = tuple[str, str, str]
 """A retriever ('' for none), a memory, and what else tells it from others of its kind ('' for nothing)."""
-OF_MEMORY = (K, "embedder", "order")
+OF_MEMORY = (K, "embedder", EMBEDDING_MODEL, "order")
 """Settings that belong to a memory: where they vary within one, they make columns, never rows."""
 PRINTED = "Per cent right: mean over trials, in brackets their standard deviation."
 SHIFTED = "Per cent right; in brackets the difference from anonymised names, paired by question."

@@ -14,7 +14,7 @@ from annotation.models import Continuation, Item, Task
 from annotation.records import HUMAN, SELF
 from calibration.counts.query import SYSTEM, CountsQuery
 from calibration.statistics.core.types import Ints
-from jobs.fake_models import is_fake
+from jobs.fake_models import has_fake
 from jobs.models import Call, Run
 
 CHUNK = 20_000
@@ -117,7 +117,7 @@ def _read(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | N
         read.clusters.append(cluster)
         read.strata.append(_plain(metadata.get(query.strata, "")) if query.strata else "")
         read.by.append(PEOPLE_ROW if is_human else _condition(query.by, system, condition))
-        if is_fake(str(condition.get("model", ""))):
+        if has_fake(condition):
             read.fakes.add(read.by[-1])
     return read
 

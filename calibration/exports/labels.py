@@ -23,7 +23,7 @@ from calibration.models import Export, Gold
 from calibration.reading.census import census
 from calibration.reading.scope import Scope
 from config.models import Event
-from jobs.fake_models import BEGINNING
+from jobs.fake_models import BEGINNING, CONDITION_KEYS
 
 MEMBERS_KEY = members_key_sql("i.id", "d.key")
 RECORD_KEY = record_key_sql("d.key", "i.kind", "rec.key")
@@ -51,8 +51,14 @@ LEFT JOIN annotation_record rec ON rec.id = i.record_id
 IN_ORDER = f"""d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
   CASE WHEN i.compared IS NOT NULL THEN {MEMBERS_KEY} WHEN i.record_id IS NOT NULL THEN {RECORD_KEY} END
   COLLATE "C" NULLS FIRST"""
-FAKE_MODEL = ALONE.format(f"coalesce(starts_with(lower(c.condition ->> 'model'), '{BEGINNING}'), false)")
-"""Whether a fake model wrote the continuation; null of a comparison, whose members each have their own."""
+FAKE_MODEL = ALONE.format(
+    " OR ".join(
+        f"coalesce(starts_with(lower(c.condition ->> '{key}'), '{BEGINNING}'), false)"
+        for key in CONDITION_KEYS
+    )
+)
+"""Whether a fake model wrote the continuation, or embedded what was looked up for it; null of a comparison,
+whose members each have their own."""
 PLACE_COLUMNS = (
     Column("dialogue", "d.key"),
     Column("continuation", ALONE.format("c.key")),

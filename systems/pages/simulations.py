@@ -21,7 +21,7 @@ from systems.models import Simulation
 from systems.pages.simulation_form import SimulationForm, asking_sets
 from systems.simulating import actions
 from systems.simulating.estimating import estimate
-from systems.simulating.telling import TITLES, condition_told, counts, is_fake, paused, steps_of
+from systems.simulating.telling import TITLES, condition_told, counts, fakes, paused, steps_of
 
 ROOM = {"active_room": "corpora"}
 
@@ -98,7 +98,7 @@ def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
         "steps": steps_of(held),
         "counts": counts(held),
         "paused": paused(held),
-        "fake_model": is_fake(held),
+        **fakes(held),
         "at": TITLES.get(held.step, ""),
         **ROOM,
     }

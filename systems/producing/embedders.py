@@ -90,6 +90,12 @@ def prepare(name: str, texts: Iterable[str]) -> None:
         raise SystemsError(str(error)) from None
 
 
+def model_of(name: str) -> str:
+    """Return the model of an embedder's endpoint; '' for Concord's own, or where the endpoint is gone."""
+    endpoint = Endpoint.objects.filter(name=name).first() if name else None
+    return endpoint.answering_model if endpoint else ""
+
+
 def name_of(endpoint: Endpoint) -> str:
     """Return under what name an endpoint's vectors are kept: its own, its model's and its server's."""
     server = " ".join(endpoint.server.values())

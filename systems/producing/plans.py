@@ -16,6 +16,7 @@ from annotation.models import Corpus, System
 from annotation.records import HUMAN, SELF
 from config.models import Event
 from jobs.endpoints import parameters
+from jobs.fake_models import EMBEDDING_MODEL
 from jobs.models import Endpoint
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, Failed, Generator, Settings, WrongSettings
@@ -170,7 +171,7 @@ def condition_of(
     """Return the condition: settings that vary, the model, keys of somebody's own; raise SystemsError."""
     own = {one.name: settings[one.name] for one in generator.settings if one.varies}
     own |= {**generator.condition, MODEL: model}
-    taken = own.keys() | {one.name for one in generator.settings}
+    taken = own.keys() | {one.name for one in generator.settings} | {EMBEDDING_MODEL}
     if len(free) > MOST_KEYS:
         raise SystemsError(f"A condition has at most {MOST_KEYS} keys of your own.")
     for key, value in free.items():

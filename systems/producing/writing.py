@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -13,9 +13,11 @@ from django.utils import timezone
 from annotation import records
 from annotation.corpora import continuing
 from annotation.models import Continuation, Dialogue, System
+from jobs.fake_models import EMBEDDING_MODEL
 from systems.generators import GENERATORS, Done
+from systems.long_dialogue.settings import EMBEDDER
 from systems.models import Production
-from systems.producing import drafting, wordings
+from systems.producing import drafting, embedders, wordings
 from systems.producing.plans import continuation_id
 
 LONGEST_KEY = 300
@@ -49,8 +51,14 @@ def _record(production: Production, system: System, done: Done) -> records.Conti
         turns=tuple(map(_clean, done.turns)),
         mode="static" if static else "rollout",
         trial=production.trial,
-        condition=production.condition,
+        condition=production.condition | _embedded_by(production.condition),
     )
+
+
+def _embedded_by(condition: Mapping[str, Any]) -> dict[str, str]:
+    """Return the model of the endpoint whose vectors were looked up, as a condition names it."""
+    model = embedders.model_of(str(condition.get(EMBEDDER, "")))
+    return {EMBEDDING_MODEL: model} if model else {}
 
 
 def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:

@@ -31,7 +31,7 @@ from systems.long_dialogue.world import NoMaterial
 from systems.models import Simulation, SimulationRun
 from systems.producing.plans import digest
 from systems.simulating import playing
-from systems.simulating.going_on import Next, asking, generation, go_on_with, prepare, scripts_of
+from systems.simulating.going_on import Next, asking, generation, go_on_with, prepare, scripts_of, trials_of
 from systems.simulating.orders import Order
 
 KIND = "simulation"
@@ -219,9 +219,12 @@ def system_of(simulation: Simulation) -> tuple[str, dict[str, Any]]:
 
 def continuations(simulation: Simulation) -> QuerySet[Continuation]:
     """Return what a simulation came to so far: a continuation a script and trial."""
+    order = Order.of(simulation.order)
+    if not order.baseline:
+        return Continuation.objects.filter(pk__in=trials_of(simulation, order).values("continuation"))
     name, condition = system_of(simulation)
     rows = Continuation.objects.filter(dialogue__corpus=simulation.corpus, system__name=name)
-    return rows.filter(condition=condition, trial__lt=Order.of(simulation.order).trials)
+    return rows.filter(condition=condition, trial__lt=order.trials)
 
 
 def subject(simulation: Simulation) -> str:

@@ -11,7 +11,9 @@ from jobs import fake_models
 from jobs.models import CallCount, Run
 from jobs.progress import progress
 from jobs.runs import OPEN
+from systems.long_dialogue.settings import EMBEDDER
 from systems.models import Production, Simulation
+from systems.producing import embedders
 from systems.simulating.actions import continuations, system_of
 from systems.simulating.going_on import ANSWERS, SUMMARIES, VECTORS, trials_of
 from systems.simulating.orders import Order
@@ -101,9 +103,14 @@ def paused(simulation: Simulation) -> Run | None:
     return stopped[0] if stopped and len(stopped) == len(held) else None
 
 
-def is_fake(simulation: Simulation) -> bool:
-    """Whether a fake model answers."""
-    return simulation.endpoint is not None and fake_models.is_fake(simulation.endpoint.answering_model)
+def fakes(simulation: Simulation) -> dict[str, bool]:
+    """Whether a fake model answers, and whether one embeds what is looked up."""
+    answering = simulation.endpoint.answering_model if simulation.endpoint else ""
+    embedding = embedders.model_of(str(Order.of(simulation.order).settings[EMBEDDER]))
+    return {
+        "fake_model": fake_models.is_fake(answering),
+        "fake_embedder": fake_models.is_fake(embedding),
+    }
 
 
 def condition_told(simulation: Simulation) -> list[tuple[str, Any]]:
@@ -132,7 +139,7 @@ def as_json(simulation: Simulation) -> dict[str, Any]:
         "error": simulation.error,
         "steps": steps_of(simulation),
         "counts": counts(simulation),
-        "fake_model": is_fake(simulation),
+        **fakes(simulation),
         "created_by": simulation.created_by.get_username() if simulation.created_by else None,
         "created_at": simulation.created_at.isoformat(),
         "finished_at": simulation.finished_at.isoformat() if simulation.finished_at else None,

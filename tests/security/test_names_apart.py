@@ -20,6 +20,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.campaigns.progress import members
+from annotation.corpora.dialogue_view import answers
 from annotation.labels.pseudonyms import called
 from annotation.messages import actions as messages
 from annotation.models import (
@@ -248,6 +249,26 @@ def test_work_is_told_in_the_order_of_pseudonyms(lived: Lived) -> None:
     assert watch == sorted(watch)
     assert checks == sorted(checks)
     assert len(watch) == len(checks) == 2
+
+
+def test_answers_on_a_dialogue_s_page_are_in_the_order_of_pseudonyms() -> None:
+    people = [factories.user("abel"), factories.user("zora")]
+    corpus = factories.corpus()
+    factories.dialogue(corpus, turns=1)
+    made = factories.campaign(corpus, annotators=people, raters=2)
+    for person in people:
+        hold = world.start(person, made)
+        assert hold is not None
+        world.answer(person, made, hold)
+    for secret in range(100):
+        Rater.objects.filter(user=people[0]).update(secret=f"{secret:032x}")
+        if called(people[0].pk, corpus.pk) > called(people[1].pk, corpus.pk):
+            break
+    (label, *_) = Label.objects.select_related("item__continuation")
+    orders = [list(names) for entry in answers(label.item.continuation) for names in entry.by_kind.values()]
+    expected = [called(person.pk, corpus.pk) for person in reversed(people)]
+    assert expected in orders
+    assert all(order == sorted(order) for order in orders)
 
 
 def test_nobody_is_found_by_user_name_where_answers_are(lived: Lived) -> None:

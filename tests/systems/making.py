@@ -28,6 +28,7 @@ class Served:
     """The fake model over HTTP; `rates` per role may change while it runs.
 
     `asked` counts chat requests and `prompts` has their texts, `embedded` counts texts that were embedded.
+    `alias` is another name under which it answers as `fake-1`, as if it were a real model.
     `refuses` says of the number and the text of a chat request whether it is refused for good.
     """
 
@@ -36,6 +37,7 @@ class Served:
         self.rates: dict[str, dict[str, float]] = {}
         self.asked = self.embedded = 0
         self.prompts: list[str] = []
+        self.alias = ""
         self.refuses: Callable[[int, str], bool] = lambda number, text: False
         self._lock = threading.Lock()
         self._server = LocalServer(self._respond)
@@ -46,6 +48,8 @@ class Served:
             number = self._counted(method, path, body)
         if number is not None and self.refuses(number, self.prompts[number - 1]):
             return failure(400, "no")
+        if self.alias and body and body.get("model") == self.alias:
+            body = {**body, "model": "fake-1"}
         roles = {role: RoleErrors(own=rates) for role, rates in self.rates.items()}
         return FakeModel(ErrorModel(roles), seed=self.seed).respond(method, path, body)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,11 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
 
-from annotation.models import Label, QuestionSet
+from annotation.models import Continuation, Label, QuestionSet
 from annotation.text.draws import u as draw
 from calibration.answers.question_sets import stored
 from jobs.models import Endpoint
@@ -26,6 +30,7 @@ from systems.simulating import actions, job
 from systems.simulating.estimating import estimate
 from systems.simulating.orders import Order
 from systems.simulating.telling import counts, paused
+from tests import factories
 from tests.judges.helpers import finish
 from tests.systems.long_talk import world
 from tests.systems.making import Served, served
@@ -256,6 +261,37 @@ def test_a_fake_embedder_behind_an_alias_stops_it_and_then_says_so(model: Served
     assert brought_on(actions.go_on(by=None, simulation=held)).state == "done"
     names = set(Embedding.objects.values_list("model", flat=True))
     assert [name.partition(" at ")[0] for name in names] == [f"vectors: fake model as {alias}"]
+
+
+def test_a_fake_embedder_beside_another_model_is_named_wherever_a_fake_model_is(
+    model: Served, asked: QuestionSet, client: Client, tmp_path: Path
+) -> None:
+    model.alias = "m-1"
+    answering = Endpoint.objects.create(name="real", model="m-1", base_url=model.url, allow_private=True)
+    Endpoint.objects.create(name="vectors", model="fake-e", base_url=model.url, allow_private=True)
+    settings = {"memory": "utterance", "retriever": "embedding", "embedder": "vectors"}
+    held = simulate(asked, answering, trials=1, **settings)
+    plain = simulate(asked, answering, trials=1, memory="utterance")
+    assert (held.error, plain.error) == ("", "")
+    client.force_login(rea := factories.user("rea", researcher=True))
+    api = APIClient()
+    api.force_authenticate(rea)
+    sentences = "A fake model answers", "A fake model embeds what is looked up"
+    for made, is_fake in ((held, True), (plain, False)):
+        page = client.get(reverse("simulation", args=[made.pk])).content.decode()
+        assert [sentence in page for sentence in sentences] == [False, is_fake]
+        told = api.get(reverse("api-simulation", args=[made.pk])).json()
+        assert (told["fake_model"], told["fake_embedder"]) == (False, is_fake)
+    conditions = list(Continuation.objects.filter(system__name="m-1").values_list("condition", flat=True))
+    assert {one.get("embedding_model") for one in conditions} == {"fake-e", None}
+    assert all(one.fake_model == ("embedding_model" in one.condition) for one in Continuation.objects.all())
+    path = tmp_path / "labels.csv"
+    call_command("export_labels", "--corpus", held.corpus.name, "--format", "csv", "--output", str(path))
+    rows = list(csv.DictReader(path.open()))
+    fakes = {row["continuation"]: row["fake_model"] for row in rows}
+    assert sorted(fakes.values()) == ["false", "true"]
+    report = client.get(reverse("answers", args=[held.corpus_id])).content.decode()
+    assert "Answers of a fake model, or with its vectors, are among these" in report
 
 
 def test_failed_calls_are_missing_answers_and_no_failed_trials(model: Served, asked: QuestionSet) -> None:

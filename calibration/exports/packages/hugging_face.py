@@ -22,7 +22,7 @@ from calibration.exports.packages.hugging_face_card import Split, card
 from calibration.exports.parts import Taken
 from calibration.exports.writing import BLOCK, Blocks, parquet_blocks
 from calibration.reading.census import census
-from jobs.fake_models import is_fake
+from jobs.fake_models import has_fake
 from judges.material.loading import Material, load
 
 FULL = "full"
@@ -112,7 +112,7 @@ def _row(material: Material, numbers: list[int]) -> dict[str, Any]:
         "summary": dialogue.summary,
         "metadata": _json(dict(dialogue.metadata)),
         "participants": _json([{"id": p.id, "name": p.name, "role": p.role} for p in dialogue.participants]),
-        "fake_model": is_fake(str(part.condition.get("model", ""))),
+        "fake_model": has_fake(part.condition),
         "trial": part.trial,
         "turns": [
             {

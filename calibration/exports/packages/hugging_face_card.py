@@ -63,7 +63,7 @@ MEANINGS = {
     "members": "of a comparison: what is compared, in the order in which `value` speaks of it, as JSON",
     "order": "of a comparison: the members' numbers in the order in which the rater saw them, as JSON",
     "part": "dev, test or training; evaluation, or empty, where the corpus is not split",
-    "fake_model": "true: a fake model wrote the continuation, for trying out; empty of a comparison",
+    "fake_model": "true: a fake model wrote the continuation, or embedded for it; empty of a comparison",
 }
 TURN = {
     "index": "int64",
@@ -85,7 +85,7 @@ DIALOGUES = {
     "summary": "the dialogue's summary",
     "metadata": "what else is known of the dialogue, as JSON",
     "participants": "id, name and role of each, as JSON",
-    "fake_model": "true: a fake model wrote it, for trying out",
+    "fake_model": "true: a fake model wrote it, or embedded for it, for trying out",
     "trial": "the number of a repeated run, from 0",
     "turns": "the turns: index from 0, number as annotators see it, speaker, text, given (context), at",
 }

@@ -3718,6 +3718,7 @@ class Simulation(TypedDict, total=False):
     steps: Required[list[SimulationStep]]
     counts: Required[SimulationCounts]
     fake_model: Required[bool]
+    fake_embedder: Required[bool]
     created_by: Required[str | None]
     created_at: Required[str]
     finished_at: Required[str | None]
