@@ -134,9 +134,8 @@ def _opinions(item: Item) -> list[Opinion]:
     labels = Label.objects.filter(
         item=item, superseded_at=None, occasion__in=OCCASIONS, question__version__scheme__key=SCHEME
     ).select_related("rater", "question")
-    return [
-        _opinion(label, item.corpus_id) for label in labels.order_by("question__key", "rater__name", "sample")
-    ]
+    opinions = [_opinion(label, item.corpus_id) for label in labels.order_by("sample")]
+    return sorted(opinions, key=lambda opinion: (opinion.question, opinion.rater))
 
 
 def _opinion(label: Label, corpus: int) -> Opinion:
