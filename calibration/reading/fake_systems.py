@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.corpora import clusters as item_clusters
 from annotation.models import Label
-from jobs.fake_models import BEGINNING
+from jobs.fake_models import BEGINNING, CONDITION_KEYS
 
 
 def fake_systems(labels: QuerySet[Label], clusters: Collection[str] | None = None) -> list[str]:
@@ -16,7 +16,8 @@ def fake_systems(labels: QuerySet[Label], clusters: Collection[str] | None = Non
 
     Only dialogues in `clusters` count, where these are given. One query.
     """
-    found = labels.filter(item__continuation__condition__model__istartswith=BEGINNING)
+    names = [f"item__continuation__condition__{key}__istartswith" for key in CONDITION_KEYS]
+    found = labels.filter(Q(*((name, BEGINNING) for name in names), _connector=Q.OR))
     if clusters is not None:
         found = found.filter(item_clusters.within(clusters, "item__"))
     return sorted(set(found.order_by().values_list("item__continuation__system__name", flat=True).distinct()))

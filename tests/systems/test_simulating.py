@@ -17,6 +17,7 @@ from rest_framework.test import APIClient
 from annotation.models import Continuation, Label, QuestionSet
 from annotation.text.draws import u as draw
 from calibration.answers.question_sets import stored
+from calibration.reading.fake_systems import fake_systems
 from jobs.models import Endpoint
 from jobs.queue.heartbeat import Heart
 from jobs.queue.jobs import work as work_jobs
@@ -287,9 +288,11 @@ def test_a_fake_embedder_beside_another_model_is_named_wherever_a_fake_model_is(
     assert all(one.fake_model == ("embedding_model" in one.condition) for one in Continuation.objects.all())
     path = tmp_path / "labels.csv"
     call_command("export_labels", "--corpus", held.corpus.name, "--format", "csv", "--output", str(path))
-    rows = list(csv.DictReader(path.open()))
+    rows = list(csv.DictReader(path.read_text().splitlines()))
     fakes = {row["continuation"]: row["fake_model"] for row in rows}
     assert sorted(fakes.values()) == ["false", "true"]
+    assert fake_systems(Label.objects.all()) == ["m-1"]
+    assert fake_systems(Label.objects.exclude(item__continuation__condition__has_key="embedding_model")) == []
     report = client.get(reverse("answers", args=[held.corpus_id])).content.decode()
     assert "Answers of a fake model, or with its vectors, are among these" in report
 
