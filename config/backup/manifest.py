@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from django.db import connection
@@ -12,8 +12,6 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from config.backup.programs import BackupError
-from config.upgrade.chain import APPS
-from config.upgrade.states import UpgradeError, is_earlier
 
 DUMP, MANIFEST = "database.dump", "manifest.json"
 FORMAT = 1
@@ -33,9 +31,9 @@ FILLED = {"django_migrations", "django_content_type", "auth_permission", "auth_g
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of `manifest.json`. `rows` is by table, `made` an ISO time with its zone.
+    """The contents of `manifest.json`.
 
-    `objects` has the numbers of indexes and the like, none where an earlier release did not count them.
+    `rows` is by table, `made` an ISO time with its zone, `objects` the numbers of indexes and the like.
     """
 
     format: int
@@ -43,7 +41,7 @@ class Manifest:
     sha256: str
     migrations: list[list[str]]
     rows: dict[str, int]
-    objects: dict[str, int] = field(default_factory=dict)
+    objects: dict[str, int]
 
     def as_json(self) -> str:
         """The manifest as it is written."""
@@ -69,16 +67,11 @@ def applied() -> list[list[str]]:
     return sorted([app, name] for app, name in MigrationRecorder(connection).applied_migrations())
 
 
-def check_migrations(found: Manifest) -> None:
-    """BackupError where a migration of the backup is neither of this release nor of an earlier one."""
-    applied = {(app, name) for app, name in found.migrations}
-    try:
-        is_earlier(applied)
-    except UpgradeError as error:
-        raise BackupError(f"The backup cannot be restored. {error}") from None
+def check_migrations(manifest: Manifest) -> None:
+    """BackupError where this release does not know a migration of the backup."""
     known = set(MigrationLoader(None).disk_migrations or {})
-    apps = {app for app, _ in known} - set(APPS)
-    unknown = sorted(pair for pair in applied - known if pair[0] in apps)
+    apps = {app for app, _ in known}
+    unknown = sorted((app, name) for app, name in manifest.migrations if app in apps and (app, name) not in known)
     if unknown:
         raise BackupError(
             f"The backup is of another release: this one does not know {'.'.join(unknown[0])}. "

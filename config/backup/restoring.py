@@ -59,8 +59,8 @@ PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
 def restore(path: Path, *, replace: bool = False) -> Manifest:
     """Put a backup in the place of the database. BackupError, and then nothing has changed.
 
-    A database that holds something is refused unless `replace`; then what it holds is gone. A backup of an
-    earlier release is upgraded before it takes the place. A kill at any moment leaves the old or the new
+    A database that holds something is refused unless `replace`; then what it holds is gone. Migrations that
+    came after the backup are applied before it takes the place. A kill at any moment leaves the old or the new
     database, whole; what else it leaves on the server goes with the next restore.
     """
     _check_stopped()
@@ -122,7 +122,7 @@ def _restore(dump: IO[bytes], manifest: Manifest) -> None:
             _load(dump, fresh)
             with _connected_to(fresh):
                 _check(manifest)
-                _upgrade()
+                _migrate()
             _swap(server, name, fresh, replaced)
         finally:
             try:
@@ -228,7 +228,7 @@ def _check(manifest: Manifest) -> None:
             )
 
 
-def _upgrade() -> None:
+def _migrate() -> None:
     try:
         call_command("migrate", interactive=False, verbosity=0)
     except CommandError as error:
