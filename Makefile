@@ -3,6 +3,6 @@ PYTHON ?= python3
 # Given on the command line or in the environment: PORT and HOST (demo, up), ARGS (test), NAME (bench).
 export PORT HOST ARGS NAME
 
-.PHONY: demo up test check bench seed
-demo up test check bench seed:
+.PHONY: demo up test check bench seed client
+demo up test check bench seed client:
 	@$(PYTHON) config/bootstrap.py $@

@@ -1,6 +1,6 @@
 """Set-up behind `make`: from a checkout and Python to a running program. Standard library only.
 
-`python3 config/bootstrap.py demo|up|seed|test|check|bench` installs what is missing and then does it.
+`python3 config/bootstrap.py demo|up|seed|test|check|bench|client` installs what is missing and then does it.
 """
 
 from __future__ import annotations
@@ -82,6 +82,16 @@ def bench() -> None:
             raise SetupError(f"The benchmark {name} failed.")
 
 
+def client() -> None:
+    """Write the generated modules of the Python client from the API's document."""
+    command = [str(PYTHON), str(PROJECT / "manage.py"), "spectacular", "--format", "openapi-json"]
+    document = subprocess.run(command, cwd=PROJECT, check=False, stdout=subprocess.PIPE)
+    generate = [str(PYTHON), str(PROJECT / "clients" / "python" / "generate.py")]
+    if document.returncode or subprocess.run(generate, input=document.stdout, check=False).returncode:
+        raise SetupError("The client could not be written.")
+    say("Written: clients/python/concord_client. Install it with `pip install ./clients/python`.")
+
+
 def main(target: str) -> None:
     """Set up and do `target`."""
     if sys.version_info < OLDEST:
@@ -94,6 +104,7 @@ def main(target: str) -> None:
         "check": check,
         "seed": lambda: become([manage, "load_demo"]),
         "bench": bench,
+        "client": client,
     }
     if target not in actions:
         raise SetupError(f"Unknown target {target}: choose one of {', '.join(actions)}.")

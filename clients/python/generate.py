@@ -1,6 +1,6 @@
 """Writes the client's types and methods from Concord's OpenAPI document, read from the standard input.
 
-    python manage.py spectacular --format openapi-json | python clients/python/generate.py
+`make client` does it.
 
 A schema becomes a TypedDict, an operation a method that is called like it. What every request has in common
 (tokens, retries, pages, refusals) is written by hand in `concord_client/transport.py`.
@@ -206,10 +206,14 @@ def _doc(text: str, indent: int) -> list[str]:
 
 
 def main() -> None:
-    """Write the files beside this one."""
-    folder = Path(__file__).parent / "concord_client"
-    for name, text in files(json.load(sys.stdin)).items():
-        (folder / name).write_text(text, encoding="utf-8")
+    """Write the files into the package beside this one."""
+    write(json.load(sys.stdin), Path(__file__).parent / "concord_client")
+
+
+def write(document: Json, package: Path) -> None:
+    """Write the generated modules into a package's folder."""
+    for name, text in files(document).items():
+        (package / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -71,8 +71,8 @@ def check_migrations(manifest: Manifest) -> None:
     """BackupError where this release does not know a migration of the backup."""
     known = set(MigrationLoader(None).disk_migrations or {})
     apps = {app for app, _ in known}
-    unknown = sorted((app, name) for app, name in manifest.migrations if app in apps and (app, name) not in known)
-    if unknown:
+    recorded = {(app, name) for app, name in manifest.migrations if app in apps}
+    if unknown := sorted(recorded - known):
         raise BackupError(
             f"The backup is of another release: this one does not know {'.'.join(unknown[0])}. "
             "Restore it with the release that made it, or with a later one."

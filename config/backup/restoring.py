@@ -60,8 +60,8 @@ def restore(path: Path, *, replace: bool = False) -> Manifest:
     """Put a backup in the place of the database. BackupError, and then nothing has changed.
 
     A database that holds something is refused unless `replace`; then what it holds is gone. Migrations that
-    came after the backup are applied before it takes the place. A kill at any moment leaves the old or the new
-    database, whole; what else it leaves on the server goes with the next restore.
+    came after the backup are applied before it takes the place. A kill at any moment leaves the old or the
+    new database, whole; what else it leaves on the server goes with the next restore.
     """
     _check_stopped()
     manifest = read_manifest(path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import runpy
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +12,24 @@ import pytest
 
 from annotation.people import tokens
 from tests import factories
+from tests.api.openapi import document
 
 FOLDER = Path(__file__).resolve().parents[2] / "clients" / "python"
 
 
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the client with the modules that `make client` writes from the API's document."""
+    folder = tmp_path_factory.mktemp("client")
+    shutil.copytree(FOLDER / "concord_client", folder / "concord_client")
+    runpy.run_path(str(FOLDER / "generate.py"))["write"](document(), folder / "concord_client")
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+def importable(monkeypatch: pytest.MonkeyPatch, package: Path) -> None:
     """The client is a package of its own, and not installed here."""
-    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.syspath_prepend(str(package))
 
 
 def of(server: Any, person: Any, **more: Any) -> Any:

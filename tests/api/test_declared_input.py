@@ -19,6 +19,7 @@ from config.declared_input import declared_input, unknown_fields
 from config.settings import BASE_DIR
 from jobs.models import Endpoint
 from tests import factories
+from tests.api.openapi import document
 
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
 ENUMS = ("enum", "allOf", "oneOf", "anyOf")
@@ -35,13 +36,6 @@ def endpoints() -> list[tuple[str, str, Any]]:
             path = path.replace(name, value)
         found.append((method, path, callback))
     return found
-
-
-@cache
-def document() -> dict[str, Any]:
-    from drf_spectacular.generators import SchemaGenerator
-
-    return json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True), default=str))
 
 
 def root() -> Client:

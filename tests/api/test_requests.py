@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from functools import cache
 from typing import Any
 
 import pytest
@@ -18,9 +17,9 @@ from annotation.people import tokens
 from config import idempotency
 from config.models import KeptAnswer
 from config.refusals import shaped
-from config.settings import BASE_DIR
 from jobs.models import Webhook
 from tests import factories
+from tests.api.openapi import document
 from tests.security.addresses import addresses
 
 KEY = {"headers": {"Idempotency-Key": "one-and-only"}}
@@ -100,15 +99,6 @@ def test_what_breaks_is_told_in_the_same_shape(monkeypatch: pytest.MonkeyPatch) 
     assert not KeptAnswer.objects.exists()
 
 
-@cache
-def document() -> dict[str, Any]:
-    """The OpenAPI document, as programs read it."""
-    from drf_spectacular.generators import SchemaGenerator
-
-    found = SchemaGenerator().get_schema(request=None, public=True)
-    return json.loads(json.dumps(found, default=str))
-
-
 UNPAGED = {
     "/api/v1/protocols/": "the table of protocols, fixed by the release",
     "/api/v1/metrics/": "the table of metrics, fixed by the release",
@@ -133,17 +123,6 @@ def test_every_list_comes_in_pages() -> None:
         if schema.get("type") == "array":
             found[path] = schema
     assert found.keys() <= UNPAGED.keys()
-
-
-@pytest.mark.django_db
-def test_the_python_client_is_what_the_document_makes_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else: manage.py spectacular --format openapi-json | python clients/python/generate.py"""
-    folder = BASE_DIR / "clients" / "python"
-    monkeypatch.syspath_prepend(str(folder))
-    import generate
-
-    for name, text in generate.files(document()).items():
-        assert (folder / "concord_client" / name).read_text() == text, name
 
 
 @pytest.mark.django_db

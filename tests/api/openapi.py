@@ -1,0 +1,16 @@
+"""The API's OpenAPI document."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Return the OpenAPI document, as programs read it."""
+    from drf_spectacular.generators import SchemaGenerator
+
+    schema = SchemaGenerator().get_schema(request=None, public=True)
+    return json.loads(json.dumps(schema, default=str))
