@@ -36,22 +36,12 @@ def _only(test: Callable[[Viewer, int], bool]) -> Callable[[View], View]:
 campaign_researcher_only = _only(access.may_manage)
 """Decorator of page views about one campaign, for researchers and for those who look after it."""
 
-campaign_adjudicator_only = _only(access.may_adjudicate)
-"""Decorator of page views about one campaign, for those who may manage it and its adjudicators."""
-
 
 class IsCampaignResearcher(BasePermission):
     """API permission: researchers, and those who look after the campaign that the address names."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return access.may_manage(request.user, view.kwargs["campaign"])
-
-
-class IsCampaignAdjudicator(BasePermission):
-    """API permission: as IsCampaignResearcher, and the campaign's adjudicators."""
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        return access.may_adjudicate(request.user, view.kwargs["campaign"])
 
 
 class IsResearcherSomewhere(BasePermission):

@@ -14,7 +14,6 @@ from rest_framework.permissions import AllowAny
 
 from config.idempotency import FORM, HEADER, REPLAYED
 
-MULTIPART = "multipart/form-data"
 JSON = "application/json"
 NOT_BLANK = r"\S"
 REFUSED = {"$ref": "#/components/schemas/Refusal"}

@@ -78,30 +78,3 @@ def _family(path: Path) -> Family:
         part=source["split"],
         scenarios=tuple(source["scenarios"]),
     )
-
-
-def families_table(name: str = SET) -> str:
-    """Return a table in Markdown of the families of a set: one row each, with what its scenarios probe."""
-    rows = ["| family | setting | part | scenarios | what it probes |", "|---|---|---|---|---|"]
-    for family in families(name):
-        kinds = dict.fromkeys(probe["kind"] for one in family.scenarios for probe in one.get("probes", ()))
-        told = ", ".join(f"`{kind}`" for kind in sorted(kinds))
-        head = f"**{family.id}**: {family.title}"
-        rows.append(f"| {head} | {family.setting} | {family.part} | {len(family.scenarios)} | {told} |")
-    return "\n".join(rows) + "\n"
-
-
-def probes_table(name: str = SET) -> str:
-    """Return a table in Markdown of how many probes and controls of each kind a set has, by part."""
-    counted: dict[str, Counter[str]] = {}
-    for family in families(name):
-        for one in family.scenarios:
-            for probe in one.get("probes", ()):
-                what = "controls" if probe.get("control") else "probes"
-                counted.setdefault(probe["kind"], Counter())[f"{what} {family.part}"] += 1
-    columns = [f"{what} {part}" for what in ("probes", "controls") for part in PARTS]
-    rows = [f"| kind | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
-    for kind, found in sorted(counted.items()):
-        rows.append(f"| `{kind}` | {' | '.join(str(found[column]) for column in columns)} |")
-    total = [sum(found[column] for found in counted.values()) for column in columns]
-    return "\n".join([*rows, f"| all | {' | '.join(map(str, total))} |"]) + "\n"

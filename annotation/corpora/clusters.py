@@ -10,9 +10,6 @@ from django.db.models import Q
 from annotation.corpora import parts
 from annotation.models import Corpus, Dialogue, Item
 
-ITEM_CLUSTER_SQL = "coalesce(i.cluster, d.cluster)"
-"""The cluster of an item `i` of a dialogue `d`."""
-
 
 def within(clusters: Any, prefix: str = "") -> Q:
     """Return the condition that an item is in some clusters (a collection, or a query of them).

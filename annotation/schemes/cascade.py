@@ -19,7 +19,6 @@ STAGE = "stage_"
 """Before a stage's name: the question of its score."""
 DECIDED = (ATTEND, SPEAK, ADDRESSED, TARGET, GROUND)
 """What is decided, by an agent, a person or a key."""
-STAGE_QUESTIONS = tuple(STAGE + stage for stage in STAGES)
 
 
 def written(ids: frozenset[str] | tuple[str, ...]) -> str:

@@ -26,7 +26,6 @@ TYPES: dict[Form, str] = {"undated": "undated", "present": "current", "past": "p
 KNOWN = {form: Standing((form,), TYPES[form], True, "heard") for form in FORMS}
 FUTURE = {form: Standing((form,), "future", False, "said later") for form in FORMS if form != "past"}
 UNHEARD = {form: Standing((form,), "unheard", False, "not heard") for form in FORMS}
-ONE_HOP_TYPES = ("undated", "current", "past", "future", "unheard")
 
 
 @cache

@@ -14,7 +14,6 @@ POLICIES: tuple[Policy, ...] = ("body", "appendix")
 KNOWN, KNOWN_DATED = "ans_wo_time", "ans_w_time"
 BEFORE = "before_event_unans"
 ABSENT, ABSENT_DATED = "dont_know_unans", "dont_know_unans_time"
-QUIZ_TYPES = (KNOWN, KNOWN_DATED, BEFORE, ABSENT, ABSENT_DATED)
 _DATED = {KNOWN: KNOWN_DATED, ABSENT: ABSENT_DATED}
 
 

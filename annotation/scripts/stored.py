@@ -157,18 +157,6 @@ def set_json(found: QuestionSet) -> Json:
     }
 
 
-def set_record(stored: Mapping[str, Any]) -> QuestionSet:
-    """Return a question set from the form of `set_json`, which has been checked before."""
-    return QuestionSet(
-        name=stored["name"],
-        seed=stored.get("seed", 0),
-        policy=stored.get("policy", "body"),
-        presence=stored.get("presence", True),
-        imported=bool(stored.get("imported")),
-        uses=tuple(map(use_record, stored.get("uses") or ())),
-    )
-
-
 def session_json(session: Session) -> Json:
     """Return a session as a script's JSON holds it."""
     told: Json = {"id": session.id, "date": date_json(session.date)}

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from annotation.labels.pseudonyms import called
 from annotation.models import turn_numbers
 from calibration.adjudication import said
-from calibration.adjudication.rules import CONTROL, TITLES
+from calibration.adjudication.rules import TITLES
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
 
 STATES = {
@@ -156,11 +156,6 @@ def numbered(rows: list[AdjudicationCase]) -> list[AdjudicationCase]:
     """Number the turns of cases as annotators count them, and return the cases."""
     turn_numbers.number([case.item.turn for case in rows])
     return rows
-
-
-def control_cases() -> Q:
-    """Return the condition of cases that were drawn for control."""
-    return Q(picked__contains=[CONTROL])
 
 
 def waiting_for(user: User) -> QuerySet[AdjudicationRound]:

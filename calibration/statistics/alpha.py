@@ -7,8 +7,6 @@ nominal 0/1, interval (c - k)^2, ratio ((c - k) / (c + k))^2, ordinal the square
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import krippendorff
 import numpy as np
 
@@ -80,16 +78,6 @@ def _interval_by_moments(draw: Draw) -> Floats:
     undefined = spread <= 1e-12 * np.maximum(squares, 1e-300)
     expected = 2 * n * np.where(undefined, 1.0, spread)
     return np.where(undefined, np.nan, 1 - (n - 1) * within / expected)
-
-
-def at_level(level: Level) -> Statistic:
-    """Return alpha fixed to a level, whatever the ratings say of themselves."""
-    return replace(
-        ALPHA,
-        key=f"krippendorff_alpha_{level}",
-        compute=lambda draw: alpha_at(draw, level),
-        library=None,
-    )
 
 
 def too_many_values(sample: Sample) -> Verdict | None:

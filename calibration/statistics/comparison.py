@@ -1,20 +1,16 @@
 """Comparing two raters, and several comparisons at once.
 
-Williams' t (1959; Steiger 1980) for two correlations that share a variable, permutation by whole dialogues,
-and corrections of p-values: Holm (1979), Benjamini-Hochberg (1995), Benjamini-Yekutieli (2001). For the
+Corrections of p-values: Holm (1979), Benjamini-Hochberg (1995), Benjamini-Yekutieli (2001). For the
 difference of any statistic with an interval, see ``analyse`` (gaps) and ``paired_difference``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
-from scipy import special
 
 from calibration.statistics.core.base import Statistic
 from calibration.statistics.core.data import Ratings
@@ -22,7 +18,7 @@ from calibration.statistics.core.engine import estimates
 from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.sums import Labels, cluster_codes, finished
+from calibration.statistics.core.sums import finished
 from calibration.statistics.core.types import Floats
 from calibration.statistics.table import STATISTICS
 
@@ -37,27 +33,6 @@ class Test:
     statistic: float
     p: float
     method: str
-
-
-def williams(r12: float, r13: float, r23: float, n: int) -> Test:
-    """Two-sided Williams test of r12 = r13, correlations of 1 with 2 and with 3 over the same n > 3 items.
-
-    ValueError for three correlations that no data can have, and where 2 and 3 are the same.
-    """
-    if n <= 3:
-        raise ValueError(f"Williams' test needs more than three items, not {n}")
-    determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-    if not max(abs(r12), abs(r13), abs(r23)) <= 1 or determinant < -ROUNDING:
-        raise ValueError(f"no data have the correlations {r12:g}, {r13:g} and {r23:g} together")
-    if 1 - r23 <= ROUNDING:
-        raise ValueError("the two raters compared correlate 1 with each other: no difference to test")
-    determinant = max(determinant, 0.0)
-    mean = (r12 + r13) / 2
-    spread = 2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - r23) ** 3
-    t = (r12 - r13) * ((n - 1) * (1 + r23) / spread) ** 0.5
-    return Test(
-        t, float(2 * special.stdtr(n - 3, -abs(t))), "Williams' test, assumes independent normal items"
-    )
 
 
 def corrected(p_values: Sequence[float], correction: Correction) -> Floats:
@@ -80,66 +55,6 @@ def corrected(p_values: Sequence[float], correction: Correction) -> Floats:
     out = np.empty(m)
     out[order] = np.minimum(stepped, 1)
     return out
-
-
-def permutation_by_cluster(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    clusters: Labels | None,
-    statistic: Callable[[Floats, Floats], float],
-    *,
-    permutations: int = 2000,
-    seed: int = 0,
-) -> Test:
-    """Two-sided test that two raters' values are exchangeable within whole dialogues.
-
-    ``statistic(a, b)`` is a difference, such as the agreement of a with people less that of b. Whole
-    dialogues are swapped between the raters; all swaps are tried where there are few enough. The p-value
-    counts the observed arrangement.
-    """
-    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    units = cluster_codes(clusters, len(a))
-    n = int(units.max()) + 1 if len(units) else 0
-    exact = 2**n <= permutations
-    swaps: npt.NDArray[np.bool_]
-    if exact:
-        swaps = np.array(list(product([False, True], repeat=n)))
-    else:
-        swaps = np.asarray(np.random.default_rng(seed).random((permutations, n)) < 0.5)
-    values = np.empty(len(swaps))
-    for row in range(len(swaps)):
-        chosen = swaps[row, units]
-        values[row] = abs(statistic(np.where(chosen, b, a), np.where(chosen, a, b)))
-    observed = abs(statistic(a, b))
-    extreme = int((values >= observed - ROUNDING * max(observed, values.max(initial=0.0))).sum())
-    p = extreme / len(swaps) if exact else (extreme + 1) / (len(swaps) + 1)
-    how = "all swaps" if exact else f"{permutations} random swaps, seed {seed}"
-    return Test(statistic(a, b), float(p), f"permutation of whole clusters, {how}")
-
-
-def two_sample_permutation(
-    one: npt.ArrayLike, other: npt.ArrayLike, *, most: int = 200_000, seed: int = 0
-) -> Test:
-    """One-sided test that mean(one) is not greater than mean(other), over all splits where they are few."""
-    from itertools import combinations
-    from math import comb
-
-    a, b = np.asarray(one, np.float64), np.asarray(other, np.float64)
-    pooled, k = np.concatenate([a, b]), len(a)
-    observed = float(a.mean() - b.mean())
-    pooled -= pooled.mean()  # so that nothing large cancels
-    total, n = pooled.sum(), len(pooled)
-    if comb(n, k) <= most:
-        sums = np.array([pooled[list(chosen)].sum() for chosen in combinations(range(n), k)])
-        how, extra = "all splits", 0
-    else:
-        rng = np.random.default_rng(seed)
-        sums = np.array([rng.permutation(pooled)[:k].sum() for _ in range(most)])
-        how, extra = f"{most} random splits, seed {seed}", 1
-    differences = sums / k - (total - sums) / (n - k)
-    tolerance = ROUNDING * np.abs(differences).max(initial=abs(observed))
-    p = ((differences >= observed - tolerance).sum() + extra) / (len(sums) + extra)
-    return Test(observed, float(p), f"permutation, one-sided, {how}")
 
 
 def paired_difference(

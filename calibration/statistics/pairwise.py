@@ -15,7 +15,6 @@ import numpy as np
 from calibration.statistics.core.base import (
     InReports,
     Statistic,
-    Verdict,
     constant_flag,
     constant_undefined,
     few_of_either,
@@ -24,7 +23,6 @@ from calibration.statistics.core.base import (
     too_few_of_either,
 )
 from calibration.statistics.core.features import Draw
-from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import CATEGORIES, Floats
 from calibration.statistics.second_opinions import kappa as by_library
 from calibration.statistics.second_opinions import mcc as mcc_by_library
@@ -78,37 +76,6 @@ def _kappa(weights: Weights) -> Statistic:
             "κ" if not suffix else f"κ, {weights}",
             "κ",
         ),
-    )
-
-
-def with_weights(weights: Floats, key: str = "cohen_kappa_custom") -> Statistic:
-    """Return Cohen's kappa with disagreement weights of your own, k x k in the order of the scale.
-
-    ValueError unless they are finite, not negative, zero on the diagonal and symmetric.
-    """
-    table = np.asarray(weights, np.float64)
-    if table.ndim != 2 or table.shape[0] != table.shape[1]:
-        raise ValueError(f"weights are k x k, not {table.shape}")
-    if (
-        not np.isfinite(table).all()
-        or (table < 0).any()
-        or table.diagonal().any()
-        or (table != table.T).any()
-    ):
-        raise ValueError("weights are finite, not negative, zero on the diagonal and symmetric")
-
-    def of_this_scale(sample: Sample) -> Verdict | None:
-        if len(sample.grid) == len(table):
-            return None
-        reason = f"weights for {len(table)} values, and the scale has {len(sample.grid)}"
-        return Verdict("rejected", reason)
-
-    return Statistic(
-        key=key,
-        title="Cohen's kappa, own weights",
-        compute=lambda draw: kappa_of(draw.totals("joint"), table),
-        checks=(of_this_scale, no_variation, constant_flag, prevalence, few_of_either, too_few_of_either),
-        source="Cohen (1968)",
     )
 
 

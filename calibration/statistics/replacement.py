@@ -49,7 +49,6 @@ from calibration.statistics.core.result import Counts, Result, Status
 from calibration.statistics.core.samples import additive
 from calibration.statistics.core.types import Floats
 
-EPSILON_BY_KIND = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 SOURCE = "Calderon, Reichart and Dror (2025)"
 BAR = 0.5
 BY_CHANCE, CONSTANT_TOO = "by_chance", "constant_too"

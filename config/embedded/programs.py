@@ -21,11 +21,6 @@ def web(listening: int, processes: int = WEB_PROCESSES) -> list[Program]:
     return [Program(name, command, signal.SIGKILL, (listening,)) for name in names]
 
 
-def web_alone(host: str, port: int) -> tuple[str, ...]:
-    """The command of a web server without a supervisor."""
-    return (sys.executable, "-m", "config.web", "--host", host, "--port", str(port))
-
-
 def fake_model(listening: int) -> Program:
     """The fake model of the demo, on a listening socket of the supervisor's."""
     return Program(

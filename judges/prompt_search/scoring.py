@@ -81,10 +81,6 @@ class Scorer:
             return max(0.0, 1.0 - distance / (high - low)) if high > low else float(distance == 0)
         return fmean(self._weight(question, value) * (value == judge) for value in people)
 
-    def weight_of(self, question: str, value: Value) -> float:
-        """Return the weight of an answer: 1 for all where every value is equally frequent."""
-        return self._weight(question, value)
-
     def _weight(self, question: str, value: Value) -> float:
         counts = self._counts[question]
         return counts.total() / (len(counts) * counts[value])

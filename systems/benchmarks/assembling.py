@@ -9,7 +9,7 @@ from typing import Any
 from annotation.records import HUMAN, Continuation, Dialogue, Participant, Turn
 from systems.benchmarks.choosing import Instance
 from systems.benchmarks.cutting import CONTINUATION, HISTORY
-from systems.benchmarks.metadata_form import PERSON_TEXTS, TEXTS, Metadata
+from systems.benchmarks.metadata_form import TEXTS, Metadata
 from systems.benchmarks.showing import spoken
 from systems.benchmarks.wording import words
 
@@ -110,20 +110,3 @@ def people(conversation: Dialogue, metadata: Metadata | None) -> tuple[Participa
             )
         )
     return tuple(found)
-
-
-def metadata_of(dialogue: Dialogue) -> Metadata:
-    """Return the M of an instance's dialogue, as `assembled` put it there."""
-    kept = (*PERSON_TEXTS[2:], "expertise_areas", "hidden_information")
-    return {
-        **{name: dialogue.metadata.get(name, "") for name in TEXTS},
-        "participants": [
-            {
-                "id": person.id,
-                "name": person.name,
-                "role": person.role,
-                **{name: person.extra[name] for name in kept if name in person.extra},
-            }
-            for person in dialogue.participants
-        ],
-    }

@@ -14,7 +14,7 @@ from calibration.reading.scope import of_corpus
 from calibration.studies import actions as studies
 from jobs.models import Call, Run
 from judges.metrics import METRICS, Metric, Score, Settings, Tools
-from judges.metrics.kit.base import DESCRIPTIVE, Aspect, classed, unscored
+from judges.metrics.kit.base import DESCRIPTIVE, Aspect, unscored
 from judges.metrics.kit.scene import Scene
 from judges.rating import actions as rating
 from judges.rating.metric_plans import metric_plan
@@ -26,6 +26,7 @@ from tests.judges.helpers import finish
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SAID = ["Tea?", "Yes!", "Fine.", "Now!"]
+CATEGORIES = {"?": "question", "!": "cry"}
 
 
 def tone(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -34,7 +35,7 @@ def tone(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sc
     text = scene.target(turn).text
     if not text:
         return unscored("the turn is empty")
-    return classed({"?": "question", "!": "cry"}.get(text[-1], "statement"))
+    return Score(CATEGORIES.get(text[-1], "statement"))
 
 
 TONE = Metric(
@@ -114,7 +115,7 @@ def test_pages_export_and_profile_take_its_texts(spoken: World, client: Client, 
 def test_a_category_that_was_not_declared_fails_its_call(
     spoken: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.judges.test_nominal_metrics.classed", lambda category: Score("shout"))
+    monkeypatch.setitem(CATEGORIES, "?", "shout")
     run_of(spoken)
     assert not Label.objects.filter(rater__kind="metric").exists()
     call = Call.objects.first()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from calibration.statistics import STATISTICS, Plan, Ratings, Result
+from calibration.statistics.alpha import ALPHA, alpha_at
 from calibration.statistics.core.base import Statistic
 from calibration.statistics.core.engine import estimates, result_of
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Level
 
 POINT = Plan(resamples=0)
 QUICK = Plan(resamples=200)
@@ -47,3 +50,10 @@ def from_table(table: npt.ArrayLike, level: str = "nominal") -> Ratings:
 def panel(raters_by_units: Sequence[Sequence[float | None]], level: str, **options: object) -> Ratings:
     """Return ratings of a raters x units table with None for missing."""
     return Ratings.from_matrix(np.array(raters_by_units, dtype=np.float64).T, level=level, **options)
+
+
+def alpha_at_level(level: Level) -> Statistic:
+    """Return alpha fixed to a level, whatever the ratings say of themselves."""
+    return replace(
+        ALPHA, key=f"krippendorff_alpha_{level}", compute=lambda draw: alpha_at(draw, level), library=None
+    )

@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 
 from calibration.statistics import Plan
-from calibration.statistics.comparison import corrected, permutation_by_cluster
+from calibration.statistics.comparison import corrected
 from calibration.statistics.counts import Column, Counted, MixedLengths, Rated, table
 from calibration.statistics.distance import distances
 from calibration.statistics.marks import columns_of, counts_of, rated_of
 from calibration.statistics.strata import Design, swaps
 from tests.statistics.counted import HUMAN, MODEL, PLAN, counted, one_row, only, paired
+
+from .swapping import permutation_by_cluster
 
 
 def test_the_mean_of_strata_and_the_mean_of_continuations() -> None:

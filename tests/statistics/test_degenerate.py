@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, RatingError, Ratings, Record, Result, ratings_from_records
-from calibration.statistics.alpha import at_level
 from calibration.statistics.core.intervals import bounds_of
 from calibration.statistics.repeats import pass_hat_k
 from calibration.statistics.replacement import alternative_annotator_test
 
-from .helpers import POINT, QUICK, compute, pair, panel
+from .helpers import POINT, QUICK, alpha_at_level, compute, pair, panel
 
 ONES, MIXED, COUNTING = [1.0] * 20, [1.0] * 10 + [0.0] * 10, list(range(20))
 SHROUT = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, np.nan]]
@@ -125,7 +124,7 @@ CASES: dict[str, tuple[Callable[[], Result], str, float | None, str]] = {
     "krippendorff_alpha_unlisted_value": (_unlisted, "rejected", None, "outside the declared scale"),
     "krippendorff_alpha_string_values": (_string_categories, "ok", 1.0, ""),
     "krippendorff_alpha_ratio_zero": (
-        lambda: compute(panel([[0, 0, 1, 4, 9], [0, 0, 1, 4, 8]], "ratio"), at_level("ratio")),
+        lambda: compute(panel([[0, 0, 1, 4, 9], [0, 0, 1, 4, 8]], "ratio"), alpha_at_level("ratio")),
         "ok",
         None,
         "",

@@ -12,13 +12,10 @@ from calibration.statistics import Plan, Ratings, analyse
 from calibration.statistics.by_level import Frame, Scored, Scores, Units, level_table
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import table
-from calibration.statistics.comparison import corrected, permutation_by_cluster, williams
+from calibration.statistics.comparison import corrected
 from calibration.statistics.p_values import correlation_test
-from calibration.statistics.pairwise import with_weights
 from calibration.statistics.repeats import pass_at_k, pass_hat_k, self_consistency
 from calibration.statistics.replacement import alternative_annotator_test
-
-from .helpers import compute
 
 PLAN = Plan(resamples=100)
 
@@ -86,33 +83,6 @@ def test_a_behaviour_that_nobody_marks_has_no_figures() -> None:
     nothing = np.zeros((50, 1))
     row = table(nothing, [nothing, nothing], ["never"], plan=PLAN)[0]
     assert {r.status for r in row.judge.values()} == {"undefined"}
-
-
-def test_equal_correlations_are_not_different() -> None:
-    assert williams(0.5, 0.5, 0.3, 50).p == pytest.approx(1.0)
-    with pytest.raises(ValueError, match="more than three items"):
-        williams(0.5, 0.4, 0.3, 3)
-
-
-def test_swapping_whole_dialogues_finds_a_real_difference_only() -> None:
-    rng = np.random.default_rng(0)
-    person = rng.integers(0, 2, 120)
-    good = np.where(rng.random(120) < 0.9, person, 1 - person)
-    bad = np.where(rng.random(120) < 0.6, person, 1 - person)
-
-    def gap(a: np.ndarray, b: np.ndarray) -> float:
-        return float((a == person).mean() - (b == person).mean())
-
-    assert permutation_by_cluster(good, bad, np.arange(120) // 4, gap, permutations=500).p < 0.01
-    assert permutation_by_cluster(good, good, np.arange(120) // 4, gap, permutations=500).p == 1.0
-
-
-def test_few_dialogues_are_permuted_completely() -> None:
-    found = permutation_by_cluster(
-        [1, 1, 1], [0, 0, 0], ["a", "b", "c"], lambda a, b: float(a.mean() - b.mean())
-    )
-    assert found.p == 2 / 8
-    assert "all swaps" in found.method
 
 
 def test_a_correction_is_no_test_of_what_is_not_a_p_value() -> None:
@@ -285,14 +255,3 @@ def test_epsilon_may_differ_by_annotator_and_similarity_may_be_any_function() ->
     assert found.p_values == same.p_values
     with pytest.raises(ValueError, match="similarity function"):
         alternative_annotator_test(ratings, 0, (1, 2, 3), score="similarity", plan=PLAN)
-
-
-def test_kappa_takes_weights_of_your_own() -> None:
-    rng = np.random.default_rng(0)
-    ratings = Ratings.from_matrix(rng.integers(1, 4, (90, 2)), level="nominal", scale=(1, 2, 3))
-    squares = np.subtract.outer(range(3), range(3)) ** 2
-    own = compute(ratings, with_weights(squares)).value
-    same = Ratings.from_matrix(ratings.values, level="ordinal", scale=(1, 2, 3))
-    assert own == pytest.approx(compute(same, "cohen_kappa_quadratic").value)
-    with pytest.raises(ValueError, match="zero on the diagonal"):
-        with_weights(np.ones((3, 3)))

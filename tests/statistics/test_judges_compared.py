@@ -13,11 +13,12 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, matthews_corrcoef
 from benchmarks import judges_compared as simulated
 from calibration.statistics import Plan, Ratings, Record, ratings_from_records
 from calibration.statistics.compared_pairs import Compared
-from calibration.statistics.comparison import corrected, paired_difference, permutation_by_cluster
+from calibration.statistics.comparison import corrected, paired_difference
 from calibration.statistics.contenders import Contender, contenders_of
 from calibration.statistics.judges_compared import judges_compared
 
 from .real_data import alt_test_data
+from .swapping import permutation_by_cluster
 
 PLAN = Plan(resamples=200)
 WEIGHTS = {"cohen_kappa": None, "cohen_kappa_linear": "linear", "cohen_kappa_quadratic": "quadratic"}

@@ -9,7 +9,6 @@ from calibration.statistics import Plan, Ratings, Record, analyse, ratings_from_
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.core.types import RatingError
 from calibration.statistics.describe import shares
-from calibration.statistics.pairwise import with_weights
 
 from .helpers import compute
 
@@ -54,12 +53,6 @@ def test_a_metric_beside_named_categories_has_its_own_values() -> None:
     records = [Record("a", "x", "low"), Record("a", "bleu", 37.2, kind="metric"), Record("b", "x", "high")]
     ratings = ratings_from_records(records, level="ordinal", values=("low", "high"))
     assert [shares(ratings, j) for j in (0, 1)] == [{"low": 0.5, "high": 0.5}, {"37.2": 1.0}]
-
-
-def test_weights_for_another_scale_are_rejected() -> None:
-    ratings = Ratings.from_matrix([[1, 2], [2, 2], [1, 1]], level="ordinal", scale=(1, 2, 3))
-    found = compute(ratings, with_weights(np.array([[0, 1], [1, 0]])))
-    assert (found.status, found.reason) == ("rejected", "weights for 2 values, and the scale has 3")
 
 
 def test_a_thousand_categories_fit_in_memory() -> None:

@@ -8,9 +8,6 @@ import pytest
 from calibration.statistics import Plan, Ratings, analyse
 from calibration.statistics.comparison import (
     paired_difference,
-    permutation_by_cluster,
-    two_sample_permutation,
-    williams,
 )
 from calibration.statistics.planned_power import clusters_for_alt_test
 from calibration.statistics.replacement import alternative_annotator_test, by_rejected
@@ -38,20 +35,6 @@ def test_the_alternative_annotator_test_names_its_own_least_number_and_interval(
     assert "BCa" not in found.advantage.method
     outside = Ratings.from_matrix(block + 1, level="binary", scale=(0, 1))
     assert alternative_annotator_test(outside, 3, (0, 1, 2)).winning_rate.status == "rejected"
-
-
-@pytest.mark.parametrize("three", [(0.9, 0.1, 0.9), (1.2, 0.3, 0.2), (0.5, 0.5, 1.0)])
-def test_correlations_that_cannot_be_compared_are_refused(three: tuple[float, float, float]) -> None:
-    with pytest.raises(ValueError, match=r"no data have|no difference"):
-        williams(*three, n=30)
-
-
-@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
-def test_a_permutation_test_does_not_depend_on_the_unit(unit: float) -> None:
-    one, other = np.array([3.0, 1, 2, 8, 5]) * unit, np.array([1.0, 2, 1, 2]) * unit
-    assert two_sample_permutation(one, other).p == pytest.approx(0.1031746, abs=1e-6)
-    found = permutation_by_cluster(one[:4], other, None, lambda a, b: float((a - b).mean()))
-    assert found.p == 0.375
 
 
 def test_differences_and_gaps_take_the_interval_that_was_asked_for() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ from jobs import runs
 from jobs.models import Job, Run
 from jobs.queue.heartbeat import Heart
 from jobs.queue.jobs import work as work_jobs
-from systems.benchmarks.assembling import metadata_of
 from systems.benchmarks.cutting import starts
+from systems.benchmarks.metadata_form import PERSON_TEXTS, TEXTS
 from systems.errors import SystemsError
 from systems.making import actions, job
 from systems.making.material import read
@@ -116,6 +117,23 @@ def test_what_is_exported_is_what_was_written(model: Served, sources: list[Corpu
     text = "".join(export(made.corpus))
     assert hashlib.sha256(text.encode()).hexdigest() == made.sha256
     assert made.corpus.imports.get().content_hash
+
+
+def metadata_of(dialogue: Dialogue) -> dict[str, Any]:
+    """Return the M of an instance's dialogue, as `assembled` put it there."""
+    kept = (*PERSON_TEXTS[2:], "expertise_areas", "hidden_information")
+    return {
+        **{name: dialogue.metadata.get(name, "") for name in TEXTS},
+        "participants": [
+            {
+                "id": person.id,
+                "name": person.name,
+                "role": person.role,
+                **{name: person.extra[name] for name in kept if name in person.extra},
+            }
+            for person in dialogue.participants
+        ],
+    }
 
 
 def test_m_is_found_again_in_metadata_and_participants(model: Served, sources: list[Corpus]) -> None:

@@ -46,10 +46,3 @@ def _row(rule: Rule) -> str:
     needs = f"{rule.needs}, and a split" if rule.learns_on_dev is True else rule.needs
     cells = (f"`{rule.key}`", rule.explanation, needs, rule.raters_needed, options, rule.support)
     return f"| {' | '.join(cells)} |".replace("|  |", "| |")
-
-
-def option_table() -> str:
-    """Return the options as the table of docs/gold.md."""
-    found = {name: option for rule in RULES.values() for name, option in rule.options.items()}
-    rows = "".join(f"| `{name}` | {option.help} |\n" for name, option in found.items())
-    return "| option | what it says |\n|---|---|\n" + rows

@@ -65,11 +65,6 @@ class Pair:
         """Whether both sides rated items of the same kind, so that they meet item by item."""
         return self.x.frame is self.y.frame
 
-    @property
-    def in_both(self) -> Mask:
-        """The units in which both sides have a score."""
-        return ~np.isnan(self.x.units) & ~np.isnan(self.y.units)
-
 
 def paired(scored: Scored, row: Scores, missing: Missing) -> Pair:
     """Return what of a row and the reference counts.

@@ -60,16 +60,6 @@ def jaccard(one: Set[int], other: Set[int]) -> float:
     return len(one & other) / len(one | other)
 
 
-def masi(one: Set[int], other: Set[int]) -> float:
-    """Jaccard, times 1 for equal sets, 2/3 where one holds the other, 1/3 where they overlap, else 0.
-
-    ValueError where both are empty.
-    """
-    if one == other:
-        return jaccard(one, other)
-    return jaccard(one, other) * (SUBSET if one <= other or other <= one else OVERLAP)
-
-
 def span_f1(one: Iterable[Stretch], other: Iterable[Stretch]) -> float:
     """2 |A and B| / (|A| + |B|) of the characters pointed at, each counted once.
 

@@ -139,11 +139,6 @@ def scored(value: float, **details: Any) -> Score:
     return Score(float(value) + 0.0, details=details)
 
 
-def classed(category: str, **details: Any) -> Score:
-    """Return a score that is one of the metric's categories."""
-    return Score(category, details=details)
-
-
 def unscored(reason: str, **details: Any) -> Score:
     """Return a score without a value; `reason` is a short phrase for people."""
     return Score(None, reason, details)
