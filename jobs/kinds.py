@@ -36,7 +36,7 @@ KINDS: dict[str, str] = {
     "calls": "jobs.many_calls",
     "search": "calibration.searches.job",
     "invitations": "annotation.people.invitations",
-    "nearest": "judges.prompt_versions.nearest_job",
+    "nearest": "judges.prompt_versions.requests",
     "benchmark": "systems.making.job",
     "simulation": "systems.simulating.job",
     "questions": "annotation.question_sets.job",

@@ -8,25 +8,141 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.api import beside_serializers as serializers
 from annotation.api.refusals import answered
 from annotation.errors import NoteRefused, NotTaskHolder
 from annotation.labels.pseudonyms import of_people
 from annotation.messages import actions as messages
 from annotation.messages import reading
+from annotation.messages.actions import TEXT_LIMIT
 from annotation.models import Assignment, Campaign, Thread, turn_numbers
 from annotation.notes import actions as notes
 from annotation.notes import files
+from annotation.notes.actions import COMMENT_LIMIT
 from annotation.notes.reading import live, notes_on
 from annotation.permissions import IsCampaignResearcher
 from annotation.work import screens, submitted
 from config.pagination import Pages, paged
 from config.permissions import IsSignedIn
+
+# What the API of notes, messages and own submissions takes and gives.
+
+ID = 2**63 - 1
+LINES = 10**6
+
+
+class NewNote(serializers.Serializer[Any]):
+    """What is to be noted on a line of a task (counted from 1); what is left out or null stays as it is."""
+
+    line = serializers.IntegerField(min_value=1, max_value=LINES)
+    comment = serializers.CharField(allow_blank=True, allow_null=True, default=None, max_length=COMMENT_LIMIT)
+    flagged = serializers.BooleanField(allow_null=True, default=None)
+    bookmarked = serializers.BooleanField(allow_null=True, default=None)
+
+
+class NoteSerializer(serializers.Serializer[Any]):
+    """All that one noted on a line of a task."""
+
+    line = serializers.IntegerField()
+    comment = serializers.CharField()
+    flagged = serializers.BooleanField()
+    bookmarked = serializers.BooleanField()
+
+
+class TurnNoteSerializer(serializers.Serializer[Any]):
+    """What an annotator noted on a turn, as researchers read it."""
+
+    campaign = serializers.CharField()
+    annotator = serializers.CharField()
+    dialogue = serializers.CharField()
+    continuation = serializers.CharField()
+    turn = serializers.IntegerField(help_text="0-based index within the continuation")
+    turn_number = serializers.IntegerField()
+    item = serializers.CharField()
+    flagged = serializers.BooleanField()
+    comment = serializers.CharField()
+    at = serializers.DateTimeField()
+    assignment = serializers.IntegerField()
+
+
+class MessageSerializer(serializers.Serializer[Any]):
+    """One message; `mine` says whether the reader wrote it."""
+
+    by = serializers.CharField()
+    mine = serializers.BooleanField()
+    text = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class ThreadSerializer(serializers.Serializer[Any]):
+    """A thread between an annotator and researchers: about a turn of a task, a task, or the campaign."""
+
+    thread = serializers.IntegerField()
+    campaign = serializers.IntegerField()
+    annotator = serializers.CharField(help_text="their pseudonym; to themselves, their user name")
+    assignment = serializers.IntegerField(allow_null=True)
+    line = serializers.IntegerField(allow_null=True, help_text="the line of the task, counted from 1")
+    unread = serializers.IntegerField(help_text="messages that the annotator has not seen")
+    waits = serializers.BooleanField(help_text="whether the last word is the annotator's")
+    closed = serializers.BooleanField()
+    messages = MessageSerializer(many=True)
+
+
+class Question(serializers.Serializer[Any]):
+    """What an annotator asks: about a line of a task of theirs, about the task, or about the campaign."""
+
+    campaign = serializers.IntegerField(min_value=1, max_value=ID)
+    assignment = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=ID)
+    line = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=LINES)
+    text = serializers.CharField(max_length=TEXT_LIMIT)
+
+
+class NewMessage(serializers.Serializer[Any]):
+    """What a researcher writes: to annotators by pseudonym, or about a task (a line of it) to its holder."""
+
+    to = serializers.ListField(child=serializers.CharField(max_length=150), default=list, max_length=1_000)
+    everybody = serializers.BooleanField(default=False)
+    assignment = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=ID)
+    line = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=LINES)
+    text = serializers.CharField(max_length=TEXT_LIMIT)
+
+
+class Answer(serializers.Serializer[Any]):
+    """What is said in a thread; null only notes that it was seen."""
+
+    text = serializers.CharField(max_length=TEXT_LIMIT, allow_null=True, default=None)
+
+
+class ThreadVerb(serializers.Serializer[Any]):
+    """What a researcher does with a thread: answer with a text, close it, or open it again."""
+
+    verb = serializers.ChoiceField(choices=["answer", "close", "open"], default="answer")
+    text = serializers.CharField(max_length=TEXT_LIMIT, allow_blank=True, default="")
+
+
+class OwnSubmission(serializers.Serializer[Any]):
+    """One's own submission; `closed` says why it cannot be revised, empty where it can."""
+
+    assignment = serializers.IntegerField()
+    campaign = serializers.IntegerField()
+    name = serializers.CharField()
+    state = serializers.CharField()
+    submitted_at = serializers.DateTimeField()
+    excerpt = serializers.CharField()
+    answers = serializers.ListField(child=serializers.CharField())
+    n_answers = serializers.IntegerField()
+    comment = serializers.CharField()
+    flagged = serializers.BooleanField()
+    notes = serializers.ListField(child=serializers.CharField())
+    bookmarks = serializers.IntegerField()
+    closed = serializers.CharField()
+    reason = serializers.CharField()
+
 
 SEARCH = [OpenApiParameter(name, str) for name in submitted.ASKED]
 VERBS = {"close": messages.close, "open": messages.open_again}
@@ -42,8 +158,8 @@ def _given(serializer: Any) -> dict[str, Any]:
     return dict(serializer.validated_data)
 
 
-@extend_schema(methods=["GET"], responses=serializers.NoteSerializer(many=True))
-@extend_schema(methods=["POST"], request=serializers.NewNote, responses=serializers.NoteSerializer)
+@extend_schema(methods=["GET"], responses=NoteSerializer(many=True))
+@extend_schema(methods=["POST"], request=NewNote, responses=NoteSerializer)
 @api_view(["GET", "POST"])
 @permission_classes([IsSignedIn])
 @answered
@@ -51,7 +167,7 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
     """Members: what they noted on the lines of a task of theirs; note something. Bookmarks are private."""
     access.membership(_user(request), campaign)
     if request.method == "POST":
-        given = _given(serializers.NewNote(data=request.data))
+        given = _given(NewNote(data=request.data))
         kept = notes.set_note(by=_user(request), campaign=campaign, assignment=assignment, **given)
         return Response(kept.as_json())
     own = Assignment.objects.filter(pk=assignment, campaign=campaign, user=_user(request))
@@ -63,7 +179,7 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
     return Response([rows[line].as_json() for line in sorted(rows)])
 
 
-@extend_schema(responses=serializers.TurnNoteSerializer(many=True))
+@extend_schema(responses=TurnNoteSerializer(many=True))
 @paged
 @api_view(["GET"])
 @permission_classes([IsCampaignResearcher])
@@ -77,7 +193,7 @@ def campaign_notes(request: Request, campaign: int) -> Response:
     return pager.get_paginated_response([files.as_json(note, names) for note in page])
 
 
-@extend_schema(parameters=SEARCH, responses=serializers.OwnSubmission(many=True))
+@extend_schema(parameters=SEARCH, responses=OwnSubmission(many=True))
 @paged
 @api_view(["GET"])
 @permission_classes([IsSignedIn])
@@ -90,11 +206,11 @@ def own_submissions(request: Request) -> Response:
     return pager.get_paginated_response([row.as_json() for row in submitted.told(page)])
 
 
-@extend_schema(methods=["GET"], responses=serializers.ThreadSerializer(many=True))
+@extend_schema(methods=["GET"], responses=ThreadSerializer(many=True))
 @extend_schema(
     methods=["POST"],
-    request=serializers.Question,
-    responses={201: serializers.ThreadSerializer},
+    request=Question,
+    responses={201: ThreadSerializer},
     operation_id="work_messages_ask",
 )
 @paged
@@ -105,14 +221,14 @@ def own_threads(request: Request) -> Response:
     """Everyone signed in: the threads between them and researchers, latest first; or ask something."""
     viewer = _user(request)
     if request.method == "POST":
-        made = messages.ask(by=viewer, **_given(serializers.Question(data=request.data)))
+        made = messages.ask(by=viewer, **_given(Question(data=request.data)))
         return Response(_own_thread(reading.of_annotator(viewer).get(pk=made.pk), viewer), status=201)
     pager = Pages()
     page = pager.paginate_queryset(reading.of_annotator(viewer), request) or []
     return pager.get_paginated_response([_own_thread(row, viewer) for row in page])
 
 
-@extend_schema(request=serializers.Answer, responses=serializers.ThreadSerializer)
+@extend_schema(request=Answer, responses=ThreadSerializer)
 @api_view(["POST"])
 @permission_classes([IsSignedIn])
 @answered
@@ -120,17 +236,17 @@ def own_thread(request: Request, thread: int) -> Response:
     """Everyone signed in: see a thread of their own, and say something in it."""
     viewer = _user(request)
     found = access.own_thread(viewer, thread)
-    text = _given(serializers.Answer(data=request.data))["text"]
+    text = _given(Answer(data=request.data))["text"]
     if text is not None:
         messages.answer(by=viewer, thread=found, text=text)
     messages.see(by=viewer, thread=found)
     return Response(_own_thread(access.own_thread(viewer, thread), viewer))
 
 
-@extend_schema(methods=["GET"], responses=serializers.ThreadSerializer(many=True))
+@extend_schema(methods=["GET"], responses=ThreadSerializer(many=True))
 @extend_schema(
     methods=["POST"],
-    request=serializers.NewMessage,
+    request=NewMessage,
     responses={201: {"type": "array", "items": {"$ref": "#/components/schemas/Thread"}}},
     operation_id="campaigns_messages_write",
 )
@@ -146,7 +262,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
         pager = Pages()
         page = pager.paginate_queryset(reading.of_campaign(found), request) or []
         return pager.get_paginated_response(_threads(page, viewer))
-    given = _given(serializers.NewMessage(data=request.data))
+    given = _given(NewMessage(data=request.data))
     about, turn = None, None
     if given["assignment"] is not None:
         about = found.assignments.select_related("user").filter(pk=given["assignment"]).first()
@@ -170,14 +286,14 @@ def campaign_threads(request: Request, campaign: int) -> Response:
     return Response(_threads(rows, viewer), status=201)
 
 
-@extend_schema(request=serializers.ThreadVerb, responses=serializers.ThreadSerializer)
+@extend_schema(request=ThreadVerb, responses=ThreadSerializer)
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
 @answered
 def campaign_thread(request: Request, campaign: int, thread: int) -> Response:
     """Researchers: answer in a thread, close it, or open it again."""
     found = access.thread(campaign, thread)
-    given = _given(serializers.ThreadVerb(data=request.data))
+    given = _given(ThreadVerb(data=request.data))
     verb = VERBS.get(given["verb"])
     if verb is None:
         messages.answer(by=_user(request), thread=found, text=given["text"])

@@ -19,9 +19,43 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, NoReturn
 
-from annotation.formats import Format, ImportProblem, Source, SourceRecord
-from annotation.importing.batches import batches
+from annotation.formats import Format, ImportProblem, Source
+from annotation.formats.entry import SourceRecord
+from annotation.records import Dialogue
 from config.embedded.processes import follow_parent
+
+# Entries in bounded batches, so that memory depends on the largest dialogue and not on the file.
+
+MAX_TURNS = 10_000
+MAX_CHARACTERS = 4_000_000
+MAX_ENTRIES = 5_000
+
+
+def batches(entries: Iterator[SourceRecord]) -> Iterator[list[SourceRecord]]:
+    """Yield lists of entries that together stay small, each with at least one."""
+    batch: list[SourceRecord] = []
+    turns = characters = 0
+    for entry in entries:
+        batch.append(entry)
+        if isinstance(entry.record, Dialogue):
+            more, longer = _size(entry.record)
+            turns += more
+            characters += longer
+        if turns >= MAX_TURNS or characters >= MAX_CHARACTERS or len(batch) >= MAX_ENTRIES:
+            yield batch
+            batch, turns, characters = [], 0, 0
+    if batch:
+        yield batch
+
+
+def _size(dialogue: Dialogue) -> tuple[int, int]:
+    """Return (turns and labels, characters) of a dialogue."""
+    count, characters = len(dialogue.labels), 0
+    for continuation in dialogue.all_continuations():
+        count += len(continuation.turns)
+        characters += sum(len(turn.text) for turn in continuation.turns)
+    return count, characters
+
 
 MEMORY = 2**30
 """Bytes that a reader may take beyond what its process has when it starts."""

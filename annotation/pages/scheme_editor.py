@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,22 +22,176 @@ from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
 from annotation.pages import previews
 from annotation.pages import scheme_listing as listing
-from annotation.pages.scheme_draft import ANSWERED_BY, ASKED_OF, POINTS_AT, Draft
+from annotation.pages.scheme_draft import ANSWERED_BY, ASKED_OF, HELP, POINTS_AT, Draft, DraftQuestion, number
 from annotation.pages.scheme_mapping import draft_of, mapping_of
 from annotation.pages.scheme_naming import key_from
-from annotation.pages.scheme_posted import posted
-from annotation.pages.scheme_verbs import Done, apply
 from annotation.pages.schemes import ROOM, user_of
 from annotation.scheme_versions import actions, store
 from annotation.scheme_versions.imported import imported_definition
 from annotation.scheme_versions.uses import is_used
 from annotation.schemes import SCHEMES, files
-from annotation.schemes.base import SchemeDefinition
+from annotation.schemes.base import UNSCALED, SchemeDefinition
+from annotation.schemes.comparisons import COMPARISON
 from annotation.schemes.problems import Problem
 from annotation.text.yaml_writing import dump
 from config.framing import frames_others, stands_in_frame
 from config.ids import row_id
 from config.permissions import researcher_only
+
+# Reading the form of the scheme editor.
+
+MOST_QUESTIONS = 200
+MOST_ROWS = 300
+STEPS = [(str(step), "") for step in range(1, 6)]
+"""The rows that a new scale begins with."""
+_UID = re.compile(r"q[0-9]{1,4}", re.ASCII)
+
+
+def posted(data: Any) -> Draft:
+    """Return what a form posted, settled; what it does not name is empty."""
+    texts: dict[str, Any] = {
+        name: _text(data.get(name))
+        for name in ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source")
+    }
+    flags: dict[str, Any] = {name: name in data for name in ("about_open", "one_conversation")}
+    uids = [uid for uid in dict.fromkeys(data.getlist("question")) if _UID.fullmatch(uid)][:MOST_QUESTIONS]
+    draft = Draft(**texts, **flags, questions=[_posted_question(data, uid) for uid in uids])
+    draft.settle()
+    return draft
+
+
+def _posted_question(data: Any, uid: str) -> DraftQuestion:
+    def text(name: str) -> str:
+        return _text(data.get(f"{uid}-{name}"))
+
+    def listed(name: str) -> list[str]:
+        return [_text(one) for one in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
+
+    texts = "wording key minimum maximum group shortcut positive after low high evidence item_kind"
+    same: dict[str, Any] = {name: text(name) for name in texts.split()}
+    question = DraftQuestion(
+        uid=uid,
+        kind=text("kind") if text("kind") in ANSWERED_BY else "ordinal",
+        values=list(zip(listed("value"), listed("anchor"), strict=False)),
+        unfolded=bool(text("unfolded")),
+        whole=f"{uid}-whole" in data,
+        required=f"{uid}-required" in data,
+        help={name: text(f"help-{name}") for name in HELP},
+        answers=listed("answer"),
+        evidence_for=listed("evidence-for"),
+        evidence_required=f"{uid}-evidence-required" in data,
+        condition=_condition(text("condition")),
+        **same,
+    )
+    if question.kind != text("was"):
+        suit_values(question)
+    return question
+
+
+def suit_values(question: DraftQuestion) -> None:
+    """Give a question rows of values that fit how it is now answered; rows that fit already stay."""
+    numeric = all(isinstance(number(value), int | float) for value, text in question.values if value or text)
+    if question.kind == "binary":
+        texts = {value: text for value, text in question.values if value in ("0", "1")}
+        question.values = [("0", texts.get("0", "")), ("1", texts.get("1", ""))]
+    elif question.is_scale and (len(question.values) < 2 or not numeric):
+        question.values = list(STEPS)
+    elif question.kind == "nominal" and question.values in ([], STEPS):
+        question.values = [("", ""), ("", "")]
+    elif question.kind == "comparison":
+        question.values = [(value, "") for value in COMPARISON]
+    elif question.kind in ("tag", "count", "number", *UNSCALED):
+        question.values = []
+
+
+def _condition(text: str) -> str:
+    """Return the JSON of a stored condition, '' for anything else."""
+    try:
+        found = json.loads(text or "null")
+    except ValueError:
+        return ""
+    if not isinstance(found, dict) or not isinstance(found.get("question"), str):
+        return ""
+    ends = all(isinstance(found.get(end, 0), int | float) for end in ("min", "max"))
+    return text if ends and isinstance(found.get("in", []), list) else ""
+
+
+def _text(value: Any) -> str:
+    return str(value or "").replace("\r\n", "\n").strip()
+
+
+# What the buttons of the scheme editor do to a form: each changes the draft and says what happened.
+
+
+class Done(NamedTuple):
+    """Which question, or `add`, the cursor goes to ('': it stays), and what is said to who listens."""
+
+    focus: str = ""
+    said: str = ""
+
+
+def apply(draft: Draft, do: str) -> Done:
+    """Do what a button names: a verb, and where it is about one, a question's uid and a row's place.
+
+    What names nothing that is there changes nothing.
+    """
+    verb, _, rest = do.partition(" ")
+    if verb == "add":
+        return _add(draft)
+    uid, _, row = rest.partition(" ")
+    index = next((place for place, one in enumerate(draft.questions) if one.uid == uid), None)
+    if index is None or verb not in _VERBS:
+        return Done()
+    done = _VERBS[verb](draft, index, int(row) if row.isascii() and row.isdecimal() else -1)
+    draft.settle()
+    return done
+
+
+def _add(draft: Draft) -> Done:
+    made = DraftQuestion(draft.new_uid(), unfolded=True)
+    suit_values(made)
+    draft.questions.append(made)
+    draft.settle()
+    return Done(made.uid, f"Question {len(draft.questions)} added.")
+
+
+def _remove(draft: Draft, index: int, _: int) -> Done:
+    del draft.questions[index]
+    near = draft.questions[min(index, len(draft.questions) - 1)].uid if draft.questions else "add"
+    return Done(near, f"Question {index + 1} taken out.")
+
+
+def _move(draft: Draft, index: int, step: int) -> Done:
+    there = index + step
+    if not 0 <= there < len(draft.questions):
+        return Done(said=f"Question {index + 1} is the {'first' if step < 0 else 'last'} already.")
+    draft.questions.insert(there, draft.questions.pop(index))
+    return Done(said=f"Now question {there + 1} of {len(draft.questions)}.")
+
+
+def _more(draft: Draft, index: int, _: int) -> Done:
+    question = draft.questions[index]
+    last = number(question.values[-1][0]) if question.values else 0
+    following = str(last + 1) if question.is_scale and isinstance(last, int | float) else ""
+    question.values.append((following, ""))
+    return Done(said=f"Value {len(question.values)} added.")
+
+
+def _drop(draft: Draft, index: int, row: int) -> Done:
+    values = draft.questions[index].values
+    if not 0 <= row < len(values):
+        return Done()
+    del values[row]
+    return Done(said=f"Value {row + 1} taken out.")
+
+
+_VERBS: dict[str, Callable[[Draft, int, int], Done]] = {
+    "remove": _remove,
+    "up": lambda draft, index, _: _move(draft, index, -1),
+    "down": lambda draft, index, _: _move(draft, index, 1),
+    "more": _more,
+    "drop": _drop,
+}
 
 
 @dataclass(slots=True)

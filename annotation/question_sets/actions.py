@@ -3,21 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 
+from annotation import records
 from annotation.errors import QuestionsRefused
-from annotation.models import Corpus, QuestionSet
-from annotation.question_sets import material, wordings, writing
+from annotation.importing.script_records import make_records, write_uses
+from annotation.models import Corpus, Dialogue
+from annotation.models.records import QuestionSet
+from annotation.question_sets import material, wordings
 from annotation.question_sets.figures import Figures
 from annotation.question_sets.reading import called, is_kept
 from annotation.question_sets.relations import table_of, version_of
+from annotation.question_sets.wordings import Kept, worded
+from annotation.scripts.making import MadeSet
 from annotation.scripts.making import make as make_one
 from annotation.scripts.quiz import POLICIES
+from annotation.scripts.records import QUESTION
+from annotation.scripts.stored import question_json
 from config.models import Event
+from config.planner import WORTH_TELLING, tell_planner
+
+# A set's questions and uses as rows, by COPY; and taking them out again where a set is made anew.
+
+CLEAR = (
+    "DELETE FROM annotation_use WHERE set_id = %s",
+    """DELETE FROM annotation_item WHERE record_id IN
+       (SELECT id FROM annotation_record WHERE set_id = %s)""",
+    "DELETE FROM annotation_record WHERE set_id = %s",
+)
+
+
+def write(stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made: MadeSet, kept: Kept) -> None:
+    """Write one script's share of a set, in the current transaction, with the wordings that were `kept`."""
+    questions = [
+        replace(question, styles=worded(kept, row.pk, question.id, question.text))
+        for question in made.questions
+    ]
+    make_records(
+        corpus=stored.corpus,
+        rows=[
+            (row.pk, QUESTION, question.id, question_json(question), question.status, stored.pk)
+            for question in questions
+        ],
+        provenance={"by": "rules", "set": stored.name, "version": stored.version},
+    )
+    write_uses(stored=stored, dialogue=row.pk, record=dialogue, uses=made.set.uses)
+    if len(made.set.uses) >= WORTH_TELLING:
+        tell_planner("annotation_record", "annotation_use")
+
+
+def clear(stored: QuestionSet) -> None:
+    """Take out what a set that nobody used has, in the current transaction."""
+    with connection.cursor() as cursor:
+        for statement in CLEAR:
+            cursor.execute(statement, [stored.pk])
+
 
 LONGEST_NAME = 60
 MOST_SEED = 2**31 - 1
@@ -103,7 +147,7 @@ def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
 def _row(corpus: Corpus, name: str, last: QuestionSet | None, by: User | None) -> QuestionSet:
     """Return the row to fill: the last one emptied, or another version."""
     if last is not None and not is_kept(last):
-        writing.clear(last)
+        clear(last)
         return last
     version = 1 if last is None else last.version + 1
     return QuestionSet.objects.create(corpus=corpus, name=name, version=version, created_by=by)
@@ -125,7 +169,7 @@ def _fill(chosen: QuestionSet, kept: wordings.Kept, progress: Progress) -> dict[
             presence=chosen.options["presence"],
             table=table,
         )
-        writing.write(chosen, row, dialogue, made, kept)
+        write(chosen, row, dialogue, made, kept)
         figures.add(dialogue, made)
         progress(number, len(scripts))
     return figures.as_json()

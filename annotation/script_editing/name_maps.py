@@ -12,15 +12,39 @@ from django.db import transaction
 
 from annotation import records
 from annotation.errors import ScriptRefused
-from annotation.models import Dialogue
-from annotation.script_editing.records import record_of
+from annotation.importing.rows import participant_record, turn_record
+from annotation.models import Record
+from annotation.models.corpora import Dialogue
+from annotation.script_editing.reading import own_turns
 from annotation.scripts.generic_names import SAID, Gender
 from annotation.scripts.names import anonymised, checked, people_of, swapped
 from annotation.scripts.people import People
-from annotation.scripts.records import ANONYMISED, SWAPPED, NameMap
+from annotation.scripts.records import ANONYMISED, FACT, QUESTION, SWAPPED, NameMap
 from annotation.scripts.sessions import script_of
-from annotation.scripts.stored import script_json, script_record
+from annotation.scripts.stored import fact_record, question_record, script_json, script_record
 from config.models import Event
+
+# A stored script as one record: all of its turns, facts and questions, for what has to read everything.
+
+
+def record_of(dialogue: Dialogue) -> records.Dialogue:
+    """Return a script with its own turns, and the facts and questions that nothing supersedes."""
+    rows = list(
+        Record.objects.filter(dialogue=dialogue, superseded_by=None)
+        .order_by("id")
+        .values_list("kind", "key", "content", "status")
+    )
+    columns = own_turns(dialogue).values_list("speaker", "text", "given", "at", "extra")
+    return records.Dialogue(
+        id=dialogue.key,
+        turns=tuple(turn_record(*row) for row in columns.iterator(chunk_size=5_000)),
+        participants=tuple(map(participant_record, dialogue.participants)),
+        language=dialogue.language,
+        script=script_record(dialogue.script),
+        facts=tuple(fact_record(*row[1:]) for row in rows if row[0] == FACT),
+        questions=tuple(question_record(*row[1:]) for row in rows if row[0] == QUESTION),
+    )
+
 
 KINDS = (ANONYMISED, SWAPPED)
 MOST = 5_000

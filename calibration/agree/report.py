@@ -3,12 +3,273 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
-from calibration.agree.answers import answers_of
-from calibration.agree.words import counted, raters_of, title_of
-from calibration.statistics import FLAGS, Analysis, Entry, Ratings
+import numpy as np
+
+from annotation.text.numbers import percent
+from calibration.agree.words import counted, interval, number, raters_of, title_of
+from calibration.reports.wording import without
+from calibration.statistics import FLAGS, Result
+from calibration.statistics.analysis import MEAN_OF_PEOPLE, Analysis, Entry
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.one_more import beyond_one_more, direction, unknown_of_one_more
+from calibration.statistics.replacement import BAR, CORRECTED, StandIn
 from calibration.statistics.unanswered.figures import NAME as BOUNDS
+
+# The answer of a report in sentences: how well raters agree, and what that says of judges and metrics.
+
+MOST_PAIRS = 8
+PEOPLE = "human"
+FEW_ANSWERED = 0.95
+STRENGTHS = ((0.7, "strongly"), (0.4, "moderately"), (0.0, "weakly"))
+"""How a relation of this absolute rho or more is called."""
+OF_CATEGORIES = ("krippendorff_alpha", "cohen_kappa")
+NUMBERS = ("krippendorff_alpha", "spearman")
+ANSWERS = {
+    "binary": OF_CATEGORIES,
+    "nominal": OF_CATEGORIES,
+    "ordinal": ("krippendorff_alpha", "cohen_kappa_quadratic"),
+    "interval": NUMBERS,
+    "ratio": NUMBERS,
+}
+
+
+def answers_of(ratings: Ratings, analysis: Analysis) -> tuple[str, ...]:
+    """Return the sentences a report begins with: people, judges beside people, metrics, the test."""
+    panel_key, pair_key = ANSWERS[ratings.level]
+    panels = [e for e in analysis.panel if e.result.name == panel_key and len(_kinds(e, ratings)) == 1]
+    out = [_panel_sentence(e, ratings, analysis) for e in panels]
+    gaps = [e for e in analysis.gaps if e.result.name in (f"gap_{pair_key}", f"gap_mean_{pair_key}")]
+    pooled = {e.raters for e in gaps if e.result.name == f"gap_{pair_key}"}
+    gaps = [e for e in gaps if e.result.name == f"gap_{pair_key}" or e.raters not in pooled]
+    out += [_answered(g.raters[0], ratings) + _gap_sentence(analysis, g, pair_key) for g in highest(gaps)]
+    judged = {gap.raters[0] for gap in gaps}
+    beside = [e for e in _beside_people(analysis, ratings, pair_key) if e.raters[1] not in judged]
+    out += [_answered(e.raters[1], ratings) + _beside_sentence(e) for e in _strongest(beside)]
+    out += _rest(gaps) + _rest_related(beside)
+    if not out:
+        out += _pair_sentences(analysis.pairs, pair_key)
+    tests = [e for e in analysis.replacement if e.result.name == "alt_test_winning_rate"]
+    verdicts = {verdict.rater: verdict for verdict in analysis.stand_ins}
+    out += [_test_sentence(e, verdicts[e.raters[0]], ratings, analysis) for e in highest(tests)]
+    return tuple(out)
+
+
+def _kinds(entry: Entry, ratings: Ratings) -> set[str]:
+    return {ratings.kinds[ratings.column(rater)] for rater in entry.raters}
+
+
+def _answered(rater: str, ratings: Ratings) -> str:
+    """Say how many of the items that people rated a rater answered, where it left out many; else ''."""
+    people = (~np.isnan(ratings.values[:, list(ratings.of_kind(PEOPLE))])).any(axis=1)
+    own = ~np.isnan(ratings.values[:, ratings.column(rater)])
+    n, of = int((people & own).sum()), int(people.sum())
+    if n >= FEW_ANSWERED * of:
+        return ""
+    return f"{rater} answered {n:,} of the {of:,} items that people rated ({percent(n / of)}). "
+
+
+def _said(result: Result) -> str:
+    if not result.ok:
+        return f"{result.status} ({result.reason})"
+    ends = f" ({interval(result)})" if result.low is not None else " (no interval)"
+    return number(result.value) + ends
+
+
+def _panel_sentence(entry: Entry, ratings: Ratings, analysis: Analysis) -> str:
+    result, n = entry.result, len(entry.raters)
+    among = f"among the {_called(entry, ratings)}" if n > 1 else f"for {entry.raters[0]} alone"
+    if not result.ok:
+        return f"{title_of(result.name)} {among} is {_said(result)}."
+    text = f"{title_of(result.name)} {among} is {_said(result)}, over {_over(result)}"
+    same = analysis.find("percent_agreement", entry.raters)
+    return text + (f"; percent agreement {_said(same.result)}." if same is not None else ".")
+
+
+def _called(entry: Entry, ratings: Ratings) -> str:
+    """Count the raters of an entry as what they are: a slot is not one person throughout."""
+    columns = [ratings.column(rater) for rater in entry.raters]
+    kinds = {ratings.kinds[j] for j in columns}
+    who = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
+    if not any(ratings.identified[j] for j in columns):
+        return f"ratings in {len(columns)} anonymous slots"
+    alone, elsewhere = _missing_from(entry, ratings, {ratings.kinds[j] for j in columns})
+    everybody = len(columns) + len(alone) + len(elsewhere)
+    of = f" of {everybody}" if everybody > len(columns) else ""
+    return f"{len(columns)}{of} {who}{without(alone, elsewhere)}"
+
+
+def _missing_from(entry: Entry, ratings: Ratings, kinds: AbstractSet[str]) -> tuple[list[str], list[str]]:
+    """Return who of some kinds answered and is not in a figure: who meets nobody, who is on another scale."""
+    on_scale, given = ratings.as_answered().on_scale, ~np.isnan(ratings.values)
+    columns = [
+        j
+        for j, name in enumerate(ratings.raters)
+        if ratings.kinds[j] in kinds and name not in entry.raters and given[:, j].any()
+    ]
+    alone, elsewhere = ([ratings.raters[j] for j in columns if on_scale[j] is on] for on in (True, False))
+    return alone, elsewhere
+
+
+def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
+    judge, result = gap.raters[0], gap.result
+    named = gap.result.name.removeprefix("gap_")
+    with_people, people = (analysis.find(f"{prefix}_{named}", gap.raters) for prefix in ("judge", "people"))
+    if with_people is None or people is None or not result.ok:
+        return f"{judge} with people: {title_of(key)} cannot be compared ({result.reason})."
+    text = (
+        f"{judge} reaches {title_of(key)} {_said(with_people.result)} with people; "
+        f"people reach {_said(people.result)} with each other"
+    )
+    if result.low is None or result.high is None:
+        return f"{text}: a difference of {number(result.value)} without an interval."
+    margin = analysis.find(f"margin_{key}", gap.raters)
+    return f"{text}. {_verdict(gap, margin.result if margin else None)}."
+
+
+def _verdict(gap: Entry, margin: Result | None) -> str:
+    """Say what the interval of a gap shows, and what these people do not show of one more.
+
+    A mean over pairs has no margin and says neither more nor less.
+    """
+    judge, result = gap.raters[0], gap.result
+    if margin is None:
+        return f"The difference is {_said(result)}"
+    shown = direction(result.value or 0.0, result.low, result.high)
+    if shown is None:
+        return f"A difference is not shown: {_said(result)}"
+    said = f"{judge} agrees with people {shown} than they agree with each other: {_said(result)}"
+    if beyond_one_more(result.value or 0.0, margin.value):
+        return f"{said}, more than one more person would differ"
+    return f"{said}; {unknown_of_one_more(len(gap.raters) - 1, 'people', 'person')}"
+
+
+def _beside_people(analysis: Analysis, ratings: Ratings, key: str) -> list[Entry]:
+    """Return each judge's and metric's figure with the people's mean, or with the only person, who is first.
+
+    With one person that is the level's own statistic where the two share a scale, else a rank correlation.
+    """
+    people = [ratings.raters[j] for j in ratings.of_kind(PEOPLE)]
+    if len(people) != 1:
+        return [e for e in analysis.pairs if e.raters[0] == MEAN_OF_PEOPLE and e.result.name == "spearman"]
+    found: dict[str, Entry] = {}
+    for name in (key, "spearman"):
+        for entry in analysis.pairs:
+            others = [rater for rater in entry.raters if rater != people[0]]
+            if entry.result.name == name and len(others) == 1 and ratings.kinds[ratings.column(others[0])]:
+                found.setdefault(others[0], replace(entry, raters=(people[0], others[0])))
+    return list(found.values())
+
+
+def _beside_sentence(entry: Entry) -> str:
+    first, rater = entry.raters
+    result = entry.result
+    who = "the mean of the people" if first == MEAN_OF_PEOPLE else first
+    if not result.ok:
+        return f"{rater} with {who}: {title_of(result.name)} is {_said(result)}."
+    if result.name != "spearman":
+        return f"{title_of(result.name)} of {rater} with {who} is {_said(result)}, over {_over(result)}."
+    if result.low is not None and result.high is not None and result.low <= 0 <= result.high:
+        way = f"is not shown to rise or fall with {who}"
+    else:
+        value = result.value or 0.0
+        strength = next(words for least, words in STRENGTHS if abs(value) >= least)
+        way = f"rises {strength} with {who}" if value > 0 else f"falls {strength} as {who} rises"
+    return f"{rater} {way}: Spearman's rho {_said(result)}, over {_over(result)}."
+
+
+def _over(result: Result) -> str:
+    return f"{counted(result.n_items, 'item')} in {counted(result.n_clusters, 'cluster')}"
+
+
+def _pair_sentences(pairs: Sequence[Entry], key: str) -> list[str]:
+    """Return a sentence for each of a few pairs, on the level's own statistic or on rho."""
+    shown = [e for e in pairs if e.result.name == key] or [e for e in pairs if e.result.name == "spearman"]
+    out = [f"{title_of(e.result.name)} of {raters_of(e)} is {_said(e.result)}." for e in highest(shown)]
+    if len(shown) <= MOST_PAIRS:
+        return out
+    last = min((e for e in shown if e.result.ok), key=_value, default=None)
+    tail = f"; the lowest is {raters_of(last)} with {_said(last.result)}" if last else ""
+    return [*out, f"These are the highest of {len(shown)} pairs{tail}. All are in the table."]
+
+
+def highest(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries as they come; of more than a few those of the highest values, the highest first."""
+    if len(entries) <= MOST_PAIRS:
+        return list(entries)
+    return sorted(entries, key=lambda entry: -_value(entry))[:MOST_PAIRS]
+
+
+def _value(entry: Entry) -> float:
+    return -2.0 if entry.result.value is None else entry.result.value
+
+
+def _strongest(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries as they come; of more than a few the strongest relations, either way."""
+    if len(entries) <= MOST_PAIRS:
+        return list(entries)
+    return sorted(entries, key=lambda entry: -abs(entry.result.value or 0.0))[:MOST_PAIRS]
+
+
+def _rest(gaps: Sequence[Entry]) -> list[str]:
+    """Say of how many judges the ones named are the highest, and which is the lowest."""
+    good = [entry for entry in gaps if entry.result.ok]
+    if len(gaps) <= MOST_PAIRS or not good:
+        return []
+    last = min(good, key=_value)
+    lowest = f"the lowest is {last.raters[0]} with {_said(last.result)}"
+    return [f"These are the highest of {len(gaps)}; {lowest}. All are in the table."]
+
+
+def _rest_related(beside: Sequence[Entry]) -> list[str]:
+    """Say of how many raters the ones named follow people most, and which does least."""
+    good = [entry for entry in beside if entry.result.ok]
+    if len(beside) <= MOST_PAIRS or not good:
+        return []
+    last = min(good, key=lambda entry: abs(entry.result.value or 0.0))
+    weakest = f"the weakest is {last.raters[1]} with {_said(last.result)}"
+    return [f"These are the strongest of {len(beside)}; {weakest}. All are in the table."]
+
+
+def _test_sentence(entry: Entry, verdict: StandIn, ratings: Ratings, analysis: Analysis) -> str:
+    judge, result = entry.raters[0], entry.result
+    advantage = analysis.find("alt_test_advantage", entry.raters)
+    also = f"; advantage probability {_said(advantage.result)}" if advantage and advantage.result.ok else ""
+    if verdict.state == "cannot_say":
+        return f"{judge} was not put to the alternative annotator test: {verdict.why}."
+    if verdict.state == "not_passed":
+        rate = f"; winning rate {_said(result)}" if result.ok else ""
+        return f"{judge} does not pass the alternative annotator test: {verdict.why}{rate}{also}."
+    tested, people = result.n_raters - 1, len(entry.raters) - 1
+    on = f" on the {counted(result.n_items, 'item')} that it answered" if _answered(judge, ratings) else ""
+    won = round((result.value or 0) * tested)
+    text = (
+        f"{judge} passes the alternative annotator test{on}: it can replace {won} of {tested} people tested, "
+        f"winning rate {_said(result)}, the bar is 0.5"
+    )
+    if result.low is not None and result.low < BAR:
+        text += ", so another sample of dialogues might say no"
+    over = _over_judges(entry, analysis)
+    return f"{text}{also}.{over}{_untested(people - tested, people)}"
+
+
+def _over_judges(entry: Entry, analysis: Analysis) -> str:
+    """Say what is left of the test where the judge is one of several to choose from."""
+    found = analysis.find(CORRECTED, entry.raters)
+    if found is None or not found.result.ok:
+        return ""
+    passed = "passes" if (found.result.value or 0) >= 0.5 else "does not pass"
+    return f" Corrected over the judges tested it {passed}: winning rate {_said(found.result)}."
+
+
+def _untested(left: int, people: int) -> str:
+    """Say how many people were left out of the test, and why."""
+    if not left:
+        return ""
+    share = "shares" if left == 1 else "share"
+    return f" {left} of the {people} people {share} fewer than 30 items with it and another person."
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+
 from annotation.text.csv_cells import guarded
 from calibration.answers.computing import AnswersReport
 from calibration.answers.content import content
-from calibration.answers.html_file import as_html
 from calibration.answers.tables import (
     Cell,
     Line,
@@ -24,10 +27,21 @@ from calibration.answers.tables import (
     reasons,
     value_text,
 )
+from calibration.answers.view import view_of
 from calibration.rendering import Rendering
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.terminal import aligned, printable
 from calibration.statistics.core.result import FLAGS
+
+# An Answers report as one self-contained page: styles and charts inside, nothing loaded from elsewhere.
+
+
+def as_html(made: AnswersReport) -> str:
+    """Return the report's page as a file that opens anywhere."""
+    styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
+    context = view_of(made) | {"styles": mark_safe(styles), "alone": True}
+    return render_to_string("calibration/answers_file.html", context)
+
 
 CSV_HEAD = (
     *("table", "row", "column", "value", "low", "high", "sd", "n", "n_clusters", "n_missing"),

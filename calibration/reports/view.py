@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Q
@@ -16,12 +16,165 @@ from annotation.models import TestLook
 from calibration.models import Report, Study
 from calibration.reading import changes
 from calibration.reading.scope import leaves_out, of_study
-from calibration.reports import caveats, charts, drawing, lede, means, pairs, tables
-from calibration.reports.figures import crowd, figures
+from calibration.reports import caveats, charts, drawing, lede, tables
+from calibration.reports.figure import Figure
+from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, worded
 from calibration.reports.how_asked import how_asked
 from calibration.reports.sections import SECTIONS, Asked, Section, View
 from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.tables import Row, Table, behind, label, noted
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.pooled import POOLED
+from calibration.statistics.table import STATISTICS
 from calibration.studies import actions as studies
+
+# Every rater with every other on one question, by one statistic of two raters; which ones there are.
+
+FEWEST = 3
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A question's figures of one statistic between identified people and judges, the upper triangle filled.
+
+    `ordered`: the rater of the row is the reference, the order matters.
+    """
+
+    ref: str
+    question: str
+    key: str
+    statistic: str
+    ordered: bool
+    names: list[str]
+    rows: list[tuple[str, list[tuple[Figure | None, str]]]]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The questions and statistics that a matrix may be chosen of, and the one that is shown."""
+
+    questions: list[tuple[str, str]]
+    statistics: list[tuple[str, str]]
+    shown: Matrix
+
+
+def pairs(result: Snapshot, question: str = "", statistic: str = "") -> Pairs | None:
+    """Return the matrix of a question (by its reference) and statistic; None where no question has one.
+
+    One that there is none of gives the first question, and the statistic that stands for agreement on its
+    scale.
+    """
+    found = _with_pairs(result)
+    if not found:
+        return None
+    title, chosen = next((pair for pair in found if pair[1].data.ref == question), found[0])
+    offered = _statistics(chosen)
+    key = statistic if statistic in dict(offered) else _headline(chosen, offered)
+    return Pairs([(q.data.ref, heading) for heading, q in found], offered, _matrix(title, chosen, key))
+
+
+def matrices(result: Snapshot) -> list[Matrix]:
+    """Return, per question, the matrix of the statistic that stands for agreement: what files print."""
+    return [_matrix(title, q, _headline(q, _statistics(q))) for title, q in _with_pairs(result)]
+
+
+def _with_pairs(result: Snapshot) -> list[tuple[str, QuestionFigures]]:
+    questions = label(figures(result))
+    return [(title, q) for title, q in questions if len(_names(q)) >= FEWEST and _statistics(q)]
+
+
+def _names(question: QuestionFigures) -> list[str]:
+    return [*question.names(HUMAN, identified_only=True), *question.names(JUDGE)]
+
+
+def _statistics(question: QuestionFigures) -> list[tuple[str, str]]:
+    """Return the statistics of two raters that were computed of a question, in the order of the table."""
+    there = {entry.name for entry in question.data.pairs if MEAN_OF_PEOPLE not in entry.raters}
+    return [(key, worded(key).name) for key in STATISTICS if key in there]
+
+
+def _headline(question: QuestionFigures, offered: Sequence[tuple[str, str]]) -> str:
+    return question.headline if question.headline in dict(offered) else offered[0][0]
+
+
+def _matrix(title: str, question: QuestionFigures, key: str) -> Matrix:
+    names = _names(question)
+    entries = {
+        frozenset(e.raters): e
+        for e in question.data.pairs
+        if e.name == key and MEAN_OF_PEOPLE not in e.raters
+    }
+    rows = [
+        (
+            a,
+            [
+                (entries.get(frozenset((a, b))) if j > i else None, behind(question, a, b))
+                for j, b in enumerate(names)
+            ],
+        )
+        for i, a in enumerate(names)
+    ]
+    ordered = not STATISTICS[key].symmetric
+    return Matrix(question.data.ref, title, key, worded(key).name, ordered, names, rows[:-1])
+
+
+# Means over pairs of raters, beside the figures of one table of all pairs that a report leads with.
+#
+# A mean over pairs misleads where raters share few items (docs/statistics/replacement.md), and yet it is what
+# many papers print: so both stand side by side, each under its own name.
+
+TITLE = "Mean over pairs"
+Both = list[Figure | None]
+
+
+def means(result: Snapshot) -> list[Table]:
+    """Return κ and MCC of one table, each beside its mean over pairs of raters; nothing where there is none.
+
+    Rows are people with people, each judge with people, and the judge's gap.
+    """
+    keys = [key for key in STATISTICS if key in POOLED and key in result.definition.statistics]
+    keys = [key for key in keys if key != "percent_agreement"]
+    rows: list[Row] = []
+    for title, question in label(figures(result)):
+        found = [_row(title, question, who, cells) for who, cells in _compared(question, keys)]
+        rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(found)]
+    used = [place for place in range(2 * len(keys)) if any(row.cells[place] for row in rows)]
+    notes: list[str] = []
+    for row in rows:
+        row.cells[:] = [noted(row.cells[place], notes) for place in used]
+    headings = [(key, worded(key).heading) for key in keys]
+    columns = [
+        column
+        for key, heading in headings
+        for column in ((key, f"{heading}, one table"), (f"mean_{key}", f"{heading}, mean over pairs"))
+    ]
+    return [Table(TITLE, [columns[place] for place in used], rows, notes)] if rows else []
+
+
+def _row(title: str, question: QuestionFigures, who: str, cells: Both) -> Row:
+    given = [cell for cell in cells if cell]
+    items, clusters = max(cell.n_items for cell in given), max(cell.n_clusters for cell in given)
+    return Row(title, who, items, clusters, cells, pooled=bool(question.data.pooled))
+
+
+def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
+    """Return who is compared, with both figures of each statistic; of two people alone both are the same."""
+    who, judges = question.crowd, question.judging
+    people = question.names(HUMAN, identified_only=True)
+    found = []
+    if len(people) > (1 if judges else 2):
+        cells = _both(question, "people", keys, people)
+        found.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
+    for judge in judges:
+        found.append((f"{judge} with {who.many}", _both(question, "judge", keys, [judge])))
+        found.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
+    return [(told, cells) for told, cells in found if any(cell and cell.ok for cell in cells[1::2])]
+
+
+def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
+    """Return each statistic's figure of one table and its mean, of those whose raters begin with `first`."""
+    own = {entry.name: entry for entry in question.data.gaps if entry.raters[0] in first}
+    return [own.get(name) for key in keys for name in (f"{side}_{key}", f"{side}_mean_{key}")]
 
 
 def charts_of(result: Snapshot) -> list[charts.Chart]:
@@ -39,7 +192,7 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
         ]
         (leading if section.leads else others).extend(shown)
     metrics = tables.metrics(result)
-    last = [*means.means(result), *([metrics] if metrics else [])]
+    last = [*means(result), *([metrics] if metrics else [])]
     return [*leading, *tables.agreement(result), *others, *last]
 
 
@@ -79,10 +232,10 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "sections": [
             (section, _drawn(section.charts(result)), views) for section, views in sections(result, asked)
         ],
-        "means": means.means(result),
+        "means": means(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, asked) if asked is not None else None,
-        "matrices": pairs.matrices(result) if asked is None else [],
+        "matrices": matrices(result) if asked is None else [],
         "raters": tables.raters(result),
         "how_asked": how_asked(result),
         "without_content": without_content(result),
@@ -112,9 +265,9 @@ def _drawn(found: Sequence[charts.Chart]) -> list[tuple[charts.Chart, SafeString
     return [(chart, _trusted(chart)) for chart in found if not chart.folded]
 
 
-def pairs_of(result: Snapshot, asked: Asked) -> pairs.Pairs | None:
+def pairs_of(result: Snapshot, asked: Asked) -> Pairs | None:
     """Return the matrix of pairs that the switches of a page ask for."""
-    return pairs.pairs(result, asked.get("pairs", ""), asked.get("statistic", ""))
+    return pairs(result, asked.get("pairs", ""), asked.get("statistic", ""))
 
 
 def _changes(report: Report) -> changes.Changes:

@@ -7,24 +7,236 @@ no worker up, and one that is killed loses nothing and pays for nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 
-from calibration.models import Search, SearchText
-from calibration.searches import HELD_BACK, actions, material
-from calibration.searches.asking import Asking, Waiting
+from calibration.models import SearchRequest
+from calibration.models.searches import Search, SearchText
+from calibration.searches import HELD_BACK, IMPROVE, actions, material
+from calibration.searches.bounds import Bounds
+from calibration.searches.cases import disagreement
 from calibration.searches.figures import Figure, figures, name_of
+from jobs import runs
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
-from jobs.models import Job
+from jobs.models import Call, Job, Run
 from jobs.queue.progress import Progress
-from judges.drafts import steps, trials
-from judges.models import PromptVersion
-from judges.prompt_search.evolution import Found, OutOfBudget, Settings, evolve
+from judges.drafts import actions as drafts
+from judges.drafts import benches, steps, trials
+from judges.models import BenchTarget, DraftAnswer, PromptVersion
+from judges.prompt_search import reflection
+from judges.prompt_search.evolution import Answers, Asks, Found, OutOfBudget, Proposed, Settings, evolve
+from judges.prompt_search.reflection import Disagreement
+from judges.prompt_search.scoring import Target
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
+from judges.protocols import Wording
+from judges.rating.askers import asker_of
+
+# Asking in a search: the judge about targets, and the improving model about disagreements.
+#
+# Nothing is asked here and now. What was answered is read; what was not is put into the queue of calls, and
+# the search waits. When the answers are there it is gone through again from its beginning, and comes as far
+# as they reach: the same answers always lead to the same questions.
+#
+#     Waiting       answers are on their way
+#     OutOfBudget   what would have to be asked is beyond the search's bounds (judges.prompt_search)
+
+Place = tuple[int, int | None]
+
+
+class Waiting(Exception):
+    """What was asked has no answer yet."""
+
+
+class Asking:
+    """Asks for one search, within a transaction that holds its row."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.bounds = Bounds(search)
+        self.calls_each = len(benches.protocol_of(search.bench, search.variant).parts(search.variant))
+        self.questions = {pk: name for name, pk in search.bench.questions.items()}
+        ids = material.ids_of(search)
+        rows = BenchTarget.objects.filter(bench=search.bench).in_bulk(list(ids.values()))
+        self.targets = {key: rows[pk] for key, pk in ids.items()}
+
+    def asks(self) -> Asks:
+        """Return who asks, for `evolve`."""
+        return Asks(self.judge, self.improve, self.disagreement)
+
+    def judge(self, wording: Wording, chosen: Sequence[Target]) -> list[Answers]:
+        """Return the judge's answers about targets under a text. Raises Waiting or OutOfBudget."""
+        text = self.text_of(wording)
+        self.bounds.reserved = self.search.texts.count() * len(self._held_back()[1]) * self.calls_each
+        if self._ask([(text, chosen)]):
+            raise Waiting
+        return self._answers(text, chosen)
+
+    def _held_back(self) -> tuple[SearchText, list[BenchTarget]]:
+        """Return the first text, and the targets that are held back."""
+        first = self.search.texts.select_related("draft__rater").earliest("number")
+        return first, [self.targets[target.key] for target in material.targets_of(self.search, HELD_BACK)]
+
+    def judge_all(self, found: Iterable[Wording], chosen: Sequence[Target]) -> None:
+        """See that the judge has answered about targets under several texts.
+
+        Raises Waiting or OutOfBudget.
+        """
+        if self._ask([(self.text_of(wording), chosen) for wording in found]):
+            raise Waiting
+
+    def text_of(self, wording: Wording) -> SearchText:
+        """Return the search's row of a text, made where it is new."""
+        digest = wording.digest()
+        found = self.search.texts.select_related("draft__rater").filter(digest=digest).first()
+        if found is not None:
+            return found
+        draft = drafts.write(
+            by=self.search.created_by,
+            bench=self.search.bench,
+            wording=wording,
+            variant=self.search.variant,
+            endpoint=self.search.endpoint,
+            options=self.search.options,
+            parent=self.search.parent,
+            search=self.search.pk,
+        )
+        number = self.search.texts.count()
+        return SearchText.objects.create(search=self.search, number=number, draft=draft, digest=digest)
+
+    def disagreement(self, target: Target, answers: Answers) -> Disagreement:
+        """Return what the improving model is shown of a target."""
+        return disagreement(self.search, self.targets[target.key], target, answers)
+
+    def improve(self, wording: Wording, cases: Sequence[Disagreement]) -> Proposed:
+        """Return what the improving model proposes; a proposal that cannot be used is asked for once more."""
+        trouble = ""
+        for _ in range(2):
+            request = self._request(wording, cases, trouble)
+            if request.text is not None:
+                return Proposed(texts.wording_of(request.text), request.diagnosis)
+            trouble = request.error
+        return Proposed(None)
+
+    def _ask(self, wanted: Sequence[tuple[SearchText, Sequence[Target]]]) -> bool:
+        """Put into the queue what was not asked before; return whether answers are still to come."""
+        waiting, missing = False, []
+        for text, chosen in wanted:
+            states = self._states(text, chosen)
+            waiting = waiting or any(state in runs.UNFINISHED for state in states.values())
+            missing.append(
+                (text, [target for target in chosen if self._place(target) not in {at[:2] for at in states}])
+            )
+        missing = [(text, chosen) for text, chosen in missing if chosen]
+        if missing:
+            rows = [(text, [self.targets[target.key] for target in chosen]) for text, chosen in missing]
+            self.bounds.allow(rows, self.calls_each)
+            for text, chosen in missing:
+                self._create(text, chosen)
+        return bool(missing) or waiting
+
+    def _place(self, target: Target) -> Place:
+        row = self.targets[target.key]
+        return row.continuation_id, row.item_id
+
+    def _states(self, text: SearchText, chosen: Sequence[Target]) -> dict[tuple[int, int | None, str], str]:
+        """Return the state of every call about these targets under a text."""
+        places = {self._place(target) for target in chosen}
+        rows = Call.objects.filter(rater=text.draft.rater).values_list(
+            "continuation", "item", "part", "state"
+        )
+        return {(part, item, name): state for part, item, name, state in rows if (part, item) in places}
+
+    def _create(self, text: SearchText, chosen: Sequence[Target]) -> None:
+        draft = text.draft
+        plan = drafts.judge_of(draft, search=self.search.pk).plan(self.search.bench.campaign)
+        drafts.require_same_server(draft, plan)
+        run = self._run(
+            rater=plan.rater,
+            kind=plan.kind,
+            endpoint=plan.endpoint,
+            questions=plan.questions,
+            scheme_version=plan.scheme_version,
+        )
+        Call.objects.bulk_create(
+            [
+                Call(run=run, rater=run.rater, continuation_id=place[0], item_id=place[1], part=part)
+                for place in map(self._place, chosen)
+                for part in plan.parts
+            ],
+            ignore_conflicts=True,
+        )
+        runs.reopen(run)
+
+    def _run(self, **who: Any) -> Run:
+        search = self.search
+        return drafts.run_on(
+            by=search.created_by,
+            bench=search.bench,
+            place=hashlib.sha256(f"search {search.pk}".encode()).hexdigest(),
+            scope={"search": search.pk, "bench": search.bench_id},
+            **who,
+        )
+
+    def _answers(self, text: SearchText, chosen: Sequence[Target]) -> list[Answers]:
+        rows = DraftAnswer.objects.filter(draft=text.draft, sample=0).values_list(
+            "question", "item", "number", "text"
+        )
+        by_item: dict[int, dict[str, Any]] = defaultdict(dict)
+        for question, item, number, said in rows:
+            by_item[item][self.questions[question]] = number if said is None else said
+        return [{(name, item): by_item[item].get(name) for name, item in target.people} for target in chosen]
+
+    def _request(self, wording: Wording, cases: Sequence[Disagreement], trouble: str) -> SearchRequest:
+        """Return the answered request; put it into the queue and raise Waiting where it was not asked."""
+        asker = asker_of(self.text_of(wording).draft.rater.spec)
+        prompt = reflection.request(
+            wording,
+            asker.protocol.known_variables(asker.variant),  # type: ignore[attr-defined]
+            cases,
+            trouble,
+        )
+        request, _ = SearchRequest.objects.get_or_create(
+            search=self.search,
+            digest=prompt.digest(),
+            defaults={
+                "system": prompt.system,
+                "user": prompt.user,
+                "base": texts.store(wording=wording),
+                "cases": [case.key for case in cases],
+            },
+        )
+        if request.done:
+            return request
+        call = Call.objects.filter(rater=self.search.rater, part=request.digest).first()
+        if call is None:  # not asked yet, or beyond the bounds when this was come to before
+            self.bounds.allow_request(prompt, *self._held_back())
+            self._create_request(request, self.targets[cases[0].key])
+        elif call.state == Call.State.FAILED:
+            request.done, request.error = True, call.error[:1000]
+            request.save(update_fields=["done", "error"])
+            return request
+        raise Waiting
+
+    def _create_request(self, request: SearchRequest, about: BenchTarget) -> None:
+        """Ask the improving model: a call that stands with the first case's continuation."""
+        run = self._run(rater=self.search.rater, kind=IMPROVE, endpoint=self.search.improver)
+        Call.objects.create(
+            run=run, rater=run.rater, continuation_id=about.continuation_id, part=request.digest
+        )
+        runs.reopen(run)
+
+
+def spent(search: Search) -> tuple[int, Decimal, int, int]:
+    """Return what a search has taken so far: calls, cost, tokens read and written."""
+    found = Bounds(search)
+    return found.calls, found.cost, found.tokens_in, found.tokens_out
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

@@ -8,36 +8,214 @@ from typing import Any
 
 import numpy as np
 
+from calibration.preferences import sheets as made
+from calibration.preferences.sheets import Cell, Sheet
+from calibration.preferences.wording import who
+from calibration.reading.compared import Compared
+from calibration.reading.coverage import ANOTHER, Coverage
 from calibration.reading.definitions import Definition
+from calibration.reading.evidence import Evidence
 from calibration.reading.ratings import SubjectData
+from calibration.reports.coverage import CoverageLine, CoverageTable
+from calibration.reports.evidence import EvidenceRow, EvidenceTable
+from calibration.reports.figure import Figure
+from calibration.reports.preferences import PreferenceRow, PreferenceSheet, PreferenceTable
 from calibration.reports.snapshot import (
     FORMAT,
     Answerer,
-    Figure,
     Link,
+    PrevalenceRow,
     Question,
     Snapshot,
     SplitUsed,
     Totals,
 )
 from calibration.reports.wording import PEOPLE, Crowd, crowd_of
-from calibration.statistics import RatingError, Ratings, Record, analyse
+from calibration.statistics import Ratings, Record, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.types import RatingError
+from calibration.statistics.corrected_share import corrected_shares
+from calibration.statistics.evidence.overlap import overlaps
 from calibration.statistics.icc_intervals import f_intervals
+from calibration.statistics.preferences.report import preferences
+from calibration.statistics.proportions import wilson
 from calibration.statistics.replacement import StandIn
-from calibration.studies.coverage import coverage_of
-from calibration.studies.evidence import evidence_tables
 from calibration.studies.floors import floors
 from calibration.studies.inputs import Inputs
 from calibration.studies.judging import against_keys, compared
 from calibration.studies.levels import level_tables
 from calibration.studies.panels import Panels
-from calibration.studies.preferences import preference_tables
-from calibration.studies.prevalence import prevalence
 from calibration.studies.raters import raters_of
 from calibration.studies.scores import scores
 from calibration.studies.tags import tag_sets, tags
 from calibration.studies.unanswered import bounds
+
+# What the votes of a study say of systems and of raters, as its report keeps it.
+
+ITEMS, CLUSTERS = "Items", "Clusters"
+BETWEEN = {"meetings": " against "}
+"""What stands between the texts of a line, where it is no comma."""
+COUNTED = (ITEMS, CLUSTERS, "Raters")
+"""Columns that say what a line rests on: they stand with every line of a report anyway."""
+
+
+def preference_tables(compared: Sequence[Compared], definition: Definition) -> tuple[PreferenceTable, ...]:
+    """Return the tables of every question that compares responses."""
+    return tuple(_preference_table(one, definition) for one in compared)
+
+
+def _preference_table(compared: Compared, definition: Definition) -> PreferenceTable:
+    asked = compared.question
+    try:
+        found = preferences(compared.votes, definition.preferences, definition.plan)
+    except ValueError as error:
+        return PreferenceTable(asked.ref, asked.title, asked.item_kind, (), (), str(error))
+    told = tuple(who(voters) for voters in found.voters)
+    sheets = tuple(_sheet(sheet, asked.title) for sheet in made.sheets(found))
+    return PreferenceTable(asked.ref, asked.title, asked.item_kind, told, sheets)
+
+
+def _sheet(sheet: Sheet, title: str) -> PreferenceSheet:
+    """Return a table as reports draw it: what a line is about first, then numbers alone."""
+    texts = [at for at, cell in enumerate(sheet.rows[0]) if isinstance(cell, str)]
+    empty = {at for at in range(len(sheet.head)) if all(row[at] is None for row in sheet.rows)}
+    without = empty | set(texts) | {at for at, head in enumerate(sheet.head) if head in COUNTED}
+    shown = [at for at in range(len(sheet.head)) if at not in without]
+    return PreferenceSheet(
+        sheet.key,
+        sheet.title,
+        sheet.of,
+        " and ".join(sheet.head[at].lower() if n else sheet.head[at] for n, at in enumerate(texts)),
+        sheet.note,
+        tuple((_name(sheet, at), sheet.head[at]) for at in shown),
+        tuple(_row(sheet, row, texts, shown, title) for row in sheet.rows),
+    )
+
+
+def _name(sheet: Sheet, at: int) -> str:
+    """Return what the figures of a column are called in files."""
+    result = next((row[at] for row in sheet.rows if isinstance(row[at], Result)), None)
+    name = result.name if isinstance(result, Result) else sheet.head[at].lower().replace(" ", "_")
+    return f"preference_{name}"
+
+
+def _row(
+    sheet: Sheet, row: tuple[Cell, ...], texts: Sequence[int], shown: Sequence[int], title: str
+) -> PreferenceRow:
+    of = dict(zip(sheet.head, row, strict=True))
+    about = BETWEEN.get(sheet.key, ", ").join(str(row[at]) for at in texts)
+    cells = tuple(_figure(row[at], _name(sheet, at), about, sheet.of, title) for at in shown)
+    from_ = next((cell for cell in row if isinstance(cell, Result)), None)
+    n_items = _whole(of.get(ITEMS)) if ITEMS in of else (from_.n_items if from_ else 0)
+    n_clusters = _whole(of.get(CLUSTERS)) if CLUSTERS in of else (from_.n_clusters if from_ else 0)
+    return PreferenceRow(about, n_items, n_clusters, cells)
+
+
+def _figure(cell: Cell, name: str, about: str, of: str, title: str) -> Figure | None:
+    if isinstance(cell, Result):
+        figure = Figure.of(cell, raters=tuple(filter(None, (of, about))), question=title)
+        return Figure(**vars(figure) | {"name": name})
+    if isinstance(cell, int):
+        return Figure(name, float(cell), raters=tuple(filter(None, (of, about))), question=title)
+    return None
+
+
+def _whole(cell: Cell) -> int:
+    return cell if isinstance(cell, int) else 0
+
+
+# How often behaviours occur by each judge, and corrected by what people said of a part of the items.
+
+
+def prevalence(subjects: Sequence[SubjectData], definition: Definition) -> tuple[PrevalenceRow, ...]:
+    """Return a row per binary question and judge that answered items which people did not.
+
+    Questions that cannot be read as ratings are left out; their question says why.
+    """
+    found: list[PrevalenceRow] = []
+    for data in subjects:
+        asked = data.subject.question
+        if asked.level != "binary":
+            continue
+        try:
+            ratings = data.ratings(definition.samples)
+        except RatingError:
+            continue
+        for one in corrected_shares(ratings, definition.plan):
+            everyone = (one.judge, *one.people)
+            figures = tuple(
+                Figure.of(result, raters=everyone, question=asked.title) for result in one.figures.values()
+            )
+            found.append(
+                PrevalenceRow(
+                    asked.ref,
+                    asked.title,
+                    asked.item_kind,
+                    one.judge,
+                    one.people,
+                    figures,
+                    one.n_labelled,
+                    one.n_unlabelled,
+                    one.n_divided,
+                )
+            )
+    return tuple(found)
+
+
+# Coverage of a scheme's behaviours: shares of turns with another one, each with Wilson's interval.
+
+
+def coverage_of(inputs: Inputs) -> tuple[CoverageTable, ...]:
+    """Return the table of every question `another_behaviour` that a study's inputs hold."""
+    return tuple(_coverage_table(read, inputs.definition.plan.level) for read in inputs.coverage)
+
+
+def _coverage_table(read: Coverage, level: float) -> CoverageTable:
+    rows = tuple(
+        CoverageLine(
+            rater.name,
+            rater.kind,
+            rater.identified,
+            rater.simulated,
+            rater.marked,
+            _share(rater.marked, rater.n, level, 1),
+        )
+        for rater in read.raters
+    )
+    people = sum(rater.kind == "human" for rater in read.raters)
+    share = _share(read.found, read.turns, level, people) if people else None
+    return CoverageTable(read.ref, read.title, read.scheme_title, read.found, share, rows, read.notes)
+
+
+def _share(marked: int, n: int, level: float, raters: int) -> Result:
+    return replace(wilson(marked, n, level), name=ANOTHER, n_raters=raters)
+
+
+# How far raters who gave the same answer point at the same turns and words, question by question.
+
+
+def evidence_tables(read: tuple[Evidence, ...], definition: Definition) -> tuple[EvidenceTable, ...]:
+    """Return a table for each question with answers that may point at something."""
+    return tuple(_table(one, definition) for one in read if one.pointings)
+
+
+def _table(read: Evidence, definition: Definition) -> EvidenceTable:
+    asked = read.question
+    rows = tuple(
+        EvidenceRow(
+            found.name,
+            found.kind,
+            found.raters,
+            tuple(Figure.of(result, raters=found.raters, question=asked.title) for result in found.figures),
+        )
+        for found in overlaps(read.pointings, read.asks, definition.plan)
+    )
+    pointed = sum(bool(one.stretches) for one in read.pointings)
+    return EvidenceTable(
+        asked.ref, asked.title, asked.item_kind, read.asks, len(read.pointings), pointed, rows
+    )
+
 
 Progress = Callable[[int, int], None]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import MutableMapping
-from contextlib import ExitStack
+import sys
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import IO, Any
+from urllib.parse import unquote_to_bytes
 
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
@@ -15,11 +22,261 @@ from django.urls import get_resolver
 from config.web import limits
 from config.web.answers import Answer, short, wants_json
 from config.web.bodies import Body, Gone, Receive, Refused, linger
-from config.web.calling import Answered, Application, Places, call, environ_of
-from config.web.downloads import Downloads, Send, until_gone
 from config.web.protocol import most_downloads
 
+# Running Django, a WSGI application, in threads: its environment, its answers, and whose turn it is.
+
+Environ = dict[str, Any]
+Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+LONG_SECONDS = 1.0
+MOST_LONG = 12
+PART = 128 * 2**10
+"""Bytes that are taken of an answer at once; a shorter one is there whole before it is sent."""
+
+
+def environ_of(scope: MutableMapping[str, Any], body: IO[bytes], size: int) -> Environ:
+    """The WSGI environment of a request (PEP 3333). `size`: bytes of the body, which has been read."""
+    address, port = scope.get("server") or ("localhost", 80)
+    environ: Environ = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": address,
+        "SERVER_PORT": str(port or 80),
+        "REMOTE_ADDR": scope["client"][0] if scope.get("client") else "",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input": body,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    for raw, value in scope["headers"]:
+        # `X_Forwarded_Proto` would pass for `X-Forwarded-Proto`, which a proxy sets.
+        if b"_" in raw:
+            continue
+        key = "HTTP_" + raw.decode("latin-1").upper().replace("-", "_")
+        text = value.decode("latin-1")
+        between = "; " if raw == b"cookie" else ","
+        environ[key] = f"{environ[key]}{between}{text}" if key in environ else text
+    environ.pop("HTTP_TRANSFER_ENCODING", None)
+    environ.pop("HTTP_CONTENT_LENGTH", None)
+    environ["CONTENT_LENGTH"] = str(size)
+    environ["CONTENT_TYPE"] = environ.pop("HTTP_CONTENT_TYPE", "")
+    return environ
+
+
+class Blocks:
+    """An answer's body, taken part by part, by whichever thread: none is held while the client reads."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self.ended = False
+        self._blocks = blocks
+        self._is_whole = not getattr(blocks, "streaming", True)
+        self._iterator = iter(blocks)
+        self._mutex = threading.Lock()
+
+    def take(self) -> bytes:
+        """The next part: PART bytes or somewhat more, fewer at the end; a whole body where it is there."""
+        parts: list[bytes] = []
+        size = 0
+        with self._mutex:
+            for block in self._iterator:
+                parts.append(block)
+                size += len(block)
+                if size >= PART and not self._is_whole:
+                    return b"".join(parts)
+            self.ended = True
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Let go of what the application holds for this body."""
+        with self._mutex:
+            close = getattr(self._blocks, "close", None)
+            if close is not None:
+                close()
+
+
+@dataclass
+class Answered:
+    """An answer's start, the first part of its body, and what gives the rest; None where there is no more."""
+
+    start: dict[str, Any]
+    body: bytes
+    rest: Blocks | None
+
+
+class Places:
+    """Whose turn it is: a few requests at a time, and one more for each that takes longer than a moment.
+
+    Of those that write files one has its turn at a time, and they never take all of the additional places:
+    pages find room however many files are asked for.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._free = asyncio.Semaphore(places)
+        self._files = asyncio.Semaphore(1)
+        self._long = 0
+        self._threads = ThreadPoolExecutor(places + MOST_LONG, thread_name_prefix="request")
+
+    async def run(self, function: Callable[..., Any], *arguments: Any, is_file: bool = False) -> Any:
+        """Run a function in a thread once it is its turn, and return what it returns."""
+        if not is_file:
+            return await self._run(function, arguments, [self._free], MOST_LONG)
+        await self._files.acquire()
+        return await self._run(function, arguments, [self._free, self._files], MOST_LONG // 2)
+
+    async def _run(
+        self, function: Callable[..., Any], arguments: Any, turns: list[asyncio.Semaphore], most_long: int
+    ) -> Any:
+        """Run a function that has all of its turns but the first; they are given back for it."""
+        try:
+            await turns[0].acquire()
+        except asyncio.CancelledError:
+            for turn in turns[1:]:
+                turn.release()
+            raise
+        loop = asyncio.get_running_loop()
+        gave_way = False
+        clock: asyncio.TimerHandle
+
+        def give_way() -> None:
+            nonlocal gave_way, clock
+            if self._long < most_long:
+                self._long += 1
+                gave_way = True
+                for turn in turns:
+                    turn.release()
+            else:
+                clock = loop.call_later(LONG_SECONDS, give_way)
+
+        def finished(_work: asyncio.Future[Any]) -> None:
+            clock.cancel()
+            if gave_way:
+                self._long -= 1
+                return
+            for turn in turns:
+                turn.release()
+
+        clock = loop.call_later(LONG_SECONDS, give_way)
+        work = loop.run_in_executor(self._threads, function, *arguments)
+        work.add_done_callback(finished)
+        return await asyncio.shield(work)
+
+
+def call(application: Application, environ: Environ) -> Answered:
+    """Call the application in this thread, and take the first part of its answer."""
+    start: dict[str, Any] = {}
+
+    def start_response(status: str, headers: list[tuple[str, str]], _failure: Any = None) -> None:
+        pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        start.update(type="http.response.start", status=int(status[:3]), headers=pairs)
+
+    blocks = Blocks(application(environ, start_response))
+    is_longer = False
+    try:
+        body = blocks.take()
+        is_longer = not blocks.ended
+    finally:
+        if not is_longer:
+            blocks.close()
+    return Answered(start, body, blocks if is_longer else None)
+
+
+# Sending long answers: the event loop waits for the reader, a thread only fetches the next part.
+#
+# So slow readers cost a file and some memory, of which there is a limit for each client and one for all.
+
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
 THREADS = 2
+STALL_SECONDS = 90.0
+GRACE_SECONDS = 60.0
+SLOWEST_RATE = 1024
+"""Bytes a second that a reader must take on average once the grace is over."""
+OF_ONE_CLIENT = 4
+"""One client may have a part of all downloads: this is one in so many."""
+RETRY_SECONDS = 10
+_CLOSED = "handler is closed"
+"""What the event loop says of a write to a connection that the client has left."""
+
+
+class Downloads:
+    """The long answers that one process is sending, `most` at once."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._clients = Counter[str]()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="download")
+
+    @contextmanager
+    def of(self, client: str) -> Iterator[None]:
+        """Count a download while it lasts. Refused where the client, or all together, have too many."""
+        if self._clients[client] >= max(1, self.most // OF_ONE_CLIENT):
+            sentence = "Too many downloads at once from your address. Try again when one of them has ended."
+            raise Refused(429, sentence, retry=RETRY_SECONDS)
+        if self._clients.total() >= self.most:
+            raise Refused(503, "Too many downloads at once. Try again in a moment.", retry=RETRY_SECONDS)
+        self._clients[client] += 1
+        try:
+            yield
+        finally:
+            self._clients[client] -= 1
+            if not self._clients[client]:
+                del self._clients[client]
+
+    async def send(self, answered: Answered, rest: Blocks, receive: Receive, send: Send) -> None:
+        """Send an answer part by part, each when the client has room for it. Gone where it has left.
+
+        Whatever is raised in the middle goes on to the server, which then breaks the connection: half a
+        download never looks complete.
+        """
+        loop = asyncio.get_running_loop()
+        leaving = asyncio.create_task(_wait_for_leaving(receive))
+        began, sent, part = loop.time(), 0, answered.body
+        try:
+            await send(answered.start)
+            while part:
+                if leaving.done():
+                    raise Gone
+                slowest = began + GRACE_SECONDS + sent / SLOWEST_RATE
+                async with asyncio.timeout_at(min(slowest, loop.time() + STALL_SECONDS)):
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+                sent += len(part)
+                part = b"" if rest.ended else await loop.run_in_executor(self._threads, rest.take)
+        except TimeoutError:
+            raise Gone from None
+        finally:
+            leaving.cancel()
+
+    def drop(self, rest: Blocks) -> None:
+        """Let go of what an answer holds, once nothing is taken of it any more."""
+        self._threads.submit(rest.close)
+
+
+def until_gone(send: Send) -> Send:
+    """Return `send`, which raises Gone where the connection was closed under it."""
+
+    async def send_or_leave(message: MutableMapping[str, Any]) -> None:
+        try:
+            await send(message)
+        except RuntimeError as error:
+            if _CLOSED not in str(error):
+                raise
+            raise Gone from None
+
+    return send_or_leave
+
+
+async def _wait_for_leaving(receive: Receive) -> None:
+    while (await receive())["type"] == "http.request":
+        pass
+
+
 HEALTH = Answer(200, [("Content-Type", "application/json"), ("Content-Length", "16")], b'{"status": "ok"}')
 Scope = MutableMapping[str, Any]
 logger = logging.getLogger(__name__)

@@ -2,19 +2,278 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import socket
 import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from demo.fake_model.error_files import built_in, load
-from demo.fake_model.problems import ErrorFileProblem
-from demo.fake_model.responses import Response
-from demo.fake_model.server import HOST, MARKED, LocalServer
+from demo.fake_model.errors import (
+    BY_QUESTION,
+    CHANCES,
+    OTHERS,
+    PLAIN,
+    Amounts,
+    ErrorModel,
+    Phrase,
+    RoleErrors,
+)
+from demo.fake_model.misbehaving import misbehaviour
+from demo.fake_model.problems import ErrorFileProblem, check_keys, number, texts
+from demo.fake_model.responses import Response, failure
+from demo.fake_model.roles import ROLES
 from demo.fake_model.serving import MODEL, FakeModel
+
+# The fake model over HTTP, on 127.0.0.1 and nowhere else.
+
+# A form with a file in it (multipart/form-data), as it is uploaded; pure.
+
+_BOUNDARY = re.compile(r'boundary="?([^";,]+)"?', re.I)
+_NAME = re.compile(rb'\bname="([^"]*)"', re.I)
+
+
+def fields(body: bytes, content_type: str) -> dict[str, Any] | None:
+    """Return the fields of a form by name: texts, and the bytes of `file`; None for what is no form."""
+    found = _BOUNDARY.search(content_type)
+    if found is None:
+        return None
+    told: dict[str, Any] = {}
+    for part in body.split(b"--" + found[1].encode())[1:-1]:
+        head, _, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+        name = _NAME.search(head)
+        if name is not None:
+            value = content.removesuffix(b"\r\n")
+            told[name[1].decode("utf-8", "replace")] = (
+                value if name[1] == b"file" else value.decode("utf-8", "replace")
+            )
+    return told
+
+
+HOST = "127.0.0.1"
+MARK = "X-Concord-Fake-Model"
+"""A header of the fake model's responses, by which Concord knows it behind a proxy that renames it."""
+MARKED = {MARK: "1"}
+MOST_BYTES = 16_000_000
+"""Of a request's body."""
+MOST_FILE = 256_000_000
+"""Of a form with a file."""
+SILENT_SECONDS = 75.0
+"""A connection that says nothing for so long is closed."""
+
+Respond = Callable[[str, str, Any, dict[str, str]], Response]
+"""From method, path, JSON body and headers (names in lower case) to the response."""
+
+
+class LocalServer(ThreadingHTTPServer):
+    """Answers each connection in a thread of its own. Use as a context: it serves while that lasts.
+
+    `listening` is a socket that listens already, such as one that a supervisor handed on; else `port` is
+    taken (0: any free one), and OSError says that it cannot be. `headers` go with every response.
+    """
+
+    daemon_threads = True
+    request_queue_size = 256
+    allow_reuse_address = True
+
+    def __init__(
+        self,
+        respond: Respond,
+        *,
+        port: int = 0,
+        listening: socket.socket | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.respond = respond
+        self.headers = dict(headers or {})
+        self.ended = threading.Event()
+        super().__init__((HOST, port), _Handler, bind_and_activate=listening is None)
+        if listening is not None:
+            self.socket.close()
+            self.socket = listening
+            self.server_address = listening.getsockname()
+
+    @property
+    def url(self) -> str:
+        """The base URL of the API."""
+        return f"http://{HOST}:{self.server_address[1]}/v1"
+
+    def __enter__(self) -> LocalServer:
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.shutdown()
+        self.server_close()
+        self._thread.join()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that went away."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = SILENT_SECONDS
+    server: LocalServer
+
+    def do_GET(self) -> None:
+        self._answer("GET", None)
+
+    def do_DELETE(self) -> None:
+        self._answer("DELETE", None)
+
+    def do_POST(self) -> None:
+        length, kind = self.headers.get("Content-Length", ""), self.headers.get("Content-Type", "")
+        most = MOST_FILE if kind.startswith("multipart/form-data") else MOST_BYTES
+        if not length and "Transfer-Encoding" not in self.headers:
+            length = "0"
+        if not length.isdecimal() or int(length) > most:
+            self.close_connection = True
+            self._send(failure(413, f"a body of at most {most:,} bytes with its length is needed"))
+            return
+        sent = self.rfile.read(int(length))
+        try:
+            body = fields(sent, kind) if most == MOST_FILE else json.loads(sent or b"null")
+        except (ValueError, RecursionError):
+            self._send(failure(400, "the body is not valid JSON"))
+            return
+        self._answer("POST", body)
+
+    def _answer(self, method: str, body: Any) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        response = self.server.respond(method, self.path, body, headers)
+        self.server.ended.wait(response.delay) if response.delay else None
+        if response.instead == "hang":
+            self._wait_for_the_client()
+        if response.instead:
+            self.close_connection = True
+            return
+        self._send(response)
+
+    def _wait_for_the_client(self) -> None:
+        """Say nothing until the client gives up or the server ends."""
+        self.connection.settimeout(0.2)
+        while not self.server.ended.is_set():
+            try:
+                if not self.connection.recv(1):
+                    return
+            except TimeoutError:
+                continue
+            except OSError:
+                return
+
+    def _send(self, response: Response) -> None:
+        try:
+            self.send_response(response.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(response.body)))
+            for name, value in {**self.server.headers, **response.headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(response.body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True  # the client gave up
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Write no log: requests hold transcripts."""
+
+
+# Error models from JSON: the built-in ones by name, a researcher's own from a file.
+
+FOLDER = Path(__file__).parent / "models"
+
+
+def built_in() -> list[str]:
+    """Return the names of the built-in error models."""
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def load(name: str) -> ErrorModel:
+    """Return a built-in error model by name, or the one in a file.
+
+    Raises ErrorFileProblem with one line: which key, what is wrong, or which names there are.
+    """
+    path = FOLDER / f"{name}.json" if name in built_in() else Path(name)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ErrorFileProblem(
+            f"{name}: there is no such file and no such error model; there are {', '.join(built_in())}"
+        ) from None
+    except OSError as error:
+        raise ErrorFileProblem(f"{name}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        raise ErrorFileProblem(f"{name}: not valid JSON ({str(error)[:200]})") from None
+    try:
+        return parse(data)
+    except ErrorFileProblem as problem:
+        raise ErrorFileProblem(f"{name}: {problem}") from None
+
+
+def parse(data: Any) -> ErrorModel:
+    """Return the error model of a JSON value; raise ErrorFileProblem that names the key."""
+    check_keys(data, "", ("about", "roles", "phrases", "proposals", "misbehaviours"))
+    roles = data.get("roles", {})
+    check_keys(roles, "roles", (*ROLES, OTHERS))
+    listed = {name: data.get(name, []) for name in ("phrases", "misbehaviours")}
+    for name, value in listed.items():
+        if not isinstance(value, list):
+            raise ErrorFileProblem(f"{name}: a list is needed")
+    return ErrorModel(
+        {role: _errors(value, f"roles.{role}", role) for role, value in roles.items()},
+        tuple(_phrase(value, f"phrases[{i}]", tuple(ROLES)) for i, value in enumerate(listed["phrases"])),
+        texts(data.get("proposals", []), "proposals"),
+        tuple(
+            misbehaviour(value, f"misbehaviours[{i}]", tuple(ROLES))
+            for i, value in enumerate(listed["misbehaviours"])
+        ),
+    )
+
+
+def _errors(value: Any, where: str, role: str) -> RoleErrors:
+    own = ROLES[role].own_keys if role in ROLES else {}
+    check_keys(value, where, (*BY_QUESTION, *PLAIN, *own))
+    fields: dict[str, Any] = {
+        name: _amounts(value[name], f"{where}.{name}", chance=name in CHANCES)
+        for name in BY_QUESTION
+        if name in value
+    }
+    for name in PLAIN:
+        if name in value:
+            fields[name] = number(value[name], f"{where}.{name}", *_limits(name in CHANCES))
+    found = {name: read(value[name], f"{where}.{name}") for name, read in own.items() if name in value}
+    return RoleErrors(**fields, own=found)
+
+
+def _phrase(value: Any, where: str, known: tuple[str, ...]) -> Phrase:
+    check_keys(value, where, ("text", "roles", *BY_QUESTION))
+    text = value.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise ErrorFileProblem(f"{where}.text: the sentence is needed")
+    roles = texts(value.get("roles", []), f"{where}.roles", known)
+    amounts = {
+        name: _amounts(value[name], f"{where}.{name}", chance=False) for name in BY_QUESTION if name in value
+    }
+    return Phrase(text, roles, amounts)
+
+
+def _amounts(value: Any, where: str, *, chance: bool) -> Amounts:
+    limits = _limits(chance)
+    if not isinstance(value, dict):
+        return {OTHERS: number(value, where, *limits)}
+    return {str(key): number(one, f"{where}.{key}", *limits) for key, one in value.items()}
+
+
+def _limits(chance: bool) -> tuple[float, float]:
+    return (0.0, 1.0) if chance else (-100.0, 100.0)
+
 
 PORT = 8899
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

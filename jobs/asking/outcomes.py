@@ -6,6 +6,7 @@ cancelled meanwhile, nothing happens: so results may arrive twice, late, or from
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,15 +14,67 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from jobs import error_kinds, runs
-from jobs.asking import bulk_writes, refusals
+from jobs.asking import refusals
 from jobs.kinds import run_kind
-from jobs.models import Call, Run
+from jobs.models import Run
+from jobs.models.run import Call
 from jobs.queue.deadlocks import again_after_deadlock
+
+# Landing results in the database: calls and labels of a whole batch in one statement each.
+#
+# A judge at 64 connections finishes hundreds of calls a second, with ten labels and more each; row by row
+# that would cost more than asking. All constraints and triggers hold here as everywhere.
+
+_COLUMNS = {
+    "state": "text",
+    "reply": "text",
+    "error": "text",
+    "prompt_hash": "text",
+    "tokens_in": "int",
+    "tokens_out": "int",
+    "cost": "numeric",
+    "latency_ms": "int",
+    "not_before": "timestamptz",
+    "reasked": "int",
+    "attempts": "int",
+    "finished_at": "timestamptz",
+    "error_kind": "text",
+    "request_hash": "text",
+    "cached": "bool",
+    "saved": "numeric",
+    "asked": "int",
+    "sent": "int",
+    "reply_form": "text",
+    "reasoning": "text",
+}
+_SAVE = f"""
+WITH heard AS (DELETE FROM jobs_openrequest WHERE call_id = ANY(%s))
+UPDATE jobs_call c
+   SET lease_expires = NULL, worker = '', reserved_tokens = NULL, reserved_cost = NULL,
+       flags = g.flags::jsonb, logprobs = g.logprobs::jsonb,
+       {", ".join(f"{name} = g.{name}" for name in _COLUMNS)}
+  FROM unnest(%s::bigint[], %s::text[], %s::text[], {
+    ", ".join(f"%s::{kind}[]" for kind in _COLUMNS.values())
+})
+       AS g(id, flags, logprobs, {", ".join(_COLUMNS)})
+ WHERE c.id = g.id
+"""  # noqa: S608  (column names of ours)
+
+
+def save(calls: Sequence[Call]) -> None:
+    """Write the calls' results and end their leases; their requests are open no more."""
+    columns = [[getattr(call, name) for call in calls] for name in _COLUMNS]
+    flags = [json.dumps(call.flags) for call in calls]
+    logprobs = [None if call.logprobs is None else json.dumps(call.logprobs) for call in calls]
+    with connection.cursor() as cursor:
+        ids = [call.pk for call in calls]
+        cursor.execute(_SAVE, [ids, ids, flags, logprobs, *columns])
+
 
 Kind = Literal["done", "failed", "again"]
 MOST_REPLY = 200_000
@@ -154,7 +207,7 @@ def _write(outcomes: Sequence[Outcome], batch: int | None) -> Counts:
     for call in calls:
         call.run = run_by_id[call.run_id]  # one for all its calls: they are hundreds a second
         _apply(call, by_call[call.pk], counts)
-    bulk_writes.save(calls)
+    save(calls)
     counts.labels = _record(calls, by_call)
     counts.runs = {call.run_id for call in calls}
     for call in calls:

@@ -1,7 +1,7 @@
 """Requests that are under way: noted before they are sent, so that those of a lost worker count as sent.
 
 What a lost reply took nobody knows; it counts with the estimate that was noted with its request. A note goes
-with its call's result (`jobs.asking.bulk_writes`).
+with its call's result (`jobs.asking.outcomes`).
 """
 
 from __future__ import annotations

@@ -7,26 +7,219 @@ from typing import Any
 
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.corpora.parts import TRAINING
+from annotation.text.yaml_tree import MOST_BYTES
 from config.openapi import files as file_answers
 from config.pagination import Pages, paged
+from jobs.api.parameter_fields import given_parameters, parameter_fields
 from jobs.errors import JobError
 from judges import access
-from judges.api import prompt_serializers as of
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
 from judges.pages.prompts import file_of
 from judges.prompt_versions import actions, difference, files, finding, listing, requests
 from judges.prompt_versions.finding import Version
-from judges.prompt_versions.picking import Pick
+from judges.prompt_versions.picking import MOST_SHOWN, RULES, Pick
 from judges.protocols import Wording
+from judges.protocols.wording import LONGEST
 from judges.rating.lookup import corpus_named, endpoint_named
-from judges.rating.plans import Judge
+from judges.rating.plans import LEAST_BUDGET, Judge
+
+# What the API reads and writes about prompts.
+
+LARGEST = 2**31 - 1
+
+
+def _text(**how: Any) -> serializers.CharField:
+    return serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=LONGEST, **how)
+
+
+class PromptSerializer(serializers.Serializer[Any]):
+    """A prompt: one's own, or one that comes with Concord."""
+
+    name = serializers.CharField()
+    protocol = serializers.CharField()
+    variant = serializers.CharField(allow_blank=True)
+    built_in = serializers.BooleanField()
+    newest = serializers.IntegerField(help_text="The number of its newest version.")
+    versions = serializers.IntegerField(help_text="How many there are.")
+    judges = serializers.IntegerField(help_text="How many judges use any of them.")
+    archived = serializers.BooleanField()
+    description = serializers.CharField(allow_blank=True)
+    created_by = serializers.CharField(allow_null=True)
+    changed_at = serializers.DateTimeField(allow_null=True)
+
+
+class VersionSerializer(serializers.Serializer[Any]):
+    """A version of a prompt with its text."""
+
+    ref = serializers.CharField(help_text="name@number")
+    name = serializers.CharField()
+    number = serializers.IntegerField()
+    protocol = serializers.CharField()
+    variant = serializers.CharField(allow_blank=True)
+    built_in = serializers.BooleanField()
+    digest = serializers.CharField(help_text="The SHA-256 of the text, as a judge's spec has it.")
+    system = serializers.CharField(allow_blank=True)
+    user = serializers.CharField()
+    form = serializers.CharField(allow_blank=True)
+    examples = serializers.ListField(child=serializers.DictField())
+    examples_shown = serializers.IntegerField(help_text="How many of them stand in a call.")
+    picking = serializers.DictField(help_text="How they were picked.")
+    origin = serializers.CharField()
+    parent = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    note = serializers.CharField(allow_blank=True)
+    created_by = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewVersionSerializer(serializers.Serializer[Any]):
+    """A text to be saved as the next version. `made_from` is the number of its parent (the newest)."""
+
+    system = _text(required=False, default="")
+    user = _text()
+    form = serializers.CharField(required=False, allow_blank=True, max_length=40)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    made_from = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    keep_examples = serializers.BooleanField(
+        required=False, default=True, help_text="Keep the worked examples of the parent."
+    )
+
+
+class NewPromptSerializer(serializers.Serializer[Any]):
+    """A prompt to be made: the text of another one under a new name, changed where `system` or `user` is
+    given."""
+
+    name = serializers.CharField(max_length=99)
+    description = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    copy_of = serializers.CharField(help_text="The version to begin with, as name@number or name.")
+    system = _text(required=False)
+    user = _text(required=False)
+    form = serializers.CharField(required=False, allow_blank=True, max_length=40)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class ArchivedSerializer(serializers.Serializer[Any]):
+    """Whether a prompt is off the lists of what can be run."""
+
+    archived = serializers.BooleanField()
+
+
+class ExamplesSerializer(serializers.Serializer[Any]):
+    """How worked examples are picked."""
+
+    corpus = serializers.CharField()
+    rule = serializers.ChoiceField(choices=list(RULES))
+    n = serializers.IntegerField(required=False, default=4, min_value=1, max_value=MOST_SHOWN)
+    items = serializers.ListField(
+        child=serializers.CharField(), required=False, default=list, max_length=MOST_SHOWN
+    )
+    scheme = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Whose questions a rubric asks, where its prompt is for no scheme: key or key@version.",
+    )
+    judge = serializers.CharField(required=False, default="", allow_blank=True)
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=LARGEST)
+    whole_corpus = serializers.BooleanField(
+        required=False, default=False, help_text="The corpus has no split, and all of it is for development."
+    )
+    part = serializers.ChoiceField(
+        choices=[TRAINING],
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="training, where examples come from it and not from dev",
+    )
+    version = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LARGEST,
+        help_text="Whose text: the newest version's by default.",
+    )
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class FileSerializer(serializers.Serializer[Any]):
+    """A prompt's file as a text."""
+
+    text = serializers.CharField(trim_whitespace=False, max_length=MOST_BYTES)
+    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=99)
+
+
+class ImportedSerializer(serializers.Serializer[Any]):
+    """The versions that an import made."""
+
+    versions = serializers.ListField(child=serializers.CharField(), help_text="name@number of each")
+
+
+class PromptDifferenceSerializer(serializers.Serializer[Any]):
+    """What two versions differ by: per part its lines; `op` is same, skipped, removed, added or changed."""
+
+    first = serializers.CharField()
+    second = serializers.CharField()
+    same = serializers.BooleanField()
+    parts = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
+
+
+class AskSerializer(serializers.Serializer[Any]):
+    """About which item, and by whom, a request is shown: a version of a prompt (`prompt`), or a draft of it
+    (`system`, `user`)."""
+
+    prompt = serializers.CharField(help_text="name@number or name")
+    system = _text(required=False)
+    user = _text(required=False)
+    corpus = serializers.CharField()
+    item = serializers.CharField(
+        required=False, default="", allow_blank=True, help_text="The item's key; any item of dev without one."
+    )
+    endpoint = serializers.CharField(required=False, default="", allow_blank=True)
+    budget = serializers.IntegerField(
+        required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=LARGEST
+    )
+    shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    scheme = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Whose questions a rubric asks, where its prompt is for no scheme: key or key@version.",
+    )
+    needs = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Check the parameters against each other."""
+        return attrs | {"parameters": given_parameters(attrs)}
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields above, and one for each sampling parameter."""
+        return super().get_fields() | parameter_fields()
+
+
+class RequestSerializer(serializers.Serializer[Any]):
+    """A request as it would be sent; `unasked` says why none would be."""
+
+    item = serializers.CharField()
+    part = serializers.CharField(allow_blank=True)
+    body = serializers.DictField(allow_null=True)
+    exact = serializers.CharField(allow_blank=True, help_text="The body to the byte as it is sent.")
+    flags = serializers.ListField(child=serializers.CharField())
+    unasked = serializers.CharField(allow_blank=True)
+    job = serializers.IntegerField(
+        allow_null=True, help_text="the job that looks for the nearest examples first"
+    )
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    tokens_counted = serializers.CharField(help_text="How tokens are counted.")
+    cost = serializers.FloatField(allow_null=True)
+    currency = serializers.CharField(allow_blank=True)
+
 
 NUMBER = OpenApiParameter("number", int, description="a version; the newest by default")
 DOWNLOAD = file_answers([media for _, media in files.FORMS.values()])
@@ -47,8 +240,8 @@ def _user(request: Request) -> Any:
     return request.user
 
 
-@extend_schema(methods=["GET"], responses=of.PromptSerializer(many=True))
-@extend_schema(methods=["POST"], request=of.NewPromptSerializer, responses={201: of.VersionSerializer})
+@extend_schema(methods=["GET"], responses=PromptSerializer(many=True))
+@extend_schema(methods=["POST"], request=NewPromptSerializer, responses={201: VersionSerializer})
 @paged
 @api_view(["GET", "POST"])
 def prompts(request: Request) -> Response:
@@ -62,7 +255,7 @@ def prompts(request: Request) -> Response:
 
 
 def _made(request: Request) -> dict[str, Any]:
-    data = _given(of.NewPromptSerializer, request)
+    data = _given(NewPromptSerializer, request)
     try:
         base = finding.find(data["copy_of"])
         row = actions.create(
@@ -87,14 +280,14 @@ def _changed(wording: Wording, data: dict[str, Any]) -> Wording:
     return replace(wording, **{name: data[name] for name in ("system", "user", "form") if name in data})
 
 
-@extend_schema(methods=["GET"], responses=of.PromptSerializer)
-@extend_schema(methods=["PATCH"], request=of.ArchivedSerializer, responses=of.PromptSerializer)
+@extend_schema(methods=["GET"], responses=PromptSerializer)
+@extend_schema(methods=["PATCH"], request=ArchivedSerializer, responses=PromptSerializer)
 @api_view(["GET", "PATCH"])
 def prompt(request: Request, name: str) -> Response:
     """Return a prompt; PATCH archives or restores one of people's."""
     if request.method == "PATCH":
         found = access.prompt(name)
-        actions.archive(by=_user(request), prompt=found, **_given(of.ArchivedSerializer, request))
+        actions.archive(by=_user(request), prompt=found, **_given(ArchivedSerializer, request))
     rows = (*listing.own(), *listing.coming_with_concord())
     listed = next((one for one in rows if one.name == name), None)
     if listed is None:
@@ -102,8 +295,8 @@ def prompt(request: Request, name: str) -> Response:
     return Response(listed.as_json())
 
 
-@extend_schema(methods=["GET"], responses=of.VersionSerializer(many=True))
-@extend_schema(methods=["POST"], request=of.NewVersionSerializer, responses={201: of.VersionSerializer})
+@extend_schema(methods=["GET"], responses=VersionSerializer(many=True))
+@extend_schema(methods=["POST"], request=NewVersionSerializer, responses={201: VersionSerializer})
 @paged
 @api_view(["GET", "POST"])
 def versions(request: Request, name: str) -> Response:
@@ -122,7 +315,7 @@ def versions(request: Request, name: str) -> Response:
 
 
 def _added(request: Request, name: str) -> dict[str, Any]:
-    data = _given(of.NewVersionSerializer, request)
+    data = _given(NewVersionSerializer, request)
     base = access.version(name, data.get("made_from"))
     wording = _changed(base.wording, data)
     if not data["keep_examples"]:
@@ -142,7 +335,7 @@ def _own(version: Version) -> Prompt:
     return version.row.prompt
 
 
-@extend_schema(methods=["GET"], responses=of.VersionSerializer)
+@extend_schema(methods=["GET"], responses=VersionSerializer)
 @extend_schema(methods=["DELETE"], responses={204: None})
 @api_view(["GET", "DELETE"])
 def version(request: Request, name: str, number: int) -> Response:
@@ -159,11 +352,11 @@ def version(request: Request, name: str, number: int) -> Response:
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-@extend_schema(request=of.ExamplesSerializer, responses={201: of.VersionSerializer})
+@extend_schema(request=ExamplesSerializer, responses={201: VersionSerializer})
 @api_view(["POST"])
 def examples(request: Request, name: str) -> Response:
     """Pick worked examples for a version's text; what is picked is saved as the next version."""
-    data = _given(of.ExamplesSerializer, request)
+    data = _given(ExamplesSerializer, request)
     base = access.version(name, data.get("version"))
     try:
         told = Pick(
@@ -189,7 +382,7 @@ def examples(request: Request, name: str) -> Response:
         OpenApiParameter("a", str, required=True, description="name@number"),
         OpenApiParameter("b", str, required=True, description="name@number"),
     ],
-    responses=of.PromptDifferenceSerializer,
+    responses=PromptDifferenceSerializer,
 )
 @api_view(["GET"])
 def compared(request: Request) -> Response:
@@ -221,11 +414,11 @@ def exported(request: Request, name: str, form: str) -> HttpResponse:
     return file_of(access.version(name, int(number) if number else None), form)
 
 
-@extend_schema(request=of.FileSerializer, responses={201: of.ImportedSerializer})
+@extend_schema(request=FileSerializer, responses={201: ImportedSerializer})
 @api_view(["POST"])
 def imported(request: Request) -> Response:
     """Make a prompt of a file, or add the versions that it lacks; `problems` has a line for each."""
-    data = _given(of.FileSerializer, request)
+    data = _given(FileSerializer, request)
     try:
         made = actions.import_file(
             by=_user(request), content=data["text"].encode("utf-8", "replace"), name=data["name"]
@@ -236,11 +429,11 @@ def imported(request: Request) -> Response:
     return Response({"versions": told}, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(request=of.AskSerializer, responses=of.RequestSerializer(many=True))
+@extend_schema(request=AskSerializer, responses=RequestSerializer(many=True))
 @api_view(["POST"])
 def asked(request: Request) -> Response:
     """Return the exact request about an item, one for each part of the protocol; nothing is sent."""
-    data = _given(of.AskSerializer, request)
+    data = _given(AskSerializer, request)
     try:
         base = finding.find(data["prompt"])
         judge = Judge(

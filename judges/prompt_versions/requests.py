@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -15,17 +15,22 @@ from django.db import transaction
 from annotation.corpora import comparisons, splits
 from annotation.corpora.parts import of_dialogues
 from annotation.kinds import COMPARING, WITH_TURN
-from annotation.models import Campaign, Corpus, Item
+from annotation.models import Campaign, Continuation, Corpus
+from annotation.models.corpora import Item
 from annotation.text.item_keys import place_of
+from jobs import actions
 from jobs.endpoints.bodies import as_sent, request_body
 from jobs.endpoints.costs import cost
 from jobs.endpoints.forms import forms_for
 from jobs.endpoints.parameters import of_sample
-from jobs.models import Endpoint
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind
+from jobs.models import Endpoint, Job
 from jobs.prompt import about_tokens
+from jobs.queue.progress import Progress
 from judges.errors import JudgeError
 from judges.material.loading import load, with_compared
-from judges.prompt_versions import nearest, nearest_job
+from judges.prompt_versions import nearest, texts
 from judges.protocols import Asking, Wording
 from judges.protocols.budget import TooLong
 from judges.rating import needs, prices
@@ -33,6 +38,49 @@ from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
 from judges.rating.plans import WHOLE, Judge, RaterPlan
 from judges.rating.selection import Selection, continuations
+
+# Embedding what the nearest examples are found by: a job, so that no web process loads a model.
+
+KIND = "nearest"
+
+
+def start(*, by: User | None, item: Item, whole: bool, spec: Mapping[str, Any]) -> Job:
+    """Let the examples nearest to an item be found for a judge of this spec; return the job that does it.
+
+    One that failed is returned as it is: it is done again from the list of jobs.
+    """
+    digest = spec["wording"]
+    subject = f"{item.key}, for the examples of the text {digest[:12]}"[:300]
+    last = Job.objects.filter(kind=KIND, subject=subject).order_by("-pk").first()
+    if last is not None and last.state == Job.State.FAILED:
+        return last
+    params = {
+        "digest": digest,
+        "continuation": item.continuation_id,
+        "item": None if whole else item.pk,
+        "shows": spec.get("shows"),
+    }
+    return actions.start(kind=KIND, subject=subject, by=by, params=params)
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Embed what a text's examples and an item are about; the result is {texts: how many}."""
+    told = job.params
+    continuation = told["continuation"]
+    if not Continuation.objects.filter(pk=continuation).exists():
+        raise JobRefused("the continuation that it was to be asked about was deleted")
+    shows = {} if told["shows"] is None else {"shows": told["shows"]}
+    case = case_of(load({continuation})[continuation], told["item"], shows)
+    try:
+        found = nearest.embed(texts.of_digest(told["digest"]), case)
+    except JudgeError as error:
+        raise JobRefused(str(error)) from error
+    progress(found, found, "embedded")
+    return {"texts": found}
+
+
+JOB = JobKind(KIND, "Nearest examples", run)
+
 
 COUNTED = "four characters of ASCII to a token, one token for any other character"
 """How tokens are counted."""
@@ -105,7 +153,7 @@ def requests(
         transaction.set_rollback(True)
     if not any(one.unasked == LOOKED_FOR for one in found):
         return found
-    job = nearest_job.start(by=later, item=item, whole=plan.covers == WHOLE, spec=plan.rater.spec)
+    job = start(by=later, item=item, whole=plan.covers == WHOLE, spec=plan.rater.spec)
     why = f"the nearest examples were not found: {job.error}" if job.error else LOOKED_FOR
     return [replace(one, job=job.pk, unasked=why) if one.unasked == LOOKED_FOR else one for one in found]
 

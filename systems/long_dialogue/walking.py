@@ -8,15 +8,204 @@ reach for askers, that of the alphabet for types, and that of the questions' ids
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from annotation.records import Dialogue
-from annotation.scripts.records import Question, Source, Use
+from annotation.scripts.dates import when
+from annotation.scripts.records import Date, Question, Source, Use
+from annotation.scripts.sessions import Sessions
 from annotation.text.draws import one_of, u
-from systems.long_dialogue.asking_points import AskingPoints, Point
-from systems.long_dialogue.offers import ANSWERABLE, CLASSES, UNANSWERABLE, Class, Offers
+from annotation.text.folding import fold
+
+# What can be asked in each session: uses by class, source and type (`dialsim.md`, section 6, step 7).
+
+Class = Literal["answerable", "unanswerable"]
+ANSWERABLE: Class = "answerable"
+UNANSWERABLE: Class = "unanswerable"
+CLASSES: tuple[Class, ...] = (ANSWERABLE, UNANSWERABLE)
+
+Types = dict[str, list[Use]]
+
+
+class Offers:
+    """The uses of a question set, ready for any number of walks through its script.
+
+    Left out is a use whose past form names the date of its own session, and one of another type than
+    `types`, where these are named. Raises ValueError for a use of an unknown question or session.
+    """
+
+    def __init__(
+        self,
+        dialogue: Dialogue,
+        questions: Mapping[str, Question] | Iterable[Question],
+        uses: Iterable[Use],
+        types: Collection[str] = (),
+    ) -> None:
+        self.dialogue = dialogue
+        self.sessions = Sessions(dialogue)
+        self.questions = _by_id(questions)
+        self._same = {key: question.base or key for key, question in self.questions.items()}
+        self._offered: dict[tuple[str, Class, Source], Types] = {}
+        self._take(uses, frozenset(types))
+
+    def same(self, question: str) -> str:
+        """Return what counts as one question: a dated variant is the question that it varies.
+
+        Forms of a question about a fact are questions of their own: they are asked of other times.
+        """
+        return self._same[question]
+
+    def types(
+        self, session: str, wanted: Class, source: Source, point: int, asked: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return the types, sorted, of which there is a use that can be asked at a point."""
+        types = self._offered.get((session, wanted, source), {})
+        return tuple(
+            type for type in sorted(types) if any(True for _ in self._open(types[type], point, asked))
+        )
+
+    def uses(
+        self, session: str, wanted: Class, source: Source, type: str, point: int, asked: Collection[str]
+    ) -> tuple[Use, ...]:
+        """Return the uses of a type that can be asked at a point, in the order of their questions' ids.
+
+        These need nothing that is heard later, and their question is not among those `asked` (as `same`
+        tells them).
+        """
+        uses = self._offered[session, wanted, source][type]
+        return tuple(sorted(self._open(uses, point, asked), key=lambda use: (use.question, use.key)))
+
+    def _open(self, uses: list[Use], point: int, asked: Collection[str]) -> Iterator[Use]:
+        return (
+            use
+            for use in uses
+            if (use.since is None or use.since <= point) and self._same[use.question] not in asked
+        )
+
+    def _take(self, uses: Iterable[Use], types: frozenset[str]) -> None:
+        offered: dict[tuple[str, bool, Source], Types] = defaultdict(lambda: defaultdict(list))
+        dates = {session.id: session.date for session in self.sessions.script.sessions}
+        past = _PastForms(self.questions, self.dialogue, dates)
+        for use in uses:
+            if use.question not in self.questions or use.session not in dates:
+                raise ValueError(f"There is no question {use.question!r} or no session {use.session!r}.")
+            if (types and use.type not in types) or past.names(use, dates[use.session]):
+                continue
+            source = self.questions[use.question].source
+            offered[use.session, use.answerable, source][use.type].append(use)
+        self._offered = {
+            (session, ANSWERABLE if answerable else UNANSWERABLE, source): dict(types)
+            for (session, answerable, source), types in offered.items()
+        }
+
+
+class _PastForms:
+    """Which dates the past forms of questions name: those of their facts, or else what their text says."""
+
+    def __init__(
+        self, questions: Mapping[str, Question], dialogue: Dialogue, dates: Mapping[str, Date]
+    ) -> None:
+        said = {fact.id: dates[fact.session] for fact in dialogue.facts if fact.session in dates}
+        self._known: dict[str, frozenset[Date]] = {}
+        self._texts: dict[str, str] = {}
+        for key, question in questions.items():
+            if "past" not in question.forms:
+                continue
+            if question.facts and all(fact in said for fact in question.facts):
+                hops = zip(question.facts, question.forms, strict=False)
+                self._known[key] = frozenset(said[fact] for fact, form in hops if form == "past")
+            else:
+                self._texts[key] = fold(question.text)
+
+    def names(self, use: Use, date: Date) -> bool:
+        """Whether the past form of a use's question names a date."""
+        if (known := self._known.get(use.question)) is not None:
+            return date in known
+        text = self._texts.get(use.question)
+        return text is not None and fold(when(date)) in text
+
+
+def _by_id(questions: Mapping[str, Question] | Iterable[Question]) -> Mapping[str, Question]:
+    if isinstance(questions, Mapping):
+        return questions
+    return {question.id: question for question in questions}
+
+
+# When a question can be asked in a session, and who can ask it (`dialsim.md`, section 6, steps 1 to 4).
+
+Point = Literal["own_turn", "any_turn"]
+POINTS: tuple[Point, ...] = ("own_turn", "any_turn")
+
+ABSENT, SILENT, ALONE, NO_POINT = "absent", "silent", "alone", "no_point"
+REACH = 3
+"""How many turns before and after the main character's last turn an asker may have."""
+
+
+class AskingPoints:
+    """Where in its sessions the main character of a script can be asked, and by whom.
+
+    Only messages count, and of these only what the main character hears. Points are positions of the
+    dialogue's own turns, in their order.
+    """
+
+    def __init__(self, sessions: Sessions, point: Point = "own_turn") -> None:
+        self.sessions = sessions
+        self.point = point
+        self._collective = frozenset(sessions.script.collective)
+
+    def why_not(self, number: int) -> str:
+        """Return why nothing is asked in a session: `absent`, `silent`, `alone`, `no_point`, or ''."""
+        if number not in self.sessions.heard:
+            return ABSENT
+        speakers = set(map(self._speaker, self.messages(number)))
+        if self.sessions.main not in speakers:
+            return SILENT
+        if speakers == {self.sessions.main}:
+            return ALONE
+        return "" if self.points(number) else NO_POINT
+
+    def messages(self, number: int) -> tuple[int, ...]:
+        """Return the positions of a session's messages that the main character hears."""
+        turns = self.sessions.dialogue.turns
+        return tuple(place for place in self.sessions.heard_turns(number) if turns[place].act == "message")
+
+    def points(self, number: int) -> tuple[int, ...]:
+        """Return the positions of the turns right after which a question can be asked.
+
+        `own_turn`: the main character's own turns, without the first if there are several. `any_turn`: all
+        turns after its first one.
+        """
+        messages = self.messages(number)
+        own = tuple(place for place in messages if self._speaker(place) == self.sessions.main)
+        if self.point == "any_turn":
+            return tuple(place for place in messages if own and place > own[0])
+        return own[1:] or own
+
+    def askers(self, number: int, point: int) -> tuple[str, ...]:
+        """Return who can ask at a point, in the order of their first turn within reach.
+
+        These speak within three turns before or after the main character's last turn at or before the
+        point. The main character and collective names do not ask.
+        """
+        messages = self.messages(number)
+        last = max(
+            index
+            for index, place in enumerate(messages)
+            if place <= point and self._speaker(place) == self.sessions.main
+        )
+        near = messages[max(last - REACH, 0) : last + REACH + 1]
+        return self._people(list(map(self._speaker, near)))
+
+    def _people(self, speakers: Sequence[str]) -> tuple[str, ...]:
+        others = (who for who in speakers if who != self.sessions.main and who not in self._collective)
+        return tuple(dict.fromkeys(others))
+
+    def _speaker(self, place: int) -> str:
+        return self.sessions.dialogue.turns[place].speaker
+
 
 NO_ASKER, NO_USE = "no_asker", "no_use"
 

@@ -7,21 +7,88 @@ interruption, and the same replies lead to the same corpus.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation import records
-from annotation.models import Dialogue
+from annotation.models import Corpus, Dialogue
+from jobs.models import Run
 from systems.benchmarks.assembling import Cleaned, assembled, told
 from systems.benchmarks.choosing import Instance, choose
 from systems.benchmarks.cutting import HISTORY, LEAST
-from systems.making import material, stepping
+from systems.making import material
 from systems.making.material import Conversation, Key
-from systems.making.orders import CLEANING, METADATA, SUMMARY, Order
-from systems.models import Benchmark
-from systems.producing.actions import Read
-from systems.producing.needs import Came, Need, Place, Stuck, came
+from systems.making.orders import CLEANING, GENERATOR, METADATA, SUMMARY, Order
+from systems.models import BenchmarkRun
+from systems.models.benchmark import Benchmark
+from systems.producing.actions import Read, start_each
+from systems.producing.needs import Came, Need, Place, Stuck, came, named_alone
+from systems.producing.plans import Generation, Plan
+
+# One step of a benchmark: which productions it needs, what came of them, and the runs that make the rest.
+
+
+def plan_of(
+    benchmark: Benchmark, step: str, condition: Mapping[str, Any] | None = None, **settings: Any
+) -> Plan:
+    """Return who does a step, under the name of a writer that no other settings have."""
+    order = Order.of(benchmark.order)
+    assert benchmark.endpoint is not None
+    generation = Generation(
+        GENERATOR[step],
+        benchmark.endpoint,
+        {**order.settings(step), **settings},
+        order.parameters,
+        "unnamed",
+        condition or {},
+    )
+    return named_alone(generation.plan(), GENERATOR[step])
+
+
+def begin(
+    benchmark: Benchmark,
+    step: str,
+    needs: Sequence[Need],
+    material: Mapping[Place, Read],
+    corpora: Mapping[int, Corpus],
+) -> list[Run]:
+    """Start the runs of what is missing, one for each source corpus, and return them."""
+    started: list[Run] = []
+    for pk, corpus in corpora.items():
+        own = sorted((one for one in needs if one.corpus == pk), key=lambda one: one.place)
+        if not own:
+            continue
+        plans = {one.plan.digest: one.plan for one in own}
+        planned = [
+            (plan, [material[one.place] for one in own if one.plan.digest == key])
+            for key, plan in sorted(plans.items())
+        ]
+        places = json.dumps([one.place for one in own])
+        scope = {
+            "corpus": pk,
+            "step": step,
+            "benchmark": benchmark.pk,
+            "places": hashlib.sha256(places.encode()).hexdigest(),
+        }
+        run = start_each(by=benchmark.created_by, corpus=corpus, planned=planned, scope=scope)
+        started.append(run)
+    link(benchmark, step, {run.pk for run in started})
+    return started
+
+
+def link(benchmark: Benchmark, step: str, found: Collection[int]) -> None:
+    """Keep which runs a step is made by: those that were started for it, and others that do it already."""
+    made = [BenchmarkRun(benchmark=benchmark, step=step, run_id=pk) for pk in sorted(found)]
+    BenchmarkRun.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def text_digest(turns: Sequence[records.Turn]) -> str:
+    """Return what tells texts apart that are summed up: the first 12 digits of a hash of who says what."""
+    said = json.dumps([[turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +144,7 @@ class Making:
         if not chosen:
             return set()
         self.step = CLEANING
-        plan = stepping.plan_of(self.benchmark, CLEANING)
+        plan = plan_of(self.benchmark, CLEANING)
         needs = [Need(one.corpus, one.dialogue, plan) for one in chosen.values()]
         found = self._came(needs, {})
         if found is None:
@@ -97,7 +164,7 @@ class Making:
 
     def _describe(self, chosen: Mapping[Key, Conversation]) -> set[Key] | None:
         self.step = METADATA
-        plan = stepping.plan_of(self.benchmark, METADATA)
+        plan = plan_of(self.benchmark, METADATA)
         places = {(one.dialogue, plan.digest): one for one in chosen.values()}
         needs = [Need(one.corpus, one.dialogue, plan) for one in chosen.values()]
         found = self._came(needs, {})
@@ -119,8 +186,8 @@ class Making:
             conversation = chosen[one.source, one.conversation]
             row, record = self._records[conversation.dialogue]
             turns = self._turns(conversation.dialogue)[: one.start - HISTORY]
-            condition = {"text": stepping.text_digest(turns)}
-            plan = stepping.plan_of(self.benchmark, SUMMARY, condition, until=len(turns))
+            condition = {"text": text_digest(turns)}
+            plan = plan_of(self.benchmark, SUMMARY, condition, until=len(turns))
             need = Need(conversation.corpus, conversation.dialogue, plan)
             needs.append(need)
             wanted[need.place] = one
@@ -145,9 +212,9 @@ class Making:
                 known = self._read([need.dialogue for need in found.missing])
                 given = {need.place: known[need.dialogue] for need in found.missing}
             corpora = {pk: corpus for pk, (corpus, _) in self.corpora.items()}
-            stepping.begin(self.benchmark, self.step, found.missing, given, corpora)
+            begin(self.benchmark, self.step, found.missing, given, corpora)
             found = came(needs)  # what had nothing to be asked is done already
-        stepping.link(self.benchmark, self.step, found.running)
+        link(self.benchmark, self.step, found.running)
         return None if found.running else found
 
     def _without(self, failed: Mapping[Place, Conversation], found: Came) -> set[Key]:

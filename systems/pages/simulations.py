@@ -4,24 +4,181 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access as corpora
-from annotation.models import Corpus
+from annotation.models import Dialogue, QuestionSet, Use
+from annotation.models.corpora import Corpus
+from annotation.scripts.records import ORIGINAL
 from config.permissions import researcher_only
 from jobs.errors import JobError
+from jobs.models import Endpoint
+from jobs.pages.parameter_fields import WithParameters, given_parameters
+from jobs.runs import CAPS
+from judges.pages.cap_fields import cap_fields
 from judges.pages.runs import user_of
 from judges.pages.starting import sync_endpoints
+from judges.rating.settings import RunSettings, settings_of
 from systems import access
+from systems.generators import GENERATORS
+from systems.long_dialogue.baselines import BASELINES
+from systems.long_dialogue.settings import EMBEDDER, NAMES, SET
 from systems.models import Simulation
-from systems.pages.simulation_form import SimulationForm, asking_sets
+from systems.pages.forms import setting_field
+from systems.producing.actions import MOST_TRIALS
+from systems.producing.plans import LONGEST_NAME
 from systems.simulating import actions
 from systems.simulating.estimating import estimate
+from systems.simulating.orders import AGENT, SAMPLING, Order
 from systems.simulating.telling import TITLES, condition_told, counts, fakes, paused, steps_of
+
+# The form by which a simulation is asked for.
+
+MEMORY = ("memory", "retriever", "k")
+ASKING = ("names", "format")
+MORE = ("embedder", "order", "point", "per_session", "draws", "remember", "limit", "context")
+DRAWS = "draws"
+"""What the field of the setting `seed` is called: the parameters have a seed, too."""
+MODEL = "model"
+
+
+class SimulationForm(WithParameters):
+    """Who answers which questions, what is remembered, and how it is asked."""
+
+    question_set = forms.ModelChoiceField(QuestionSet.objects.none(), label="Question set", empty_label=None)
+    agent = forms.ChoiceField(
+        choices=[
+            (MODEL, "a model at an endpoint"),
+            *((one.key, f"baseline {one.key}: {one.title}") for one in BASELINES.values()),
+        ],
+        label="Who answers",
+        help_text="Baselines need no endpoint, hear nothing, and leave memory and retriever aside.",
+    )
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.filter(active=True),
+        required=False,
+        empty_label="Choose an endpoint",
+        help_text="Where the model is asked. What is heard goes there; before that you see what it takes.",
+    )
+    trials = forms.IntegerField(
+        initial=3,
+        min_value=1,
+        max_value=MOST_TRIALS,
+        help_text="How often it goes through each script. A trial asks every system the same questions.",
+    )
+    name = forms.CharField(
+        required=False,
+        max_length=LONGEST_NAME,
+        label="Name of the system",
+        help_text="Empty: the model. A name is that of one system for good.",
+    )
+
+    def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        settings = {one.name: one for one in GENERATORS[AGENT].settings if one.name != SET}
+        for name, one in settings.items():
+            self.fields[DRAWS if name == "seed" else name] = setting_field(one)
+        self.fields[DRAWS] = setting_field(settings["seed"])
+        self.fields[DRAWS].label = "Seed of what is asked when"
+        self.fields[NAMES] = forms.ChoiceField(
+            choices=name_choices(corpus), help_text=settings[NAMES].help, initial=ORIGINAL
+        )
+        self.fields[EMBEDDER] = forms.ModelChoiceField(
+            Endpoint.objects.filter(active=True),
+            required=False,
+            to_field_name="name",
+            empty_label="Concord's own model",
+            help_text="Whose vectors the retriever embedding compares.",
+        )
+        self.fields.update(cap_fields())
+        for name, value in SAMPLING.items():
+            self.fields[name].initial = value
+        chosen = self.fields["question_set"]
+        assert isinstance(chosen, forms.ModelChoiceField)
+        chosen.queryset = asking_sets(corpus)
+
+    def clean(self) -> dict[str, Any]:
+        """Require an endpoint where a model answers."""
+        data = super().clean() or {}
+        if data.get("agent") == MODEL and not data.get("endpoint") and "endpoint" not in self.errors:
+            self.add_error("endpoint", "Choose the endpoint whose model answers.")
+        return data
+
+    def memory_fields(self) -> list[forms.BoundField]:
+        """Return the fields of what is remembered."""
+        return [self[name] for name in MEMORY]
+
+    def asking_fields(self) -> list[forms.BoundField]:
+        """Return the fields of how it is asked."""
+        return [self[name] for name in ASKING]
+
+    def more_fields(self) -> list[forms.BoundField]:
+        """Return the fields that most simulations leave as they are."""
+        return [self[name] for name in MORE]
+
+    def more_told(self) -> bool:
+        """Whether one of these is wrong, or another than usual."""
+        told = [field for field in self.more_fields() if self.is_bound and field.value() not in usual(field)]
+        return bool(told) or any(field.errors for field in self.more_fields())
+
+    def parameters_told(self) -> bool:
+        """Whether a parameter is wrong, or another than the paper's."""
+        told = (field for field in self.parameters() if field.errors or self.is_bound)
+        return any(field.errors or field.value() not in usual(field) for field in told)
+
+    def caps(self) -> list[forms.BoundField]:
+        """Return the fields of what a run may take."""
+        return [self[name] for name in CAPS]
+
+    def caps_told(self) -> bool:
+        """Whether a cap is given or wrong."""
+        return any(field.errors or field.value() for field in self.caps())
+
+    def asked(self) -> Endpoint | None:
+        """Return the endpoint, None where a baseline answers."""
+        return self.cleaned_data["endpoint"] if self.cleaned_data["agent"] == MODEL else None
+
+    def run_settings(self) -> RunSettings:
+        """Return what each run may take."""
+        return settings_of(self.cleaned_data)
+
+    def order(self) -> Order:
+        """Return what was asked for."""
+        data = self.cleaned_data
+        named = {name: data.get(name) for name in (*MEMORY, *ASKING, *MORE)}
+        given = {name: value for name, value in named.items() if value not in (None, "")}
+        if DRAWS in given:
+            given["seed"] = given.pop(DRAWS)
+        if EMBEDDER in given:
+            given[EMBEDDER] = given[EMBEDDER].name
+        baseline = "" if data["agent"] == MODEL else data["agent"]
+        return Order(baseline, given, data["trials"], given_parameters(self), data["name"])
+
+
+def asking_sets(corpus: Corpus) -> QuerySet[QuestionSet]:
+    """Return the question sets of a corpus that ask anything."""
+    return corpus.question_sets.filter(Exists(Use.objects.filter(set=OuterRef("pk"))))
+
+
+def usual(field: forms.BoundField) -> tuple[Any, ...]:
+    """Return the values that say nothing: none, and the usual one, also as it comes back from a form."""
+    return (None, "", False, field.initial, str(field.initial))
+
+
+def name_choices(corpus: Corpus) -> list[tuple[str, str]]:
+    """Return the names that every script of a corpus has, the original ones first."""
+    rows = Dialogue.objects.filter(corpus=corpus, script__isnull=False)
+    names = rows.values_list("script__names", flat=True)
+    kinds = [{told["kind"] for told in maps or ()} for maps in names]
+    shared = set.intersection(*kinds) if kinds else set()
+    return [(ORIGINAL, ORIGINAL), *((kind, kind) for kind in sorted(shared))]
+
 
 ROOM = {"active_room": "corpora"}
 

@@ -6,23 +6,183 @@ locked: a step that was answered has its successor, or what was written is there
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import connection
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
+from annotation import records
+from annotation.corpora import continuing
+from annotation.importing.script_records import make_records
+from annotation.models import Continuation, Record, System
+from annotation.models.corpora import Dialogue
+from annotation.scripts.records import FACT
+from annotation.text.folding import fold
 from jobs import runs
+from jobs.fake_models import EMBEDDING_MODEL
 from jobs.models import Call, Run
 from jobs.prompt import Unparseable
-from systems.generators import GENERATORS, Done, Failed, Generator, Reply
-from systems.models import Production, ProductionCall
+from systems.generators import GENERATORS, Failed, Generator, MadeRecord, Reply
+from systems.generators.base import Done
+from systems.long_dialogue.settings import EMBEDDER
+from systems.models import ProductionCall
+from systems.models.production import Production
+from systems.producing import embedders, wordings
 from systems.producing.bound import bound
-from systems.producing.plans import settings_of
-from systems.producing.writing import finish
+from systems.producing.plans import continuation_id, settings_of
+
+# What came of a production becomes visible at once: its continuation with turns and items, its text, or its
+# records.
+
+# What a generator of records drafts: facts and questions of a dialogue, each once, to be reviewed.
+
+SAID = ("head", "relation", "tail", "session")
+"""What makes two facts the same one, whoever drew them."""
+DRAFT = "draft"
+
+
+def write(production: Production, made: Sequence[MadeRecord]) -> dict[str, Any]:
+    """Write drafts in the current transaction, with their items; return the production's result.
+
+    What the dialogue has already is not drafted again, and what is no longer an open draft is not superseded:
+    the result says how many were `made`, their `keys`, and how many `there` or `decided`.
+    """
+    dialogue = Dialogue.objects.select_for_update().select_related("corpus").get(pk=production.dialogue_id)
+    held = {(row.kind, row.key): row for row in Record.objects.filter(dialogue=dialogue)}
+    known = {_identity(row.kind, row.content) for row in held.values() if row.superseded_by_id is None}
+    taken, new, old = set(held), [], []
+    counts = {"there": 0, "decided": 0}
+    for draft in made:
+        before = held.get((draft.kind, draft.supersedes)) if draft.supersedes else None
+        if draft.supersedes and (before is None or before.superseded_by_id or before.status != DRAFT):
+            counts["decided"] += 1
+        elif (identity := _identity(draft.kind, draft.content)) in known:
+            counts["there"] += 1
+        else:
+            known.add(identity)
+            key = _free(draft.kind, draft.key, taken)
+            new.append((dialogue.pk, draft.kind, key, dict(draft.content), DRAFT, None))
+            old.append(before)
+    ids = make_records(
+        corpus=dialogue.corpus, rows=new, provenance={"by": "production", "production": production.pk}
+    )
+    _supersede(old, ids)
+    return {"made": len(new), "keys": [row[2] for row in new], **counts}
+
+
+def _supersede(old: Sequence[Record | None], ids: Sequence[int]) -> None:
+    changed = []
+    for row, pk in zip(old, ids, strict=True):
+        if row is not None:
+            row.superseded_by_id = pk
+            changed.append(row)
+    Record.objects.bulk_update(changed, ["superseded_by"], batch_size=500)
+
+
+def _identity(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what two records have in common that say the same."""
+    if kind == FACT:
+        return (kind, *(fold(str(content[name])) for name in SAID))
+    return (kind, *(f"{name}: {content[name]}" for name in sorted(content)))
+
+
+def _free(kind: str, key: str, taken: set[tuple[str, str]]) -> str:
+    """Return a key, with a number behind it where it is taken, and take it."""
+    number, free = 1, key
+    while (kind, free) in taken:
+        number += 1
+        free = f"{key}.{number}"
+    taken.add((kind, free))
+    return free
+
+
+LONGEST_KEY = 300
+
+
+def finish(production: Production, done: Done) -> None:
+    """Write what came of a production, in the current transaction, and mark it done; the caller saves it."""
+    system = production.writer.system
+    if GENERATORS[production.generator].produces == "record":
+        production.result = write(production, done.records)
+    elif system is None:
+        production.result = _storable(done.text)
+        if production.generator == wordings.GENERATOR:
+            wordings.take_one(production, production.run.created_by)
+    else:
+        production.continuation = continuing.add(
+            dialogue=production.dialogue, system=system, made=_record(production, system, done)
+        )
+        if done.people:
+            _keep_people(production.dialogue, done.people)
+    production.status, production.error, production.finished_at = Production.Status.DONE, "", timezone.now()
+    production.flags = list(dict.fromkeys([*production.flags, *map(_line, done.flags)]))
+    production.memory = {}
+
+
+def _record(production: Production, system: System, done: Done) -> records.Continuation:
+    static = any(turn.at is not None for turn in done.turns)
+    return records.Continuation(
+        id=continuation_id(system.name, production.condition_hash, production.trial),
+        system=system.name,
+        turns=tuple(map(_clean, done.turns)),
+        mode="static" if static else "rollout",
+        trial=production.trial,
+        condition=production.condition | _embedded_by(production.condition),
+    )
+
+
+def _embedded_by(condition: Mapping[str, Any]) -> dict[str, str]:
+    """Return the model of the endpoint whose vectors were looked up, as a condition names it."""
+    model = embedders.model_of(str(condition.get(EMBEDDER, "")))
+    return {EMBEDDING_MODEL: model} if model else {}
+
+
+def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:
+    """Keep people's own turns at some points as a static continuation, once for all who wrote there."""
+    Dialogue.objects.select_for_update().get(pk=dialogue.pk)
+    told = json.dumps([[turn.at, turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
+    key = f"{records.HUMAN}-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}-0"
+    if Continuation.objects.filter(dialogue=dialogue, key=key).exists():
+        return
+    system, _ = System.objects.get_or_create(corpus_id=dialogue.corpus_id, name=records.HUMAN)
+    made = records.Continuation(id=key, system=records.HUMAN, turns=tuple(turns), mode="static")
+    continuing.add(dialogue=dialogue, system=system, made=made)
+
+
+def _clean(turn: records.Turn) -> records.Turn:
+    speaker = _storable(turn.speaker)[:LONGEST_KEY]
+    return records.Turn(
+        speaker=speaker,
+        text=_storable(turn.text),
+        at=turn.at,
+        given=turn.given,
+        act=turn.act,
+        addressees=tuple(_storable(one) for one in turn.addressees),
+        audience=turn.audience,
+        session=turn.session,
+        extra=turn.extra,
+    )
+
+
+def _line(flag: str) -> str:
+    return str(_storable(flag))[:300]
+
+
+def _storable(value: Any) -> Any:
+    """Return text, or plain JSON with its texts, that PostgreSQL can hold: no NUL, no lone surrogates."""
+    if isinstance(value, str):
+        return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+    if isinstance(value, list | tuple):
+        return [_storable(one) for one in value]
+    if isinstance(value, dict):
+        return {_storable(key): _storable(one) for key, one in value.items()}
+    return value
+
 
 SHARED, ALONE = 0, 1
 """Parts of a production whose first request is shared: the shared one, and one of its own after that."""

@@ -7,10 +7,9 @@ from django.http import QueryDict
 
 from annotation.errors import SchemeRefused
 from annotation.pages.scheme_draft import Draft
+from annotation.pages.scheme_editor import apply, posted
 from annotation.pages.scheme_mapping import draft_of, mapping_of
 from annotation.pages.scheme_naming import key_from, shortcut_from
-from annotation.pages.scheme_posted import posted
-from annotation.pages.scheme_verbs import apply
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.files import definition_from

@@ -14,8 +14,8 @@ from django.core.management import call_command
 from django.urls import Resolver404, resolve
 from playwright.sync_api import Page
 
-from demo.fake_model import error_files
-from demo.fake_model.server import LocalServer
+from demo.fake_model import running
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from tests.browser.barriers import Sound
 from tests.browser.working import aside
@@ -31,7 +31,7 @@ OUTSIDE = ("/api/", "/static/")
 @pytest.fixture
 def demo(transactional_db: None) -> None:
     """The demo's corpora, campaigns, runs and reports."""
-    model = FakeModel(error_files.load("ordinary"))
+    model = FakeModel(running.load("ordinary"))
     with LocalServer(lambda method, path, body, _: model.respond(method, path, body)) as server:
         aside(lambda: call_command("load_demo", stdout=StringIO(), fake_model=server.url)).join()
     assert User.objects.filter(username="researcher").exists()

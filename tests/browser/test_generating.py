@@ -16,9 +16,8 @@ from playwright.sync_api import expect
 from annotation.models import Continuation, Corpus
 from calibration.studies import actions as studies
 from demo import chain, continued, judging
-from demo.fake_model.error_files import load
 from demo.fake_model.responses import Response
-from demo.fake_model.server import LocalServer
+from demo.fake_model.running import LocalServer, load
 from demo.fake_model.serving import FakeModel
 from jobs.models import Run
 from tests import factories

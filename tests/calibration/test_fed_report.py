@@ -15,7 +15,7 @@ from scipy import stats
 
 from annotation.importing import import_path
 from annotation.models import Corpus
-from calibration.reports import caveats, charts, lede, pairs
+from calibration.reports import caveats, charts, lede, view
 from calibration.reports.figures import QuestionFigures, figures
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
@@ -94,7 +94,7 @@ def test_overall_meets_gpt4_by_rank_correlation_of_the_means(
 def test_unidentified_people_have_no_pairwise_statistic(report: dict[str, Any]) -> None:
     for question in figures(report):
         assert not [e for e in question.data.pairs if any(r.startswith("slot") for r in e.raters)]
-    assert pairs.matrices(report) == []
+    assert view.matrices(report) == []
     assert any("unidentified" in sentence for sentence in caveats.caveats(report))
 
 

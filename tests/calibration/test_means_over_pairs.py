@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from calibration.reports import means
+from calibration.reports import view
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.wording import number
@@ -52,7 +52,7 @@ def test_its_rows_are_people_the_judge_and_the_gap() -> None:
             study=studies.automatic(corpus=_crowd(people=4, judge=True).corpus), part="all", by=None
         )
     )
-    (table,) = means.means(result)
+    (table,) = view.means(result)
     assert [row.who for row in table.rows] == ["4 people", "gpt with people", "gap of gpt"]
     assert [row.first for row in table.rows] == [True, False, False]
     assert [text for _, text in table.columns][:2] == ["κ, one table", "κ, mean over pairs"]
@@ -65,4 +65,4 @@ def test_two_people_alone_have_one_pair_and_no_mean_to_show(people: int) -> None
             study=studies.automatic(corpus=_crowd(people=people, judge=False).corpus), part="all", by=None
         )
     )
-    assert bool(means.means(result)) is (people == 3)
+    assert bool(view.means(result)) is (people == 3)

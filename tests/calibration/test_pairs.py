@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from annotation.text.numbers import number
 from calibration.models import Report
-from calibration.reports.pairs import Matrix, pairs
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
+from calibration.reports.view import Matrix, pairs
 from calibration.studies import actions as studies
 from tests.calibration.world import world
 

@@ -17,7 +17,7 @@ from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Corpus, Dialogue, Item, Rater
 from annotation.scheme_versions import store as scheme_store
 from calibration import kept
-from calibration.profiles import causes, distribution, job, phrases, summary, tables
+from calibration.profiles import causes, distribution, job, summary, tables
 from calibration.reports import latex
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
@@ -217,8 +217,8 @@ def test_a_corpus_without_metrics_says_what_to_do(client: Client) -> None:
 def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
     keys = ("cs", "ap", "sc_gini", "lnr", "m_sns_avg")
     causes = {name: cause for key in keys for name, cause in METRICS[key].causes.items()}
-    names = phrases.Names({"A": "Ana", "B": "نور"}, {"a1": "pick a date", "a2": "choose a venue"})
-    told = phrases.phrases(
+    names = causes.Names({"A": "Ana", "B": "نور"}, {"a1": "pick a date", "a2": "choose a venue"})
+    told = causes.phrases(
         {
             "jumps": [["a1", "a2"]],
             "item": "a1",
@@ -237,7 +237,7 @@ def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
         "longest edge between turns 4 and 6",
         "shifts True",
     )
-    assert phrases.turns({"longest_edge": [3, 5], "nearest": 0, "item": "a1"}, causes) == (1, 4, 6)
+    assert causes.turns({"longest_edge": [3, 5], "nearest": 0, "item": "a1"}, causes) == (1, 4, 6)
 
 
 def test_a_continuation_shows_one_metric_where_one_is_chosen(client: Client) -> None:

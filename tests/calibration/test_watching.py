@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.work import actions as labelling
 from calibration.watching import watch as watching
-from calibration.watching.activity import Act, in_a_row
+from calibration.watching.watch import Act, in_a_row
 from tests import factories
 from tests.checks import world
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from config.web.bodies import Gone
-from config.web.downloads import until_gone
-from config.web.front import Front
+from config.web.front import Front, until_gone
 
 
 def answering(environ: dict[str, Any], start: Any) -> list[bytes]:

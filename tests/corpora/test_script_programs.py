@@ -14,8 +14,7 @@ from django.urls import reverse
 
 from annotation.errors import ScriptRefused
 from annotation.models import Dialogue, SessionVersion
-from annotation.script_editing.name_maps import make_names, maps_of, save_names
-from annotation.script_editing.records import record_of
+from annotation.script_editing.name_maps import make_names, maps_of, record_of, save_names
 from annotation.scripts.names import renamed
 from config.models import Event
 from tests import factories

@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.importing import batches, engine, uploads
+from annotation.importing import engine, reading, uploads
 from annotation.importing import job as importing
 from annotation.models import Corpus, Dialogue, Import, Upload
 from jobs import actions
@@ -102,7 +102,7 @@ def test_a_programming_error_fails_the_job_which_says_so_and_can_be_done_again(
 
 
 def test_progress_is_seen_while_the_import_is_not_committed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(reading, "MAX_ENTRIES", 1)
     monkeypatch.setattr(progress, "EVERY", 0)
     received(line("a"), line("b"))
     seen: list[tuple[str, bool]] = []
@@ -164,7 +164,7 @@ def test_an_import_is_cancelled_and_done_again_by_who_sent_it(client: Client) ->
 
 
 def test_a_running_import_that_is_cancelled_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(reading, "MAX_ENTRIES", 1)
     monkeypatch.setattr(progress, "EVERY", 0)
     upload = received(line("a"), line("b"))
     original = engine.stage

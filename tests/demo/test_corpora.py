@@ -10,7 +10,7 @@ import pytest
 
 from annotation.formats import Source, jsonl
 from demo import build, truth
-from demo.script import parse
+from demo.build import parse
 
 Dialogue = dict
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from demo.fake_model import error_files
+from demo.fake_model import running
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.problems import ErrorFileProblem
 
 
 def test_the_built_in_error_models_are_read_and_say_what_they_are() -> None:
-    for name in error_files.built_in():
-        assert isinstance(error_files.load(name), ErrorModel)
-        assert json.loads((error_files.FOLDER / f"{name}.json").read_text())["about"]
-    assert error_files.load("perfect") == ErrorModel()
+    for name in running.built_in():
+        assert isinstance(running.load(name), ErrorModel)
+        assert json.loads((running.FOLDER / f"{name}.json").read_text())["about"]
+    assert running.load("perfect") == ErrorModel()
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,6 @@ def test_the_built_in_error_models_are_read_and_say_what_they_are() -> None:
 )
 def test_a_wrong_error_model_is_refused_with_the_key(data: Any, problem: str) -> None:
     with pytest.raises(ErrorFileProblem) as refusal:
-        error_files.parse(data)
+        running.parse(data)
     assert problem in str(refusal.value)
     assert "\n" not in str(refusal.value)

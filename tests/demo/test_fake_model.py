@@ -10,14 +10,12 @@ from dataclasses import replace
 import pytest
 
 from demo.fake_model import truth
-from demo.fake_model.completions import logprobs
 from demo.fake_model.draws import pick, u
-from demo.fake_model.embeddings import embed
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, request
 from demo.fake_model.roles import ROLES, recognise
-from demo.fake_model.serving import FakeModel
+from demo.fake_model.serving import FakeModel, embed, logprobs
 from jobs.endpoints.probing import QUESTION
 from jobs.prompt import Prompt
 from judges.protocols import Asking

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from demo.fake_model import error_files
-from demo.fake_model.server import LocalServer
+from demo.fake_model import running
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.fake_models import HEADER
 from tests.demo.asking import asked, rating
@@ -28,7 +28,7 @@ BODY = asked(rating("It is so. {quality 4}"))
 
 
 def fake(*misbehaviours: dict[str, Any], seed: int = 0) -> FakeModel:
-    return FakeModel(error_files.parse({"misbehaviours": list(misbehaviours)}), seed=seed)
+    return FakeModel(running.parse({"misbehaviours": list(misbehaviours)}), seed=seed)
 
 
 def answered(model: FakeModel, body: dict[str, Any] = BODY) -> tuple[int, dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from demo.fake_model import error_files, truth
+from demo.fake_model import running, truth
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.problems import ErrorFileProblem
 from demo.fake_model.reading import request
@@ -28,7 +28,7 @@ RATES = {
 
 def writer(**keys: Any) -> ErrorModel:
     """The error model of a writer."""
-    return error_files.parse({"roles": {"continuation_writer": keys}})
+    return running.parse({"roles": {"continuation_writer": keys}})
 
 
 @pytest.mark.parametrize("schema", [True, False], ids=["by schema", "by the text alone"])
@@ -133,12 +133,12 @@ def test_wrong_keys_of_a_writer_are_refused(keys: dict[str, Any], problem: str) 
 
 def test_a_role_has_no_keys_of_another() -> None:
     with pytest.raises(ErrorFileProblem, match=r"roles.turn_judge.rates: no such key"):
-        error_files.parse({"roles": {"turn_judge": {"rates": {}}}})
+        running.parse({"roles": {"turn_judge": {"rates": {}}}})
 
 
 def test_a_phrase_that_changes_errors_leaves_a_role_s_own_keys() -> None:
     phrase = {"text": "You continue a conversation", "noise": 0.1}
-    model = error_files.parse({"roles": {"continuation_writer": {"rates": RATES}}, "phrases": [phrase]})
+    model = running.parse({"roles": {"continuation_writer": {"rates": RATES}}, "phrases": [phrase]})
     found = model.errors("continuation_writer", "You continue a conversation between people.")
     assert found.own["rates"] == rates_of(RATES, "rates")
     assert found.noise == {"*": 0.1}

@@ -20,8 +20,8 @@ from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
 from demo import accounts, continued, group_chats, judging, loading, scenarios, study, truth
-from demo.fake_model import error_files
-from demo.fake_model.server import LocalServer
+from demo.fake_model import running
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from demo.fake_model.truth import number as truth_of
 from jobs.models import Call, Endpoint, Run
@@ -39,7 +39,7 @@ def load(**options: str) -> str:
 @pytest.fixture(scope="module")
 def first_load(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> Iterator[str]:
     """What loading into an empty place printed. It is committed: the worker has its own connection."""
-    model = FakeModel(error_files.load("ordinary"))
+    model = FakeModel(running.load("ordinary"))
     with (
         django_db_blocker.unblock(),
         LocalServer(lambda method, path, body, _: model.respond(method, path, body)) as server,

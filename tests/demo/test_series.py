@@ -12,8 +12,7 @@ from annotation.formats import Source, jsonl
 from annotation.records import Dialogue
 from annotation.scripts.making import make
 from annotation.scripts.map_checks import problems
-from annotation.scripts.name_maps import gender_of
-from annotation.scripts.names import inverse, mapped, names_of, renamed
+from annotation.scripts.names import gender_of, inverse, mapped, names_of, renamed
 from annotation.scripts.records import ANONYMISED, SWAPPED, Fact, NameMap
 from annotation.scripts.relations import DEFAULT
 from annotation.scripts.sessions import Sessions

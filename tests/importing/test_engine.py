@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.formats import source as sources
-from annotation.importing import ImportResult, batches
+from annotation.importing import ImportResult, reading
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Turn
 from tests.importing.helpers import TURNS, census, continuation, imported, label, line, refusal, written
 
@@ -127,7 +127,7 @@ def test_a_label_of_a_given_turn_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_id_is_found_twice_across_batches_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(reading, "MAX_ENTRIES", 2)
     problem = refusal(written(tmp_path, *[line(f"d{number % 5}") for number in range(6)]))
     assert (problem.line, problem.reason) == (6, "the dialogue 'd0' is there twice, first on line 1")
 
@@ -214,7 +214,7 @@ def test_the_planner_knows_what_a_large_import_brought(tmp_path: Path) -> None:
 
 
 def test_progress_ends_at_the_end_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(reading, "MAX_ENTRIES", 1)
     path = written(tmp_path, line("a"), line("b"))
     seen: list[tuple[int, int, int]] = []
 

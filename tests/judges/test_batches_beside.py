@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs.batches import making, provider, working
+from jobs.batches import provider, steps, working
 from jobs.models import Run
 from jobs.queue import timing
 from judges.rating.plans import Judge
@@ -48,7 +48,7 @@ def test_calls_that_are_asked_at_once_go_on_while_a_file_is_transferred(
 
 
 def test_no_file_is_larger_than_providers_take(fake: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "MOST_BYTES", 1)
+    monkeypatch.setattr(steps, "MOST_BYTES", 1)
     run = batched(fake, dialogues=1, batch_most=50)
     work()
     run.refresh_from_db()
@@ -59,7 +59,7 @@ def test_between_parts_of_a_large_file_they_have_a_turn(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(working, "TURN", 0.0)
-    monkeypatch.setattr(making, "STEP", 2)
+    monkeypatch.setattr(steps, "STEP", 2)
     run = batched(fake, dialogues=1, batch_most=50)
     begin(small_corpus(), Judge("cpdscore_simple", endpoint=endpoint_of(fake, name="other")))
     turns: list[int] = []

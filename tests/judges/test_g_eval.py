@@ -16,7 +16,7 @@ from annotation.models import Label
 from annotation.scheme_versions import store
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from calibration.reading.counterparts import counterpart
+from calibration.reading.subjects import counterpart
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.reading import request
 from demo.fake_model.roles import recognise

@@ -9,9 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from jobs.endpoints.client import Shut, meaning
+from jobs.endpoints.client import Shut, kind_of, meaning, refused_parameter
 from jobs.endpoints.parameters import PARAMETERS, checked, named, of_sample
-from jobs.endpoints.refusals import kind_of, refused_parameter
 from jobs.errors import JobError
 from jobs.models import Call, Run
 from judges.rating.plans import Judge

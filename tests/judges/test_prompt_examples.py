@@ -21,7 +21,7 @@ from jobs.models import Job
 from judges.errors import JudgeError
 from judges.material.embedding_store import DatabaseStore
 from judges.metrics.kit.embedding import text_hash
-from judges.prompt_versions import actions, finding, nearest, nearest_job, picking, requests
+from judges.prompt_versions import actions, finding, nearest, picking, requests
 from judges.prompt_versions.picking import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.cocoeval_behaviours import KEYS
@@ -307,7 +307,7 @@ def test_a_page_waits_for_a_job_that_embeds_what_the_nearest_are_found_by(
     job = Job.objects.get()
     assert (waits.body, waits.job, "being looked for" in waits.unasked) == (None, job.pk, True)
     assert requests.requests(Judge(prompt="near@2"), asked, later=rea)[0].job == job.pk
-    assert nearest_job.run(job, lambda *_: None)["texts"] > 1
+    assert requests.run(job, lambda *_: None)["texts"] > 1
     [shown] = requests.requests(Judge(prompt="near@2"), asked, later=rea)
     assert shown.body is not None
     assert "Example 1:" in shown.body["messages"][0]["content"]

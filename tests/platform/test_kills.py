@@ -17,11 +17,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from config.embedded import folders, leftovers
+from config.embedded import folders
+from config.embedded import server as leftovers
 from config.embedded.account import Account
 from config.embedded.layout import Layout, layout
-from config.embedded.leftovers import stop_leftovers
 from config.embedded.logs import open_log, rotate
+from config.embedded.server import stop_leftovers
 from tests.platform.running import (
     MANAGE,
     NOBODY,

@@ -13,7 +13,7 @@ import pytest
 
 from config.setup import formatter, lock, packages, system
 from config.setup.common import ELSEWHERE, FORBIDDEN, VENV, SetupError, keep_bytecode
-from config.setup.progress import Progress
+from config.setup.packages import Progress
 from tests.platform.running import PROJECT
 
 

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from annotation.people import accounts, tokens
-from config.web import bodies, calling, downloads, limits, protocol
+from config.web import bodies, front, limits, protocol
 from config.web.bodies import Refused
 from tests.platform.running import wait_until
 from tests.platform.web import ask, everything, send, serving
@@ -167,7 +167,7 @@ def test_a_refusal_is_json_for_programs_and_a_page_for_people(monkeypatch):
 
 
 def test_requests_that_take_long_give_their_place_to_others(monkeypatch):
-    monkeypatch.setattr(calling, "LONG_SECONDS", 0.1)
+    monkeypatch.setattr(front, "LONG_SECONDS", 0.1)
     go = threading.Event()
 
     def application(environ, start_response):
@@ -243,7 +243,7 @@ def test_slow_readers_hold_no_thread():
         readers += [held.enter_context(read_slowly(port, "/export.csv")) for _ in range(120)]
         assert all(reader.recv(12).startswith(b"HTTP/1.1 200") for reader in readers), "each is served"
         running = [thread for thread in threading.enumerate() if thread.name.startswith("request")]
-        assert len(running) <= 1 + calling.MOST_LONG
+        assert len(running) <= 1 + front.MOST_LONG
         for _ in range(20):
             began = time.monotonic()
             assert ask(port, "/sign-in/").endswith(b"\r\n\r\nok")
@@ -267,11 +267,11 @@ def test_one_client_cannot_take_all_downloads_and_is_told_when_to_come_back(monk
 
 
 def test_all_downloads_together_have_a_limit(monkeypatch):
-    monkeypatch.setattr(downloads, "OF_ONE_CLIENT", 1)
+    monkeypatch.setattr(front, "OF_ONE_CLIENT", 1)
     monkeypatch.setattr(protocol, "MOST_DOWNLOADS", 1)
     with serving(large) as port, read_slowly(port, "/export.csv") as reader:
         assert reader.recv(12).startswith(b"HTTP/1.1 200")
-        monkeypatch.setattr(downloads, "OF_ONE_CLIENT", 0.5)
+        monkeypatch.setattr(front, "OF_ONE_CLIENT", 0.5)
         assert ask(port, "/export.csv").startswith(b"HTTP/1.1 503")
         assert ask(port, "/sign-in/").endswith(b"\r\n\r\nok")
 
@@ -284,15 +284,15 @@ def test_behind_the_proxy_a_client_is_who_asked_the_proxy(settings):
 
 
 def test_a_reader_that_takes_next_to_nothing_is_cut_off(monkeypatch):
-    monkeypatch.setattr(downloads, "GRACE_SECONDS", 0.2)
-    monkeypatch.setattr(downloads, "SLOWEST_RATE", 2**30)
+    monkeypatch.setattr(front, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(front, "SLOWEST_RATE", 2**30)
     with serving(large) as port, read_slowly(port, "/export.csv") as reader:
         time.sleep(0.5)
         assert everything(reader).count(b"x") < LARGE
 
 
 def test_exports_that_are_being_written_leave_room_for_pages(monkeypatch):
-    monkeypatch.setattr(calling, "LONG_SECONDS", 0.05)
+    monkeypatch.setattr(front, "LONG_SECONDS", 0.05)
     go = threading.Event()
 
     def application(environ, start_response):
@@ -310,7 +310,7 @@ def test_exports_that_are_being_written_leave_room_for_pages(monkeypatch):
 
 
 def test_readiness_waits_in_the_line_of_pages_and_liveness_does_not(monkeypatch):
-    monkeypatch.setattr(calling, "MOST_LONG", 0)
+    monkeypatch.setattr(front, "MOST_LONG", 0)
     go = threading.Event()
 
     def application(environ, start_response):

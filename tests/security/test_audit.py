@@ -54,7 +54,7 @@ TRACED = {
     "jobs.runs.log": "writes the entry",
     "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
     "judges.drafts.actions.run_on": "whoever opens it runs a draft or a search, and logs that",
-    "judges.prompt_versions.nearest_job.start": "the job that it starts is logged where jobs are started",
+    "judges.prompt_versions.requests.start": "the job that it starts is logged where jobs are started",
     **audit_checks.TRACED,
     **audit_scripts.TRACED,
 }

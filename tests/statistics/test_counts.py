@@ -10,8 +10,7 @@ import pytest
 
 from calibration.statistics import Plan
 from calibration.statistics.comparison import corrected
-from calibration.statistics.counts import Column, Counted, MixedLengths, Rated, table
-from calibration.statistics.distance import distances
+from calibration.statistics.counts import Column, Counted, MixedLengths, Rated, distances, table
 from calibration.statistics.marks import columns_of, counts_of, rated_of
 from calibration.statistics.strata import Design, swaps
 from tests.statistics.counted import HUMAN, MODEL, PLAN, counted, one_row, only, paired

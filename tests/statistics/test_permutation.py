@@ -11,8 +11,7 @@ from calibration.statistics.core.features import Draw
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.permutation import Orders, extreme, permuted
-from calibration.statistics.ranks import concordance, kendall_by_item
-from calibration.statistics.unit_pairs import kendall_by_unit, pays
+from calibration.statistics.ranks import concordance, kendall_by_item, kendall_by_unit, pays
 from calibration.statistics.weighted import correlated
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}

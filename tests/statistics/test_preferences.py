@@ -16,8 +16,7 @@ from calibration.statistics.preferences.agreement import agreement
 from calibration.statistics.preferences.fitting import MODELS, Fitted, fitted
 from calibration.statistics.preferences.games import Tables, games_of
 from calibration.statistics.preferences.position import position_bias
-from calibration.statistics.preferences.rankings import kendall_w, ranked_alike
-from calibration.statistics.preferences.report import Choices, preferences
+from calibration.statistics.preferences.report import Choices, kendall_w, preferences, ranked_alike
 from calibration.statistics.preferences.standings import Standings, standings
 from calibration.statistics.preferences.votes import (
     BOTH_BAD,

@@ -10,8 +10,8 @@ from sklearn.metrics import brier_score_loss
 
 from calibration.statistics import Plan
 from calibration.statistics.cross_fitting import cross_fitted, direction, folds_of, oriented
-from calibration.statistics.rescaling import Rescaling, by_rank, constant, linear, ordinal
 from calibration.statistics.score_calibration import METHODS, calibration_of, isotonic, platt
+from calibration.statistics.scores import Rescaling, by_rank, constant, linear, ordinal
 
 PLAN = Plan(resamples=100)
 

@@ -13,7 +13,7 @@ from scipy import stats
 from calibration.reports.figures import worded
 from calibration.statistics import STATISTICS, Plan, Ratings, Result, analyse
 from calibration.statistics.pooled import POOLED
-from calibration.statistics.unanswered import two_answers
+from calibration.statistics.unanswered import figures
 from calibration.statistics.unanswered.correlations import CORRELATIONS
 from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN, Bounded, bounds_of
 from calibration.statistics.unanswered.ratios import RATIOS
@@ -47,7 +47,7 @@ def _bounds(block: np.ndarray, level: str, scale: list[float]) -> dict[str, Resu
 def test_the_page_names_every_statistic_that_has_no_bounds() -> None:
     page = (Path(__file__).parents[2] / "docs/statistics/unanswered.md").read_text(encoding="utf-8")
     named = page.partition("## What has no bounds")[2].partition("\n## ")[0].casefold()
-    anywhere = {*RATIOS, *two_answers.FORMULAS, *CORRELATIONS}
+    anywhere = {*RATIOS, *figures.FORMULAS, *CORRELATIONS}
     for key in STATISTICS:
         name = worded(key).name.replace("’", "'").partition(",")[0].partition(" ICC")[0].casefold()
         assert (name in named) or key in anywhere, key

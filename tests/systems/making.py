@@ -13,7 +13,7 @@ from annotation.models import Corpus
 from annotation.records import Dialogue
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.responses import Response, failure
-from demo.fake_model.server import MARKED, LocalServer
+from demo.fake_model.running import MARKED, LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
 from systems.benchmarks.lines import line

@@ -15,10 +15,10 @@ from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
 from calibration.counts.computing import Counts, compute
 from calibration.counts.query import read
-from demo.fake_model import error_files, truth
+from demo.fake_model import running, truth
 from demo.fake_model.draws import u
 from demo.fake_model.roles.continuation_writer import expected_seen
-from demo.fake_model.server import LocalServer
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
 from judges.rating.plans import Judge
@@ -45,7 +45,7 @@ ROWS: Mapping[str, float] = {"vanilla": 0.2, "people": PEOPLE, "taxonomy": 6.0}
 
 @pytest.fixture
 def fake() -> Iterator[Endpoint]:
-    model = FakeModel(error_files.parse(ERRORS))
+    model = FakeModel(running.parse(ERRORS))
     with LocalServer(lambda method, path, body, headers: model.respond(method, path, body)) as server:
         yield Endpoint.objects.create(name="fake", base_url=server.url, model="fake-1", allow_private=True)
 
@@ -135,7 +135,7 @@ def test_the_same_by_command_with_the_fake_s_mistakes_counted_as_flags(
     for number in range(3):
         factories.dialogue(corpus, f"d{number}", turns=30)
     mistakes = {"renumbered": 1, "speaker_by_name": 1, "overlong": 1, "copy_differs": 1}
-    model = FakeModel(error_files.parse({"roles": {"continuation_writer": mistakes}}))
+    model = FakeModel(running.parse({"roles": {"continuation_writer": mistakes}}))
     with LocalServer(lambda method, path, body, headers: model.respond(method, path, body)) as server:
         Endpoint.objects.create(name="fake", base_url=server.url, model="fake-1", allow_private=True)
         call_command(

@@ -21,7 +21,7 @@ from annotation.question_sets import editing
 from annotation.scripts.relations import DEFAULT
 from config.models import Event
 from demo.fake_model.errors import ErrorModel
-from demo.fake_model.server import LocalServer
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Call, Endpoint
 from systems.long_dialogue.heard import Heard

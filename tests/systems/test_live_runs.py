@@ -12,7 +12,7 @@ from django.core.management import call_command
 from annotation.importing import import_path
 from annotation.models import Continuation, Corpus, Item, Label
 from demo.fake_model.errors import ErrorModel
-from demo.fake_model.server import LocalServer
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
 from systems.models import Production

@@ -14,7 +14,7 @@ from annotation.importing import import_path
 from annotation.models import Continuation, Corpus, QuestionSet
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.responses import Response, failure
-from demo.fake_model.server import LocalServer
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs import runs
 from jobs.models import Call, Endpoint, Run

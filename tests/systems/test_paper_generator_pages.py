@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.models import Continuation, Corpus
-from demo.fake_model.server import LocalServer
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint, Run
 from systems.generators import GENERATORS

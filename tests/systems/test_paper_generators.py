@@ -14,7 +14,7 @@ from annotation.models import Continuation, Corpus, Dialogue
 from demo.fake_model.draws import u
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.responses import Response
-from demo.fake_model.server import LocalServer
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint, Run
 from systems.models import Production

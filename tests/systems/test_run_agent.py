@@ -15,7 +15,7 @@ from annotation.importing import import_path
 from annotation.models import Continuation, Corpus, Item, Label, System
 from annotation.scenarios.agents import AGENTS
 from demo.fake_model.errors import ErrorModel, RoleErrors
-from demo.fake_model.server import LocalServer
+from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.errors import JobRefused
 from jobs.models import Call, Endpoint, Job

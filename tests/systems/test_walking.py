@@ -12,8 +12,15 @@ import pytest
 from annotation.records import Dialogue
 from annotation.scripts.records import Date, Fact, Question, Use
 from annotation.text.draws import u
-from systems.long_dialogue.offers import ANSWERABLE, UNANSWERABLE, Offers
-from systems.long_dialogue.walking import Walk, WalkSettings, walk, walk_offers
+from systems.long_dialogue.walking import (
+    ANSWERABLE,
+    UNANSWERABLE,
+    Offers,
+    Walk,
+    WalkSettings,
+    walk,
+    walk_offers,
+)
 from tests.systems.scripts import large, question, script_of, session_id, use
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from demo.fake_model import error_files
+from demo.fake_model import running
 from demo.fake_model.problems import ErrorFileProblem
 
 
@@ -17,7 +17,7 @@ def test_writers_read_the_rates_of_their_own() -> None:
         "response_writer": {"quality": {"1": 0.2}, "overlong": 1},
         "agent": {"stages": {"attend": 0.1, "ground": 0.2}},
     }
-    model = error_files.parse({"roles": told})
+    model = running.parse({"roles": told})
     assert model.errors("next_speaker").own == {"q": 0.7, "left_out": 0.1, "stranger": 0}
     assert model.errors("conversation_writer").own == {"violations": {"turn_count": 0.5}}
     assert model.errors("agent").own == {"stages": {"attend": 0.1, "ground": 0.2}}
@@ -49,5 +49,5 @@ def test_writers_read_the_rates_of_their_own() -> None:
 )
 def test_a_wrong_rate_is_refused_with_the_key(role: str, own: dict[str, Any], problem: str) -> None:
     with pytest.raises(ErrorFileProblem) as refusal:
-        error_files.parse({"roles": {role: own}})
+        running.parse({"roles": {role: own}})
     assert problem in str(refusal.value)

@@ -7,7 +7,7 @@ identification region; nothing is assumed about why an answer is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,12 +20,76 @@ from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import MAX_TABLE
 from calibration.statistics.core.types import Floats
+from calibration.statistics.pairwise import mcc_of, pi_of
 from calibration.statistics.pooled import POOLED, WEIGHTS, People, evaluated
 from calibration.statistics.table import STATISTICS
-from calibration.statistics.unanswered import two_answers
 from calibration.statistics.unanswered.correlations import CORRELATIONS, Ends
 from calibration.statistics.unanswered.fills import Fills, fills_of
 from calibration.statistics.unanswered.ratios import RATIOS
+
+# Bounds of statistics of a 2 x 2 table that are no ratio of sums: MCC and Scott's pi.
+#
+# The people's margin is the same in every way to answer. Where the rater's number of positives is fixed
+# too, the table has one cell left, the true positives, and both statistics grow with it (their denominators
+# are of the margins alone). So the extremes are among the tables with the fewest and the most true
+# positives for each number of the rater's positives, which are found for all of these at once.
+
+FORMULAS: dict[str, Callable[[Floats], Floats]] = {"mcc": mcc_of, "scott_pi": pi_of}
+MOST_STEPS = 2_000_000_000
+"""Above so many additions nothing is computed: tens of thousands of items with many people each."""
+
+
+def extremes(fills: Fills, key: str) -> tuple[float, float] | None:
+    """Return the least and greatest value over all ways to answer that have one; None where none has.
+
+    Raises ValueError where the scale has more than two values, or where it would take too long.
+    """
+    if fills.k != 2:
+        raise ValueError("only for two answers")
+    at = fills.positive
+    hits = fills.people[:, at]
+    most = _most(fills, hits)
+    fewest = -_most(fills, -hits)
+    marks, base = np.arange(len(most)), fills.table
+    values = [FORMULAS[key](_tables(fills, base, marks, found)) for found in (fewest, most)]
+    reached = np.concatenate(values)[np.concatenate([np.isfinite(fewest), np.isfinite(most)])]
+    defined = reached[np.isfinite(reached)]
+    return (float(defined.min()), float(defined.max())) if defined.size else None
+
+
+def _tables(fills: Fills, base: np.ndarray, marks: np.ndarray, hits: Floats) -> Floats:
+    """Return the tables with so many more positives of the rater and so many hits among them."""
+    at, other = fills.positive, 1 - fills.positive
+    tables = np.empty((len(marks), 2, 2))
+    hits = np.where(np.isfinite(hits), hits, 0.0)
+    tables[:, at, at] = base[at, at] + hits
+    tables[:, other, at] = base[other, at] + marks - hits
+    tables[:, at, other] = fills.margin[at] - tables[:, at, at]
+    tables[:, other, other] = fills.margin[other] - tables[:, other, at]
+    return tables
+
+
+def _most(fills: Fills, hits: np.ndarray) -> Floats:
+    """Return, per number of added positives, the most hits among them; -inf where the number is not reached.
+
+    Items that as many people answered are taken from the best down; the numbers of people are then joined.
+    """
+    sizes = fills.people.sum(axis=1)
+    best = np.zeros(1)
+    for size in np.unique(sizes):
+        own = sizes == size
+        order = np.argsort(-hits[own], kind="stable")
+        each = np.repeat(hits[own][order], fills.times[own][order])
+        gains = np.concatenate([[0], np.cumsum(each)])
+        if len(best) * len(gains) > MOST_STEPS:
+            raise ValueError("too many unanswered items")
+        joined = np.full(len(best) + int(size) * len(each), -np.inf)
+        for taken, gain in enumerate(gains):
+            part = slice(taken * int(size), taken * int(size) + len(best))
+            joined[part] = np.maximum(joined[part], best + gain)
+        best = joined
+    return best
+
 
 Bools = npt.NDArray[np.bool_]
 NAME = "bounds_"
@@ -170,16 +234,16 @@ class _Of:
 
     def _of_table(self, key: str, fills: Fills, several: bool, counts: Counts) -> Result | None:
         """Bound a statistic of the table; None where it has no bounds, or no value on what was answered."""
-        known = POOLED if several else {*RATIOS, *two_answers.FORMULAS}
+        known = POOLED if several else {*RATIOS, *FORMULAS}
         if key not in known:
             self.unbounded.append((key, OVER_PAIRS if several else NO_METHOD))
             return None
         if key in RATIOS:
             now = RATIOS[key](fills.answered)
             return None if now is None else _result(NAME + key, now[0], RATIOS[key](fills), SHARP, counts)
-        point = two_answers.FORMULAS[key](fills.table[None].astype(np.float64))[0]
+        point = FORMULAS[key](fills.table[None].astype(np.float64))[0]
         try:
-            found = two_answers.extremes(fills, key) if np.isfinite(point) else None
+            found = extremes(fills, key) if np.isfinite(point) else None
         except ValueError as error:
             self.unbounded.append((key, str(error)))
             return None

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from calibration.answers import figures
+from calibration.answers.computing import accuracy as accuracy_table
 from calibration.answers.figures import Answers, row_figures
 from calibration.answers.groups import groups
-from calibration.answers.report_tables import accuracy as accuracy_table
 from calibration.answers.rows import AnswerRow
 from calibration.answers.sheet import Sheet
 from calibration.statistics import Plan
