@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Sum
 
 from config.tallies import Tally
-from jobs.error_kinds import ERROR_KINDS
+from jobs.errors import ERROR_KINDS
 from jobs.models import Call, CallCount, Run
 
 SUMS = (

@@ -11,8 +11,75 @@ JobStopped               the work must end now; raised by `Progress`, never caug
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+# Kinds of failures of calls, kept apart where they arise: one table, for pages, API and reports.
+
+TRANSPORT = "transport"
+SERVER = "server"
+RATE_LIMIT = "rate_limit"
+ACCESS = "access"
+PARAMETER = "parameter"
+REQUEST = "request"
+CONTEXT_TOO_LONG = "context_too_long"
+OVER_BUDGET = "over_budget"
+REFUSAL = "refusal"
+CONTENT_FILTER = "content_filter"
+TRUNCATED = "truncated"
+UNPARSEABLE = "unparseable"
+OUT_OF_SCALE = "out_of_scale"
+CHANGED = "changed"
+LOST_WORKER = "lost_worker"
+DEFECT = "defect"
+
+ERROR_KINDS: dict[str, str] = {
+    TRANSPORT: "no connection, no reply in time, or none that is one",
+    SERVER: "the endpoint failed (5xx)",
+    RATE_LIMIT: "too many requests for the endpoint (429)",
+    ACCESS: "the endpoint refuses the key, the model or the address",
+    PARAMETER: "the endpoint refuses a parameter",
+    REQUEST: "the endpoint refuses the request",
+    CONTEXT_TOO_LONG: "longer than the model's context",
+    OVER_BUDGET: "longer than the judge's budget of characters",
+    REFUSAL: "the model refuses to answer",
+    CONTENT_FILTER: "held back by the endpoint's content filter",
+    TRUNCATED: "the reply was cut off at its most tokens",
+    UNPARSEABLE: "the reply does not answer in the asked form",
+    OUT_OF_SCALE: "an answer is not on the question's scale",
+    CHANGED: "what it is asked changed while its batch was under way",
+    LOST_WORKER: "its worker was lost each time",
+    DEFECT: "a defect in Concord",
+}
+"""What each kind means, in the order in which they are listed."""
+
+
+_NUMBERS = re.compile(r"\b[0-9a-f-]*\d[0-9a-f-]{7,}\b|\d+", re.I)
+_TRIES = re.compile(r" \(tried \d+ times\)$")
+
+
+def same_cause(error: str) -> str:
+    """Return what errors of one cause have in common: the text without its numbers and ids."""
+    return _NUMBERS.sub("#", _TRIES.sub("", error))
+
+
+def commonest(errors: Iterable[str]) -> tuple[str, int]:
+    """Return the commonest cause of errors, in the words of the first that has it, and how many have it."""
+    found: dict[str, list[str]] = {}
+    for error in errors:
+        found.setdefault(same_cause(error), []).append(error)
+    most = max(found.values(), key=len, default=[])
+    return (_TRIES.sub("", most[0]), len(most)) if most else ("", 0)
+
+
+OLDER = "older"
+"""How addresses name failures from before kinds were kept."""
+
+
+def told(kind: str) -> str:
+    """Return what a kind means; a call that failed before kinds were kept has none."""
+    return ERROR_KINDS.get(kind, "not kept apart: it failed under an earlier version")
 
 
 class JobError(ValueError):

@@ -33,7 +33,7 @@ KINDS: dict[str, str] = {
     "writing": "systems.producing.job",
     "baseline": "systems.producing.baseline_job",
     "export": "calibration.exports.job",
-    "calls": "jobs.many_calls",
+    "calls": "jobs.runs",
     "search": "calibration.searches.job",
     "invitations": "annotation.people.invitations",
     "nearest": "judges.prompt_versions.requests",

@@ -11,9 +11,9 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from jobs import call_counts
-from jobs.batches.telling import batch_note
+from jobs.batches.actions import batch_note
 from jobs.endpoints.keys import key_note
-from jobs.error_kinds import OLDER, told
+from jobs.errors import OLDER, told
 from jobs.fake_models import is_fake
 from jobs.models import Call, Run
 
@@ -24,7 +24,7 @@ STILL_GROWING = (Run.State.QUEUED, Run.State.RUNNING, Run.State.PAUSED)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A run at one moment. `failures` counts failed calls by `jobs.error_kinds`. `rate` is calls finished a
+    """A run at one moment. `failures` counts failed calls by `jobs.errors`. `rate` is calls finished a
     second lately, `seconds_left` None where unknown, as with batches. `batched` calls are in a batch.
     `lost` replies were paid for and went with their worker: tokens and cost of these are estimates.
     `fake_model`: what it asks is one, in every call. `key_note` says which workers lack its key,

@@ -11,12 +11,67 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.models import Event
-from jobs.error_kinds import commonest
-from jobs.errors import JobError
-from jobs.kinds import run_kind
-from jobs.models import Batch, Call, Run
+from jobs import actions, call_counts
+from jobs.errors import JobError, commonest
+from jobs.kinds import JobKind, run_kind
+from jobs.models import Batch, Job
+from jobs.models.run import Call, Run
+from jobs.queue.progress import Progress
 from jobs.queue.waking import wake
 from jobs.webhooks.telling import tell_of_run
+
+# The calls of a run changed by the ten thousand: a job, so that nobody waits in a request for them.
+
+KIND = "calls"
+AT_ONCE = 20_000
+"""So many calls are changed while the page waits, in a few seconds."""
+CANCEL, RETRY = "cancel", "retry"
+
+
+@transaction.atomic
+def cancel_calls(*, by: User | None, run: Run) -> Run:
+    """Stop a run at once; what waits is cancelled at once, too, or by a job where it is much."""
+    waiting = call_counts.by_state([run]).get(run.pk, {}).get(Call.State.PENDING, 0)
+    if waiting <= AT_ONCE:
+        return cancel(by=by, run=run)
+    run = stop(by=by, run=run)
+    if run.state == Run.State.CANCELLED:
+        _job(CANCEL, run, by)
+    return run
+
+
+@transaction.atomic
+def retry(*, by: User | None, run: Run) -> Run | Job:
+    """Ask again for what failed or was cancelled; return the run, or the job where it is much."""
+    states = call_counts.by_state([run]).get(run.pk, {})
+    if states.get(Call.State.FAILED, 0) + states.get(Call.State.CANCELLED, 0) <= AT_ONCE:
+        return retry_failed(by=by, run=run)
+    return _job(RETRY, run, by)
+
+
+def _job(what: str, run: Run, by: User | None) -> Job:
+    return actions.start(
+        kind=KIND, subject=f"{what} run {run.pk}", by=by, params={"run": run.pk, "what": what}
+    )
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Do what a job names, in one transaction: one whose worker was lost has changed nothing.
+
+    A run that somebody resumed while its cancelling waited keeps its calls. Its result is {run: id}.
+    """
+    found = Run.objects.filter(pk=job.params["run"]).first()
+    if found is None:  # deleted with its corpus: nothing is left to change
+        return {}
+    if job.params["what"] == RETRY:
+        retry_failed(by=job.created_by, run=found, progress=progress)
+    else:
+        cancel_waiting(run=found, progress=progress)
+    return {"run": found.pk}
+
+
+JOB = JobKind(KIND, "Change of a run's calls", run)
+
 
 ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 OPEN = (*ACTIVE, Run.State.PAUSED)

@@ -23,8 +23,8 @@ from jobs import access as jobs_access
 from jobs.errors import WebhookRefused
 from jobs.models import Delivery, Webhook
 from jobs.webhooks import actions
-from jobs.webhooks.kinds import KINDS, PING
 from jobs.webhooks.signing import secret_of
+from jobs.webhooks.telling import KINDS, PING
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):

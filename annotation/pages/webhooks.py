@@ -20,8 +20,8 @@ from jobs import access as jobs_access
 from jobs.errors import WebhookRefused
 from jobs.models import Delivery, Webhook
 from jobs.webhooks import actions
-from jobs.webhooks.kinds import KINDS
 from jobs.webhooks.signing import secret_of
+from jobs.webhooks.telling import KINDS
 
 ROWS = 50
 DONE = {

@@ -16,8 +16,7 @@ from typing import Any
 from django.db import connection
 
 from jobs.asking.asked import Asked
-from jobs.endpoints.probabilities import from_json
-from jobs.endpoints.receiving import Reply
+from jobs.endpoints.receiving import Reply, from_json
 
 _FIND = """
 SELECT DISTINCT ON (w.call) w.call, c.reply, c.reasoning, c.logprobs::text, c.reply_form, c.cost

@@ -20,7 +20,7 @@ from typing import TypeVar
 from django.db import Error as DatabaseError
 from django.db import connection
 
-from jobs import error_kinds
+from jobs import errors
 from jobs.asking import budgets, reading
 from jobs.asking.asked import Asked
 from jobs.asking.outcomes import Counts, Outcome, write
@@ -28,10 +28,9 @@ from jobs.asking.refusals import Probation
 from jobs.asking.taking import Taker, Taking, View, is_due
 from jobs.endpoints import limits
 from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
-from jobs.endpoints.learning import remember
+from jobs.endpoints.keys import remember
 from jobs.endpoints.limits import Grant, Wish
 from jobs.queue import calls as claiming
-from jobs.queue import open_requests
 from jobs.queue.heartbeat import Heart
 
 # One worker's part of an endpoint: a gate for its requests at once, and turns where they are paced.
@@ -270,9 +269,7 @@ class Desk:
         except DatabaseError as error:
             self.begun[job.call.pk] -= 1
             why = f"the request could not be noted, and was not sent: {type(error).__name__}"
-            return Outcome(
-                job.call.pk, "again", error=why, error_kind=error_kinds.DEFECT, unbegun=True, delay=1.0
-            )
+            return Outcome(job.call.pk, "again", error=why, error_kind=errors.DEFECT, unbegun=True, delay=1.0)
         except Again as error:
             self.begun[job.call.pk] -= error.unsent
             return self._once_more(job, error, lane)
@@ -295,7 +292,7 @@ class Desk:
 
     def _once_more(self, job: Asked, error: Again, lane: Lane) -> Outcome:
         """Wait and ask again: as long as the server says, else 1, 2, 4 ... s and some chance, at most 60."""
-        lane.refused += error.kind == error_kinds.RATE_LIMIT
+        lane.refused += error.kind == errors.RATE_LIMIT
         if job.call.attempts >= job.call.run.max_attempts:
             why = f"{error} (tried {job.call.attempts} times)"
             return Outcome(job.call.pk, "failed", error=why, error_kind=error.kind)
@@ -389,7 +386,7 @@ class Notes:
             group, self._waiting = self._waiting, []
             trouble = None
             try:
-                await _in(self.thread, partial(open_requests.note, [request for request, _ in group]))
+                await _in(self.thread, partial(claiming.note, [request for request, _ in group]))
             except DatabaseError as error:
                 trouble = error
                 await _in(self.thread, _disconnect)
@@ -448,7 +445,7 @@ def _outcome(call: int, task: asyncio.Task[Outcome], sent: int) -> Outcome:
         return task.result()
     logger.error("call %s failed", call, exc_info=error)
     why = f"defect: {type(error).__name__}: {str(error)[:300]}"
-    return Outcome(call, "failed", error=why, error_kind=error_kinds.DEFECT, sent=sent)
+    return Outcome(call, "failed", error=why, error_kind=errors.DEFECT, sent=sent)
 
 
 def ask_all(

@@ -18,7 +18,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from jobs import error_kinds, runs
+from jobs import errors, runs
 from jobs.asking import refusals
 from jobs.kinds import run_kind
 from jobs.models import Run
@@ -92,7 +92,7 @@ class Outcome:
     `again` puts it back for `delay` seconds (`reasked` after an unparseable reply); `failed` is final.
     Answers go with `done` alone. `unbegun` does not count as an attempt. `stop` fails the whole run, which
     keeps this call waiting. `pause` holds back all waiting calls of the endpoint for so many seconds.
-    `error_kind` is of `jobs.error_kinds`; `asked` counts the completions that came, `sent` the requests. For
+    `error_kind` is of `jobs.errors`; `asked` counts the completions that came, `sent` the requests. For
     the rest see `Call`.
     """
 
@@ -174,9 +174,9 @@ def _write_failure(outcome: Outcome, error: str, batch: int | None) -> Counts:
     """Fail a call whose result cannot be written; keep its reply and cost where these are not the reason."""
     try:
         bare = replace(outcome, kind="failed", answers=(), flags=(), error=error)
-        return _write([replace(bare, error_kind=error_kinds.DEFECT)], batch)
+        return _write([replace(bare, error_kind=errors.DEFECT)], batch)
     except _UNWRITABLE:
-        return _write([Outcome(outcome.call, "failed", error=error, error_kind=error_kinds.DEFECT)], batch)
+        return _write([Outcome(outcome.call, "failed", error=error, error_kind=errors.DEFECT)], batch)
 
 
 def _hold_back(endpoint: int, seconds: float) -> None:

@@ -11,12 +11,11 @@ from dataclasses import replace
 from decimal import Decimal
 from types import FrameType
 
-from jobs import error_kinds
+from jobs import errors
 from jobs.asking.asked import Asked
 from jobs.asking.outcomes import DEFECTS, Kind, Outcome
 from jobs.endpoints import costs
-from jobs.endpoints.probabilities import as_json
-from jobs.endpoints.receiving import Reply
+from jobs.endpoints.receiving import Reply, as_json
 from jobs.models import Call
 from jobs.prompt import OutOfScale, Unparseable
 
@@ -61,15 +60,15 @@ def read(job: Asked, reply: Reply) -> Outcome:
         with within(PARSE_SECONDS):
             found = job.read(reply.text, reply.tokens)
     except OutOfScale as error:
-        return unread(job, reply, f"unparseable: {error}", error_kinds.OUT_OF_SCALE)
+        return unread(job, reply, f"unparseable: {error}", errors.OUT_OF_SCALE)
     except Unparseable as error:
-        return unread(job, reply, f"unparseable: {error}", error_kinds.UNPARSEABLE)
+        return unread(job, reply, f"unparseable: {error}", errors.UNPARSEABLE)
     except TooSlow as error:
-        return failed(job, reply, f"unparseable: reading it {error}", error_kinds.UNPARSEABLE)
+        return failed(job, reply, f"unparseable: reading it {error}", errors.UNPARSEABLE)
     except DEFECTS as error:
         logger.exception("%s failed on a reply", job.by)
         trouble = f"defect in {job.by}: {type(error).__name__}: {error}"
-        return failed(job, reply, trouble, error_kinds.DEFECT)
+        return failed(job, reply, trouble, errors.DEFECT)
     return replace(paid(job, reply), answers=found.answers, flags=reply.flags + found.flags)
 
 

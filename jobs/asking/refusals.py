@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Sum
 
-from jobs import error_kinds, runs
+from jobs import errors, runs
 from jobs.models import Call, CallCount, Run
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class Probation:
         if outcome is not None:
             self.passed = self.passed or outcome.asked > 0
             if is_refusal(outcome):
-                self._refused[error_kinds.same_cause(outcome.error)] += 1
+                self._refused[errors.same_cause(outcome.error)] += 1
         self._changed.set()
         self._changed = asyncio.Event()
 
 
 def is_refusal(outcome: Outcome) -> bool:
     """Whether an outcome is a refusal that other requests of the run may meet, too."""
-    return outcome.kind == "failed" and outcome.error_kind == error_kinds.REQUEST
+    return outcome.kind == "failed" and outcome.error_kind == errors.REQUEST
 
 
 def answered(run_ids: Collection[int]) -> set[int]:
@@ -74,8 +74,8 @@ def stop_refused(call_ids: Collection[int]) -> None:
         return
     ids = set(Call.objects.filter(pk__in=call_ids).values_list("run", flat=True))
     for run in Run.objects.filter(pk__in=ids - answered(ids), state__in=runs.ACTIVE):
-        refused = run.calls.filter(state=Call.State.FAILED, error_kind=error_kinds.REQUEST).order_by("pk")
-        cause, many = error_kinds.commonest(refused.values_list("error", flat=True)[: 10 * MOST_EQUAL])
+        refused = run.calls.filter(state=Call.State.FAILED, error_kind=errors.REQUEST).order_by("pk")
+        cause, many = errors.commonest(refused.values_list("error", flat=True)[: 10 * MOST_EQUAL])
         if many >= MOST_EQUAL:
             runs.stop_with_error(
                 run.pk, f"Stopped after {many} equal refusals before any answer: {cause[:600]}"

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from jobs import error_kinds
+from jobs import errors
 from jobs.asking import budgets, cache, refusals
 from jobs.asking.asked import Asked, Preparer
 from jobs.asking.outcomes import Outcome
@@ -129,7 +129,7 @@ def _in_its_place(job: Asked) -> Asked:
     """Return a job; where its endpoint is another server by now, one that stops its run unasked."""
     if job.prompt is None or not (moved := job.call.run.moved):
         return job
-    stop = Outcome(job.call.pk, "again", error=moved, error_kind=error_kinds.ACCESS, stop=True, unbegun=True)
+    stop = Outcome(job.call.pk, "again", error=moved, error_kind=errors.ACCESS, stop=True, unbegun=True)
     return replace(job, prompt=None, known=stop)
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from django.utils import timezone
 
-from jobs import error_kinds, runs
+from jobs import errors, runs
 from jobs.asking import reading
 from jobs.asking.asked import Asked
 from jobs.asking.outcomes import Counts, Outcome, write
@@ -22,10 +22,10 @@ from jobs.batches import clearing, ending, leases, provider
 from jobs.batches.lines import NOT_DONE, Line, chunked, read_lines
 from jobs.batches.working import Working
 from jobs.endpoints.actions import key_of
-from jobs.endpoints.bodies import request_body
 from jobs.endpoints.client import Again, FormRefused, Malformed, Refused, Shut, Withheld, meaning
-from jobs.endpoints.forms import FORMS, TEXT
-from jobs.endpoints.learning import remember
+from jobs.endpoints.costs import request_body
+from jobs.endpoints.keys import remember
+from jobs.endpoints.parameters import FORMS, TEXT
 from jobs.endpoints.receiving import CallError, Reply, completion
 from jobs.errors import JobError
 from jobs.models import Call
@@ -56,9 +56,7 @@ def outcome_of(job: Asked, line: Line, batch: Batch, key: str) -> Outcome:
         outcome = _refused(job, error, batch)
     else:
         same = job.prompt is not None and job.prompt.digest() == job.call.prompt_hash
-        outcome = (
-            reading.read(job, reply) if same else reading.unread(job, reply, CHANGED, error_kinds.CHANGED)
-        )
+        outcome = reading.read(job, reply) if same else reading.unread(job, reply, CHANGED, errors.CHANGED)
     share = None if outcome.cost is None else outcome.cost * batch.share
     return replace(outcome, cost=share, latency_ms=None, sent=int(line.status is not None))
 
@@ -67,7 +65,7 @@ def _reply(line: Line, job: Asked, batch: Batch, key: str) -> Reply:
     """Return the reply that a line holds; raise CallError."""
     if line.status is None:
         told = f"batch {batch.pk}: {line.message} ({line.code})"
-        raise _Unanswered(told, kind=error_kinds.TRANSPORT if line.code in NOT_DONE else error_kinds.SERVER)
+        raise _Unanswered(told, kind=errors.TRANSPORT if line.code in NOT_DONE else errors.SERVER)
     if line.status == 200:
         return completion(line.body, 0, key)
     error = line.body.get("error", line.body) if isinstance(line.body, Mapping) else None
@@ -188,7 +186,7 @@ def _return_the_rest(batch: Batch, at: Working, counts: Counts) -> None:
 
 
 def _without_result(call: Call, why: str) -> Outcome:
-    once_more = Outcome(call.pk, "again", error=why, error_kind=error_kinds.TRANSPORT)
+    once_more = Outcome(call.pk, "again", error=why, error_kind=errors.TRANSPORT)
     if call.attempts < call.run.max_attempts:
         return once_more
     return replace(once_more, kind="failed", error=f"{why} (tried {call.attempts} times)")

@@ -32,7 +32,7 @@ from jobs.endpoints.client import (
     status_error,
     transport_error,
 )
-from jobs.endpoints.learning import remember
+from jobs.endpoints.keys import remember
 from jobs.endpoints.redaction import decoded, redact
 from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint

@@ -12,7 +12,7 @@ from datetime import timedelta
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from jobs import error_kinds, runs
+from jobs import errors, runs
 from jobs.asking.outcomes import Counts
 from jobs.batches import ending, leases, provider
 from jobs.batches.provider import NotOffered, There
@@ -54,7 +54,7 @@ def _post(batch: Batch, at: Working) -> None:
 def _not_now(batch: Batch, at: Working, error: CallError) -> None:
     """Wait after a refusal for the number of requests; look for the batch after anything else."""
     tries, now = batch.tries + 1, timezone.now()
-    if error.kind != error_kinds.RATE_LIMIT:
+    if error.kind != errors.RATE_LIMIT:
         leases.change(batch, at.worker, tries=tries, error=str(error)[:1000], next_look=now)
         return
     asked = timedelta(seconds=error.delay or 0.0) if isinstance(error, Again) else timedelta()

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from jobs import error_kinds, runs
+from jobs import errors, runs
 from jobs.asking import budgets, cache, reading
 from jobs.asking.asked import Asked
 from jobs.asking.outcomes import DEFECTS, Counts, Outcome, write
@@ -30,10 +30,10 @@ from jobs.batches.provider import NotOffered, There
 from jobs.batches.sending import send
 from jobs.batches.working import Working
 from jobs.endpoints import keys
-from jobs.endpoints.bodies import request_body
 from jobs.endpoints.client import Again, FakeModelAnswers, Refused
-from jobs.endpoints.forms import TEXT, forms_for
-from jobs.endpoints.learning import remember
+from jobs.endpoints.costs import request_body
+from jobs.endpoints.keys import remember
+from jobs.endpoints.parameters import TEXT, forms_for
 from jobs.endpoints.receiving import CallError
 from jobs.kinds import CALLS
 from jobs.models import Call
@@ -264,7 +264,7 @@ def _seen(batch: Batch, at: Working, told: There, now: datetime) -> None:
 
 def _failure(told: There) -> CallError:
     why = told.trouble or "it says only that it failed"
-    return Again(why, kind=error_kinds.RATE_LIMIT) if told.code in FULL else Refused(why)
+    return Again(why, kind=errors.RATE_LIMIT) if told.code in FULL else Refused(why)
 
 
 def _cancel(batch: Batch, at: Working, now: datetime) -> None:

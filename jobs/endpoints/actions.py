@@ -27,7 +27,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from config.models import Event
-from jobs.endpoints.addresses import literal, refusal
+from jobs.endpoints.wire import literal, refusal
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from jobs.models.endpoint import LONGEST_ADDRESS

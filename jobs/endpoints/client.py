@@ -27,11 +27,10 @@ import httpx2
 import openai
 from openai import AsyncOpenAI
 
-from jobs import error_kinds
+from jobs import errors
 from jobs.endpoints.actions import key_of
-from jobs.endpoints.bodies import as_sent, request_body
-from jobs.endpoints.forms import forms_for
-from jobs.endpoints.parameters import PARAMETERS
+from jobs.endpoints.costs import as_sent, request_body
+from jobs.endpoints.parameters import PARAMETERS, forms_for
 from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, Withheld, received
 from jobs.endpoints.redaction import redact
 from jobs.endpoints.wire import MOST_BYTES, AddressRefused, TooLong, http_client
@@ -61,11 +60,11 @@ def kind_of(error: Any, message: str) -> str:
     """Return the kind of a refusal that concerns this one request; '' where it may concern its form."""
     codes = {str(error.get(name)) for name in ("code", "type")} if isinstance(error, Mapping) else set()
     if codes & _CONTEXT_CODES or _CONTEXT.search(message):
-        return error_kinds.CONTEXT_TOO_LONG
+        return errors.CONTEXT_TOO_LONG
     inner = error.get("innererror") if isinstance(error, Mapping) else None
     if isinstance(inner, Mapping):
         codes.add(str(inner.get("code")))
-    return error_kinds.CONTENT_FILTER if codes & _FILTER_CODES else ""
+    return errors.CONTENT_FILTER if codes & _FILTER_CODES else ""
 
 
 def is_spent(error: Any) -> bool:
@@ -123,7 +122,7 @@ class Refused(CallError):
 class Shut(Refused):
     """No call of this run can succeed until somebody changes something."""
 
-    kind = error_kinds.ACCESS
+    kind = errors.ACCESS
 
 
 class FakeModelAnswers(Shut):
@@ -306,7 +305,7 @@ def meaning(
     if is_spent(body):
         return Shut(message)
     if status in {408, 409, 425, 429} or status >= 500:
-        return Again(message, delay, kind=_KIND_OF_STATUS.get(status, error_kinds.SERVER))
+        return Again(message, delay, kind=_KIND_OF_STATUS.get(status, errors.SERVER))
     if status in {401, 402, 403, 404, 405}:
         return Shut(message)
     if 300 <= status < 400:
@@ -316,15 +315,13 @@ def meaning(
     sent = [parameter for parameter in PARAMETERS if parameter in request]
     if refused := refused_parameter(body, told, sent):
         why = f"The endpoint {name} does not take the parameter {refused} as it was given. {message}"
-        return Shut(
-            f"{why[:800]} Leave it out, or choose another value or model.", kind=error_kinds.PARAMETER
-        )
+        return Shut(f"{why[:800]} Leave it out, or choose another value or model.", kind=errors.PARAMETER)
     if "response_format" in request and status in {400, 422}:
         return FormRefused(message)
     return Refused(message)
 
 
-_KIND_OF_STATUS = {429: error_kinds.RATE_LIMIT, 408: error_kinds.TRANSPORT}
+_KIND_OF_STATUS = {429: errors.RATE_LIMIT, 408: errors.TRANSPORT}
 
 
 def _server_message(error: openai.APIStatusError) -> str:

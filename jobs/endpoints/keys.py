@@ -5,14 +5,26 @@ A run whose key no worker has waits `jobs.queue.timing.KEY_WAIT` seconds for one
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 
 from django.utils import timezone
 
 from jobs.endpoints.actions import key_of
 from jobs.errors import JobError
-from jobs.models import Endpoint, Run, Worker
+from jobs.models import Run, Worker
+from jobs.models.endpoint import Endpoint
 from jobs.queue import timing
+
+# What was found out about endpoints by asking them, kept with them.
+
+
+def remember(forms: Mapping[int, str], fakes: Collection[int] = ()) -> None:
+    """Keep which form of structured output endpoints take, by their ids, and where a fake model answers."""
+    Endpoint.objects.filter(pk__in=fakes, fake_model=False).update(fake_model=True)
+    for endpoint, form in forms.items():
+        Endpoint.objects.filter(pk=endpoint).exclude(reply_form=form).update(reply_form=form)
+
 
 _ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 

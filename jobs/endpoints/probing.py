@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from django.db import Error, connection
 from django.utils import timezone
 
-from jobs import error_kinds
+from jobs import errors
 from jobs.endpoints import keys
-from jobs.endpoints.learning import remember
+from jobs.endpoints.keys import remember
 from jobs.endpoints.receiving import CallError, Reply, Withheld
 from jobs.fake_models import aliased
 from jobs.models import Endpoint, Run
@@ -71,7 +71,7 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
         reply = asyncio.run(_ask(hurried, fakes))
     except Withheld as error:
         # Cut off at its most tokens it answers all the same: that is what was asked.
-        if error.kind == error_kinds.TRUNCATED:
+        if error.kind == errors.TRUNCATED:
             return "", error.reply.latency_ms
         return _told(endpoint, error), None
     except CallError as error:

@@ -11,13 +11,83 @@ An answer whose token counts make no sense is kept, without the counts and with 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jobs import error_kinds
-from jobs.endpoints.probabilities import of_text, tokens_of
+from jobs import errors
 from jobs.endpoints.redaction import decoded, may_hold, redact
-from jobs.prompt import Tokens
+from jobs.prompt import Token, Tokens
+
+# Log probabilities of a reply's tokens, as chat completions return them; pure, and strict with what comes.
+#
+# A list that is not what the API describes is taken for none at all: a judge that scores by probabilities
+# then says that it got none.
+
+MOST = 20_000
+"""Tokens of a reply whose probabilities are kept."""
+
+
+def tokens_of(logprobs: Any) -> Tokens:
+    """Return the tokens of `choices[0].logprobs`; empty where there are none, or none that make sense."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(content, list) or len(content) > MOST:
+        return ()
+    found = [_token(entry) for entry in content]
+    return tuple(one for one in found if one is not None) if None not in found else ()
+
+
+def of_text(tokens: Tokens, text: str) -> Tokens:
+    """Return the tokens that a text ends with: those of what was thought before it belong to nothing read.
+
+    A token may be a part of a character, so texts are compared by their length only where they differ.
+    """
+    if not tokens or "".join(one.text for one in tokens) == text:
+        return tokens
+    length = 0
+    for number in range(len(tokens) - 1, -1, -1):
+        length += len(tokens[number].text)
+        if length >= len(text):
+            return tokens[number:]
+    return tokens
+
+
+def as_json(tokens: Tokens) -> list[list[Any]] | None:
+    """Return tokens as they are kept with a call: [text, logprob, [[text, logprob], ...]] each."""
+    return [[one.text, one.logprob, [list(pair) for pair in one.top]] for one in tokens] or None
+
+
+def from_json(kept: list[list[Any]] | None) -> Tokens:
+    """Return tokens that were kept with a call."""
+    return tuple(
+        Token(text, logprob, tuple((other, value) for other, value in top))
+        for text, logprob, top in kept or ()
+    )
+
+
+def _token(entry: Any) -> Token | None:
+    told = _pair(entry)
+    top = entry.get("top_logprobs") or [] if told else None
+    if told is None or not isinstance(top, list):
+        return None
+    others = [_pair(other) for other in top]
+    return Token(*told, tuple(pair for pair in others if pair is not None))
+
+
+def _pair(entry: Any) -> tuple[str, float] | None:
+    """Return a token and its log probability, at most 0; None for anything else."""
+    if not isinstance(entry, dict):
+        return None
+    text, value = entry.get("token"), entry.get("logprob")
+    if not isinstance(text, str) or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if math.isnan(value) or value > 1e-6:
+        return None
+    # JSON has no infinity; servers that mean "impossible" say -9999.
+    # What PostgreSQL can hold: no NUL, no lone surrogates.
+    plain = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return plain, max(min(float(value), 0.0), -9999.0)
+
 
 MOST_CHARACTERS = 200_000
 """Of a reply. No protocol's answer has a tenth of that."""
@@ -30,12 +100,12 @@ _THINKS, _THOUGHT = "<think>", "</think>"
 
 
 class CallError(Exception):
-    """A request without a usable reply, and which of `jobs.error_kinds` it is.
+    """A request without a usable reply, and which of `jobs.errors` it is.
 
     `status` is that of the response, where it was no success; `unsent` says that nothing was sent.
     """
 
-    kind = error_kinds.REQUEST
+    kind = errors.REQUEST
     status: int | None = None
     unsent: bool = False
 
@@ -47,7 +117,7 @@ class CallError(Exception):
 class Again(CallError):
     """Worth another try; `delay` is what the server asked for in seconds, None where it said nothing."""
 
-    kind = error_kinds.TRANSPORT
+    kind = errors.TRANSPORT
 
     def __init__(self, message: str, delay: float | None = None, *, kind: str = "") -> None:
         super().__init__(message, kind=kind)
@@ -60,7 +130,7 @@ class Malformed(CallError):
     `reply` holds what came instead, and what it cost; None where not even that can be said.
     """
 
-    kind = error_kinds.UNPARSEABLE
+    kind = errors.UNPARSEABLE
 
     def __init__(self, message: str, reply: Reply | None = None) -> None:
         super().__init__(message)
@@ -80,7 +150,7 @@ class Reply:
     """What a model answered. Tokens are None where the server does not count them, or not plausibly.
 
     `reasoning` is what it thought, where the server tells it apart; `tokens` are those of the text with their
-    probabilities, where these were asked for; `form` is how the reply was asked for (`jobs.endpoints.forms`).
+    probabilities, where these were asked for; `form` is how the reply was asked for (`jobs.endpoints.parameters`).
     """
 
     text: str
@@ -135,12 +205,12 @@ def _whole(choice: dict[str, Any], reply: Reply) -> Reply:
     refusal, ended = message.get("refusal"), choice.get("finish_reason")
     if isinstance(refusal, str) and refusal.strip():
         told = replace(reply, text=reply.text or refusal[:MOST_CHARACTERS])
-        raise Withheld(f"the model refuses: {refusal.strip()[:300]}", told, error_kinds.REFUSAL)
+        raise Withheld(f"the model refuses: {refusal.strip()[:300]}", told, errors.REFUSAL)
     if ended == "content_filter":
-        raise Withheld("the endpoint's content filter held it back", reply, error_kinds.CONTENT_FILTER)
+        raise Withheld("the endpoint's content filter held it back", reply, errors.CONTENT_FILTER)
     if isinstance(ended, str) and ended in _CUT_OFF:
         why = f"the reply was cut off at its most tokens (finish_reason {ended}): allow more"
-        raise Withheld(why, reply, error_kinds.TRUNCATED)
+        raise Withheld(why, reply, errors.TRUNCATED)
     return replace(reply, tokens=of_text(tokens_of(choice.get("logprobs")), text))
 
 

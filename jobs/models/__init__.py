@@ -1,12 +1,10 @@
 """The tables of background work, one file per subject."""
 
 from jobs.models.batch import Batch
-from jobs.models.call_count import CallCount
 from jobs.models.endpoint import Endpoint, Pace, Share
-from jobs.models.job import Job
-from jobs.models.run import Call, OpenRequest, Run
+from jobs.models.job import Job, Worker
+from jobs.models.run import Call, CallCount, OpenRequest, Run
 from jobs.models.webhook import Delivery, Webhook, WebhookEvent
-from jobs.models.worker import Worker
 
 __all__ = [
     "Batch",

@@ -3,7 +3,7 @@
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
-from jobs.endpoints.forms import FORMS
+from jobs.endpoints.parameters import FORMS
 from jobs.fake_models import aliased
 
 LONGEST_ADDRESS = 500
@@ -16,11 +16,11 @@ class Endpoint(models.Model):
 
     Prices are in `currency` per million tokens; null where unknown, and then no cost is shown. One that the
     environment declares is changed there (`from_environment`). `concurrency` is shared by all workers.
-    `allow_private` lets it be at this machine or in its private network; see `jobs.endpoints.addresses`. The
+    `allow_private` lets it be at this machine or in its private network; see `jobs.endpoints.wire`. The
     `test_` fields say what the last test came to: asked for, done once a worker answered; `test_error` is
     empty where a reply came, after `test_ms` milliseconds. `requests_per_minute` and `tokens_per_minute` are
     limits of the provider, shared by all workers; null where there is none. `reply_form` is the form of
-    structured output that it was found to take (`jobs.endpoints.forms`), empty until it was asked.
+    structured output that it was found to take (`jobs.endpoints.parameters`), empty until it was asked.
     `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches; a
     file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches
     that have ended where they are. `family` is that of its model (gpt, llama ...): checks ask whether a

@@ -9,7 +9,45 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q, Value
 
-from jobs.endpoints.forms import FORMS, TEXT
+from jobs.endpoints.parameters import FORMS, TEXT
+
+# How many calls of a run are in which state and what they took, kept by triggers.
+
+
+class CallCount(models.Model):
+    """A part of what the calls of a run in one state and of one error kind come to; the sum over such rows
+    is exact.
+
+    Whatever inserts, changes or deletes calls adds a row with its difference in the same transaction
+    (triggers on `jobs_call`); `jobs.call_counts.compact` puts rows together now and then. `troubled` counts
+    calls that failed or have an error noted, `flagged` those with flags, `costed` and `timed` those with a
+    cost and a latency, `asked` sums the completions that were paid for, `sent` the requests, `lost` those
+    whose reply was lost with a worker, `cached` counts
+    the calls that were answered from the cache and `saved` what that saved. The database deletes a row with
+    its run.
+    """
+
+    run = models.ForeignKey("jobs.Run", on_delete=models.DO_NOTHING, related_name="+", db_constraint=False)
+    state = models.CharField(max_length=10)
+    error_kind = models.CharField(max_length=20, default="")
+    n = models.BigIntegerField()
+    flagged = models.BigIntegerField()
+    troubled = models.BigIntegerField()
+    tokens_in = models.BigIntegerField()
+    tokens_out = models.BigIntegerField()
+    costed = models.BigIntegerField()
+    cost = models.DecimalField(max_digits=20, decimal_places=8)
+    timed = models.BigIntegerField()
+    latency_ms = models.BigIntegerField()
+    asked = models.BigIntegerField(default=0)
+    sent = models.BigIntegerField(default=0, db_default=0)
+    lost = models.BigIntegerField(default=0, db_default=0)
+    cached = models.BigIntegerField(default=0)
+    saved = models.DecimalField(max_digits=20, decimal_places=8, default=0)
+
+    def __str__(self) -> str:
+        return f"{self.n} calls of run {self.run_id}: {self.state}"
+
 
 TROUBLED = Q(state="failed") | ~Q(error="")
 """Calls that failed, or succeeded only after an error."""
@@ -194,7 +232,7 @@ class Call(models.Model):
     came, and the `lost` ones, whose worker was gone before their reply was stored (their tokens and cost are
     estimates).
 
-    `error_kind` is which of `jobs.error_kinds` its error is. `request_hash` is that of the whole request
+    `error_kind` is which of `jobs.errors` its error is. `request_hash` is that of the whole request
     with its endpoint and sample: one that is `cached` took the reply of another call with the same, and
     `saved` is what that one cost. `reply_form` is how the reply was asked for, `reasoning` what the model
     thought where the server tells it apart, `logprobs` the probabilities of the reply's tokens where they

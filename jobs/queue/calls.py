@@ -14,9 +14,61 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from jobs import error_kinds, runs
+from jobs import errors, runs
 from jobs.models import Call, Run, Share
-from jobs.queue import open_requests, timing
+from jobs.queue import timing
+
+# Requests that are under way: noted before they are sent, so that those of a lost worker count as sent.
+#
+# What a lost reply took nobody knows; it counts with the estimate that was noted with its request. A note
+# goes with its call's result (`jobs.asking.outcomes`).
+
+_NOTE = """
+INSERT INTO jobs_openrequest AS o (call_id, requests, tokens_in, tokens_out)
+SELECT g.id, 1, g.tokens_in, g.tokens_out
+  FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS g(id, tokens_in, tokens_out)
+    ON CONFLICT (call_id) DO UPDATE
+   SET requests = o.requests + 1, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out
+"""
+_COUNT_LOST = """
+WITH lost AS (DELETE FROM jobs_openrequest WHERE call_id = ANY(%s) RETURNING *)
+UPDATE jobs_call c
+   SET sent = c.sent + l.requests, asked = c.asked + 1, lost = c.lost + 1,
+       tokens_in = coalesce(c.tokens_in, 0) + l.tokens_in,
+       tokens_out = coalesce(c.tokens_out, 0) + l.tokens_out,
+       cost = coalesce(
+         coalesce(c.cost, 0) + (e.price_in * l.tokens_in + e.price_out * l.tokens_out) / 1000000, c.cost)
+  FROM lost l, jobs_run r, jobs_endpoint e
+ WHERE c.id = l.call_id AND r.id = c.run_id AND e.id = r.endpoint_id
+"""
+_SWEEP = """
+DELETE FROM jobs_openrequest o WHERE NOT EXISTS (SELECT FROM jobs_call c WHERE c.id = o.call_id)
+"""
+
+
+def note(requests: Sequence[tuple[int, int, int]]) -> None:
+    """Note requests that are sent next: the call, and about how many tokens it reads and writes.
+
+    The commit waits for no disk: this has to outlive the worker, not the database.
+    """
+    is_new = connection.connection is None
+    with connection.cursor() as cursor:
+        if is_new:
+            cursor.execute("SET synchronous_commit = off")
+        cursor.execute(_NOTE, [list(column) for column in zip(*requests, strict=True)])
+
+
+def count_lost(calls: Collection[int]) -> None:
+    """Count what calls have sent whose replies will never be stored, in the transaction that returns them."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_LOST, [list(calls)])
+
+
+def sweep_open_requests() -> None:
+    """Delete the notes of calls that are gone."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SWEEP)
+
 
 _CLAIM = """
 WITH ready AS (
@@ -95,7 +147,7 @@ def give_back(*, worker: str, calls: Collection[int]) -> None:
     What was sent of them, because the worker would not wait for the reply, counts all the same.
     """
     held = Call.objects.filter(pk__in=calls, worker=worker, state=Call.State.LEASED)
-    open_requests.count_lost(held.values_list("pk", flat=True))
+    count_lost(held.values_list("pk", flat=True))
     cancelled = held.filter(run__state=Run.State.CANCELLED)
     cancelled.update(state=Call.State.CANCELLED, lease_expires=None, worker="")
     held.update(state=Call.State.PENDING, lease_expires=None, worker="", attempts=F("attempts") - 1)
@@ -107,7 +159,7 @@ def sweep() -> int:
     Safe to run at any time and by several processes.
     """
     returned = _take_back(lease_expires__lt=timezone.now())
-    open_requests.sweep()
+    sweep_open_requests()
     _settle_all()
     return returned
 
@@ -127,12 +179,12 @@ def _take_back(**lost: Any) -> int:
             .filter(state=Call.State.LEASED, **lost)
             .values_list("pk", flat=True)
         )
-        open_requests.count_lost(held)
+        count_lost(held)
         calls = Call.objects.filter(pk__in=held)
         calls.filter(attempts__gte=F("run__max_attempts")).update(
             state=Call.State.FAILED,
             error="Its worker was lost each time it was tried.",
-            error_kind=error_kinds.LOST_WORKER,
+            error_kind=errors.LOST_WORKER,
             lease_expires=None,
             finished_at=timezone.now(),
         )

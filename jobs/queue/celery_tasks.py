@@ -9,7 +9,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from jobs.kinds import QUEUES, queue_of
-from jobs.queue import sweeping, timing, waking
+from jobs.queue import heartbeat, timing, waking
 from jobs.queue.heartbeat import Heart
 from jobs.queue.progress import never
 
@@ -29,7 +29,7 @@ def work_queue(queue: str, follow: bool = True) -> int:
 @shared_task(name="jobs.sweep", ignore_result=True)
 def sweep() -> int:
     """Return lost leases, and wake all queues: lost messages and dead workers cost one period at most."""
-    returned = sweeping.sweep()
+    returned = heartbeat.sweep()
     for queue in QUEUES:
         # No successors, or one more chain of tasks would begin at every sweep.
         waking.send(queue, False, expires=timing.SWEEP_EVERY)

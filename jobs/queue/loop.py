@@ -12,7 +12,7 @@ import psycopg
 from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 
 from jobs.kinds import queue_of
-from jobs.queue import sweeping, timing
+from jobs.queue import heartbeat, timing
 from jobs.queue.heartbeat import Heart
 from jobs.queue.waking import CHANNEL
 
@@ -56,7 +56,7 @@ class Loop:
         close_old_connections()
         self._listen()  # before looking, so that nothing that comes meanwhile is missed
         if self._swept is None or time.monotonic() - self._swept > timing.SWEEP_EVERY:
-            sweeping.sweep()
+            heartbeat.sweep()
             self._swept = time.monotonic()
         if self._broken_off:
             self._work.release(worker=heart.name)  # what the broken work held is anybody's again

@@ -13,13 +13,13 @@ from django.utils import timezone
 from config.models import Event
 from config.permissions import is_administrator
 from jobs.endpoints.actions import METADATA_NAMES
-from jobs.endpoints.addresses import literal, refusal
+from jobs.endpoints.wire import literal, refusal
 from jobs.errors import WebhookRefused
 from jobs.kinds import CALLS
 from jobs.models import Delivery, Webhook, WebhookEvent
 from jobs.models.webhook import MOST_ATTEMPTS, new_salt
 from jobs.queue.waking import wake
-from jobs.webhooks.kinds import KINDS, PING
+from jobs.webhooks.telling import KINDS, PING
 from jobs.webhooks.timing import ROTATION
 
 MOST = 20

@@ -12,7 +12,22 @@ from typing import Any
 from django.db import connection, transaction
 
 from jobs.models import Run
-from jobs.webhooks.kinds import RUN_FAILED, RUN_FINISHED
+
+# The kinds of events that a webhook may be told of: pure.
+
+SUBMITTED = "task.submitted"
+COMPLETED = "campaign.completed"
+RUN_FINISHED = "run.finished"
+RUN_FAILED = "run.failed"
+PING = "ping"
+
+KINDS: dict[str, str] = {
+    SUBMITTED: "A task was submitted",
+    COMPLETED: "A campaign has all its ratings",
+    RUN_FINISHED: "A run of a judge or metric is done",
+    RUN_FAILED: "A run of a judge or metric failed",
+}
+"""What may be chosen, in words. A `ping` is sent by the button that tests an address."""
 
 
 def tell(kind: str, campaign: int | None, data: dict[str, Any]) -> None:

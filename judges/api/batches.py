@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from config.permissions import IsResearcher
 from jobs import access
 from jobs.batches import actions
-from jobs.batches.telling import as_row
+from jobs.batches.actions import as_row
 from jobs.errors import JobError
 from jobs.models import Batch
 from judges.api.run_serializers import AdoptSerializer, BatchSerializer

@@ -8,9 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from jobs.api.parameter_fields import given_parameters, parameter_fields
-from jobs.batches.telling import of_run
-from jobs.endpoints.forms import FORMS
+from jobs.batches.actions import of_run
 from jobs.endpoints.limits import width_of
+from jobs.endpoints.parameters import FORMS
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from judges.api.run_serializers import BatchSerializer, TakenSerializer, cap_fields

@@ -19,10 +19,9 @@ from annotation.api.corpora_serializers import JobAnswer
 from annotation.models import turn_numbers
 from config.filters import Filters, named, numbered, one_of, since
 from config.permissions import IsAdministrator, IsResearcher
-from jobs import access, many_calls
+from jobs import access, runs
 from jobs.endpoints import actions as endpoints
-from jobs.error_kinds import ERROR_KINDS
-from jobs.errors import JobError
+from jobs.errors import ERROR_KINDS, JobError
 from jobs.models import Call, Endpoint, Job, Run
 from judges.api.serializers import (
     CallSerializer,
@@ -191,7 +190,7 @@ class CancelRun(_OneRun):
     @extend_schema(request=None)
     def post(self, request: Request, pk: int) -> Response:
         """Cancel the calls that wait."""
-        return Response(RunSerializer(many_calls.cancel(by=_user(request), run=self.get_object())).data)
+        return Response(RunSerializer(runs.cancel_calls(by=_user(request), run=self.get_object())).data)
 
 
 class RetryRun(_OneRun):
@@ -200,7 +199,7 @@ class RetryRun(_OneRun):
     @extend_schema(request=None, responses={200: RunSerializer, 202: JobAnswer})
     def post(self, request: Request, pk: int) -> Response:
         """Ask again for what failed or was cancelled; 202 with the id of a job where that is a lot."""
-        return _run_or_job(many_calls.retry(by=_user(request), run=self.get_object()), status.HTTP_200_OK)
+        return _run_or_job(runs.retry(by=_user(request), run=self.get_object()), status.HTTP_200_OK)
 
 
 @extend_schema(

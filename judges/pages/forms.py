@@ -10,7 +10,7 @@ from annotation.corpora.reading import showable
 from annotation.models import Campaign, Corpus, System
 from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
-from jobs.endpoints.forms import FORMS
+from jobs.endpoints.parameters import FORMS
 from jobs.models import Endpoint
 from jobs.models.endpoint import MOST_IN_A_BATCH
 from jobs.pages.parameter_fields import WithParameters, given_parameters

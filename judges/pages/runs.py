@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.models import turn_numbers
 from config.long_lists import LongPaginator
 from config.permissions import researcher_only
-from jobs import access, call_counts, many_calls
-from jobs.error_kinds import ERROR_KINDS, OLDER
+from jobs import access, call_counts, runs
+from jobs.errors import ERROR_KINDS, OLDER
 from jobs.models import Batch, Call, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
@@ -97,7 +97,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: stop a run; what is done stays."""
-    many_calls.cancel(by=user_of(request), run=access.run(pk))
+    runs.cancel_calls(by=user_of(request), run=access.run(pk))
     return redirect("run", pk)
 
 
@@ -105,7 +105,7 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: go on with a cancelled or failed run."""
-    if isinstance(many_calls.retry(by=user_of(request), run=access.run(pk)), Job):
+    if isinstance(runs.retry(by=user_of(request), run=access.run(pk)), Job):
         messages.info(request, "The run's calls are being made ready: see below. Then it goes on by itself.")
         return redirect("jobs")
     return redirect("run", pk)

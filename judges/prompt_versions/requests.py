@@ -19,10 +19,8 @@ from annotation.models import Campaign, Continuation, Corpus
 from annotation.models.corpora import Item
 from annotation.text.item_keys import place_of
 from jobs import actions
-from jobs.endpoints.bodies import as_sent, request_body
-from jobs.endpoints.costs import cost
-from jobs.endpoints.forms import forms_for
-from jobs.endpoints.parameters import of_sample
+from jobs.endpoints.costs import as_sent, cost, request_body
+from jobs.endpoints.parameters import forms_for, of_sample
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
 from jobs.models import Endpoint, Job

@@ -13,7 +13,7 @@ from django.db import connection
 from tqdm import tqdm
 
 from jobs.asking.slices import work
-from jobs.batches.telling import batch_note
+from jobs.batches.actions import batch_note
 from jobs.endpoints.keys import key_note
 from jobs.models import Call, Run
 from jobs.progress import progress

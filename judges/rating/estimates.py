@@ -13,8 +13,8 @@ from django.db.models import Sum
 
 from annotation.kinds import COMPARING
 from jobs import runs
-from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost, share_of
+from jobs.endpoints.wire import literal
 from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.prompt import Prompt, about_tokens
 from judges.material.loading import load, with_compared

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Item, Rater
-from jobs.error_kinds import ERROR_KINDS
+from jobs.errors import ERROR_KINDS
 from jobs.models import Call
 
 
@@ -16,7 +16,7 @@ def by_kind(rater: Rater, items: Collection[int]) -> dict[str, int]:
     """Return how many items lack an answer of a rater because a call failed, by the kind of its error.
 
     A call about a whole continuation counts for each of the items in it, each sample by itself. Kinds stand
-    in the order of `jobs.error_kinds`; those that failed before kinds were kept are under ''.
+    in the order of `jobs.errors`; those that failed before kinds were kept are under ''.
     """
     chosen = Item.objects.filter(pk__in=items).values_list("pk", "continuation")
     within = Counter(continuation for _, continuation in chosen)

@@ -12,7 +12,7 @@ from typing import Any
 from annotation.kinds import COMPARING
 from annotation.labels.recording import Answer
 from annotation.models import Question
-from jobs import error_kinds
+from jobs import errors
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.asking.reading import is_reasked
@@ -90,15 +90,15 @@ class JudgePreparer:
                 done = Outcome(call.pk, "done", answers, reading.flags)
                 return Asked(call, protocol.key, known=done)
         except TooLong as error:
-            too_long = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.OVER_BUDGET)
+            too_long = Outcome(call.pk, "failed", error=str(error), error_kind=errors.OVER_BUDGET)
             return Asked(call, protocol.key, known=too_long)
         except JudgeError as error:
-            stuck = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.DEFECT)
+            stuck = Outcome(call.pk, "failed", error=str(error), error_kind=errors.DEFECT)
             return Asked(call, protocol.key, known=stuck)
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
-            broken = Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT)
+            broken = Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT)
             return Asked(call, protocol.key, known=broken)
         read = partial(_read, call, asker, case, material, questions, flags)
         sent = of_sample(spec.get("parameters", {}), call.sample)

@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from annotation import records
-from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
+from jobs.endpoints.wire import literal
 from jobs.models import Endpoint
 from judges.rating import prices
 from systems.benchmarks.choosing import Shortage, choose

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from jobs import error_kinds, runs
+from jobs import errors, runs
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.endpoints.parameters import of_sample
@@ -85,7 +85,7 @@ def _asked(call: Call, links: Sequence[ProductionCall]) -> Asked:
     except DEFECTS as error:
         logger.exception("%s failed on call %s", by, call.pk)
         trouble = f"defect in {by}: {type(error).__name__}: {error}"
-        return Asked(call, by, known=Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT))
+        return Asked(call, by, known=Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT))
 
 
 def _ready(call: Call, links: Sequence[ProductionCall]) -> Asked:

@@ -12,7 +12,7 @@ import numpy as np
 import openai
 
 from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_client, transport_error
-from jobs.endpoints.learning import remember
+from jobs.endpoints.keys import remember
 from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
 from judges.material.embedding_store import DatabaseStore

@@ -14,9 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from annotation import records
-from jobs.endpoints.addresses import literal
-from jobs.endpoints.costs import cost
-from jobs.endpoints.counting import BY_CHARACTERS, Count, counter
+from jobs.endpoints.costs import BY_CHARACTERS, Count, cost, counter
+from jobs.endpoints.wire import literal
 from jobs.prompt import Prompt, about_tokens
 from judges.rating import prices
 from systems.generators import Done, Failed, Generator, Reply, State

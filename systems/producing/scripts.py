@@ -15,7 +15,7 @@ from annotation.models import Dialogue, QuestionSet, Record
 from annotation.question_sets.reading import found
 from annotation.scripts.records import FACT, QUESTION, Fact, Question
 from annotation.scripts.stored import fact_record, question_record
-from jobs.endpoints.counting import counter
+from jobs.endpoints.costs import counter
 from jobs.models import Endpoint
 from jobs.prompt import about_tokens
 from systems.generators import Failed, Settings

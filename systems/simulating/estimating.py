@@ -9,9 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from annotation.models import Dialogue, QuestionSet
-from jobs.endpoints.addresses import literal
-from jobs.endpoints.costs import cost
-from jobs.endpoints.counting import BY_CHARACTERS, counter
+from jobs.endpoints.costs import BY_CHARACTERS, cost, counter
+from jobs.endpoints.wire import literal
 from jobs.models import Endpoint
 from judges.rating import prices
 from systems.errors import SystemsError

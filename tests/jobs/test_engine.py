@@ -16,7 +16,7 @@ from config.trouble import BUSY, FULL
 from jobs import actions
 from jobs.errors import JobError
 from jobs.models import Job, Worker
-from jobs.queue import identity, jobs, sweeping, timing
+from jobs.queue import heartbeat, jobs, timing
 from jobs.queue.heartbeat import Heart
 from jobs.queue.progress import EVERY, Progress, never
 
@@ -156,10 +156,10 @@ def test_a_job_whose_lease_expired_waits_again_and_fails_after_its_last_try() ->
 def test_what_a_dead_process_of_this_machine_held_is_taken_back_at_once() -> None:
     job = begin()
     jobs.claim(worker="dead")
-    seen = {"queue": "jobs", "last_seen": timezone.now(), "machine": identity.machine()}
+    seen = {"queue": "jobs", "last_seen": timezone.now(), "machine": heartbeat.machine()}
     Worker.objects.create(name="dead", pid=2**22, birth="1", **seen)
     Worker.objects.create(name="elsewhere", pid=2**22, birth="1", **seen | {"machine": "another"})
-    assert sweeping.sweep() == 1
+    assert heartbeat.sweep() == 1
     assert now(job).state == "queued"
     assert [worker.name for worker in Worker.objects.all()] == ["elsewhere"]
 
@@ -167,13 +167,13 @@ def test_what_a_dead_process_of_this_machine_held_is_taken_back_at_once() -> Non
 def test_a_process_is_gone_when_its_number_is_free_or_belongs_to_a_later_one() -> None:
     import os
 
-    here, born = identity.machine(), identity.birth(os.getpid())
+    here, born = heartbeat.machine(), heartbeat.birth(os.getpid())
     assert born
-    assert not identity.is_gone(on=here, pid=os.getpid(), born=born)
-    assert identity.is_gone(on=here, pid=os.getpid(), born="1")
-    assert identity.is_gone(on=here, pid=2**22, born=born)
-    assert not identity.is_gone(on="another machine", pid=2**22, born=born)
-    assert not identity.is_gone(on="", pid=None, born="")
+    assert not heartbeat.is_gone(on=here, pid=os.getpid(), born=born)
+    assert heartbeat.is_gone(on=here, pid=os.getpid(), born="1")
+    assert heartbeat.is_gone(on=here, pid=2**22, born=born)
+    assert not heartbeat.is_gone(on="another machine", pid=2**22, born=born)
+    assert not heartbeat.is_gone(on="", pid=None, born="")
 
 
 def test_a_result_that_comes_after_the_lease_went_to_another_does_not_count() -> None:

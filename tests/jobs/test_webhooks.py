@@ -28,7 +28,7 @@ from jobs import runs
 from jobs.errors import WebhookRefused
 from jobs.models import Delivery, Run, Webhook, WebhookEvent
 from jobs.webhooks import actions, delivering, signing, timing
-from jobs.webhooks.kinds import KINDS
+from jobs.webhooks.telling import KINDS
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

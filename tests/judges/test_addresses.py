@@ -14,7 +14,7 @@ from django.urls import reverse
 from config.models import Event
 from jobs.endpoints import probing
 from jobs.endpoints.actions import key_of, key_variables, save, sync_environment
-from jobs.endpoints.addresses import refusal
+from jobs.endpoints.wire import refusal
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from judges.rating.plans import Judge

@@ -14,7 +14,7 @@ from annotation.models import Label
 from demo.fake_model.misbehaving import Misbehaviour
 from jobs.asking.slices import work
 from jobs.models import Batch, Run
-from jobs.queue import sweeping, timing
+from jobs.queue import heartbeat, timing
 from jobs.queue.heartbeat import Heart
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
@@ -72,7 +72,7 @@ def test_workers_killed_ten_times_submit_every_call_once_and_each_has_one_result
         killed_after(fake, chance.randint(1, 8), chance.uniform(0.0, 0.06))
         at_kills |= set(run.batches.values_list("state", flat=True))
     for _ in range(100):
-        sweeping.sweep()
+        heartbeat.sweep()
         Batch.objects.filter(next_look__isnull=False).exclude(state="sending").update(
             next_look="2020-01-01T00:00Z"
         )

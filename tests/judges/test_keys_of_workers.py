@@ -18,7 +18,7 @@ from django.utils import timezone
 from jobs.endpoints import keys, probing
 from jobs.models import Call, Run, Worker
 from jobs.progress import progress
-from jobs.queue import sweeping, timing
+from jobs.queue import heartbeat, timing
 from jobs.queue.heartbeat import Heart
 from judges.rating.plans import Judge
 from tests import factories
@@ -63,18 +63,18 @@ def test_the_runs_page_says_which_workers_lack_the_key(fake: FakeLLM, client: Cl
 def test_a_run_fails_only_when_nobody_has_the_key_for_the_stated_time(fake: FakeLLM) -> None:
     run = keyed_run(fake)
     with Heart("calls"):
-        sweeping.sweep()
+        heartbeat.sweep()
         run.refresh_from_db()
         assert (run.state, run.unserved_since is not None) == (Run.State.QUEUED, True)
         long_ago = timezone.now() - timedelta(seconds=timing.KEY_WAIT + 1)
         Run.objects.filter(pk=run.pk).update(unserved_since=long_ago)
         other = Worker.objects.create(name="other", queue="calls", last_seen=timezone.now())
-        sweeping.sweep()
+        heartbeat.sweep()
         run.refresh_from_db()
         assert (run.state, run.unserved_since) == (Run.State.QUEUED, None), "one that has it was seen"
         other.delete()
         Run.objects.filter(pk=run.pk).update(unserved_since=long_ago)
-        sweeping.sweep()
+        heartbeat.sweep()
     run.refresh_from_db()
     assert run.state == Run.State.FAILED
     assert "SOME_API_KEY, which is not set where the workers run: none had it for 120 seconds" in run.error

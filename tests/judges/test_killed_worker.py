@@ -20,7 +20,7 @@ from annotation.models import Label
 from jobs.models import Call, Endpoint, OpenRequest, Run, Worker
 from jobs.progress import Progress, progress
 from jobs.queue import calls as claiming
-from jobs.queue import sweeping
+from jobs.queue import heartbeat
 from jobs.queue.heartbeat import Heart
 from judges.models import CallLabel
 from judges.rating.plans import Judge
@@ -133,7 +133,7 @@ def test_what_a_killed_worker_had_sent_counts_as_sent_and_paid(fake: FakeLLM, st
     until(lambda: OpenRequest.objects.count() == 4)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    sweeping.sweep()
+    heartbeat.sweep()
     assert progress(run).lost == 4, "and what was only claimed is not"
     fake.delay = 0
     finish()
@@ -248,5 +248,5 @@ def test_what_a_living_worker_or_one_of_another_machine_holds_stays(fake: FakeLL
         }
         Worker.objects.create(name="far", **other)
         held += claiming.claim(queue="calls", worker="far", limit=3, lane=run.endpoint_id)
-        assert sweeping.sweep() == 0
+        assert heartbeat.sweep() == 0
         assert set(run.calls.filter(state=Call.State.LEASED).values_list("pk", flat=True)) == set(held)

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.corpora import splits
 from annotation.models import Corpus, Item, Rater
-from jobs.endpoints.bodies import as_sent
+from jobs.endpoints.costs import as_sent
 from jobs.models import Call
 from judges.errors import JudgeError
 from judges.prompt_versions import actions, requests

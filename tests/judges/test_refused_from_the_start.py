@@ -9,7 +9,7 @@ import pytest
 
 from jobs import runs
 from jobs.asking.refusals import MOST_EQUAL
-from jobs.error_kinds import commonest, same_cause
+from jobs.errors import commonest, same_cause
 from jobs.models import Call, Run
 from jobs.progress import progress
 from judges.rating.plans import Judge

@@ -9,8 +9,7 @@ import pytest
 
 from annotation.models import Label
 from jobs import call_counts
-from jobs.endpoints.probabilities import as_json, from_json, tokens_of
-from jobs.endpoints.receiving import Again, Reply, Withheld, completion
+from jobs.endpoints.receiving import Again, Reply, Withheld, as_json, completion, from_json, tokens_of
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.prompt import Token

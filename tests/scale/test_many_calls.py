@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from config.models import Event
-from jobs import many_calls, runs
+from jobs import runs
 from jobs.models import Call, Job, Run
 from jobs.queue import calls
 from jobs.queue import jobs as queue
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is counted is above what is done at once, and takes several steps."""
-    monkeypatch.setattr(many_calls, "AT_ONCE", 0)
+    monkeypatch.setattr(runs, "AT_ONCE", 0)
     monkeypatch.setattr(runs, "STEP", 2)
 
 
@@ -65,7 +65,7 @@ def test_a_large_run_stops_at_once_and_its_calls_follow(client: Client, run: Run
 
 
 def test_a_run_that_was_resumed_before_its_cancelling_came_keeps_its_calls(run: Run) -> None:
-    many_calls.cancel(by=None, run=run)
+    runs.cancel_calls(by=None, run=run)
     runs.retry_failed(by=None, run=run)
     assert _work_off().state == "done"
     assert len(_claim(run)) == 4
@@ -100,7 +100,7 @@ def test_a_call_claimed_in_between_is_not_cancelled(run: Run) -> None:
 
 
 def test_a_run_deleted_meanwhile_leaves_nothing_to_do(run: Run) -> None:
-    many_calls.cancel(by=None, run=run)
+    runs.cancel_calls(by=None, run=run)
     run.calls.all().delete()
     run.delete()
     assert (_work_off().state, Job.objects.get().result) == ("done", {})

@@ -15,8 +15,8 @@ from config.permissions import is_researcher
 from jobs.errors import WebhookRefused
 from jobs.models import Webhook
 from jobs.webhooks import actions, delivering
-from jobs.webhooks.kinds import KINDS
 from jobs.webhooks.signing import secret_of
+from jobs.webhooks.telling import KINDS
 
 
 class Command(DatabaseCommand):

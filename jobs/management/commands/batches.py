@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
 from jobs.batches import actions
-from jobs.batches.telling import as_row
+from jobs.batches.actions import as_row
 from jobs.errors import JobError
 from jobs.models import Batch
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
-from jobs import many_calls, runs, spending
-from jobs.batches.telling import of_run as batches_of
+from jobs import runs, spending
+from jobs.batches.actions import of_run as batches_of
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.progress import progress
@@ -62,7 +62,7 @@ class Command(DatabaseCommand):
             raise CommandError("Give --cap ID together with --cap-calls, --cap-tokens or --cap-cost.")
         if caps:
             return runs.set_caps(by=None, run=_load(options["cap"]), caps=caps)
-        for name, verb in (("pause", runs.pause), ("resume", runs.resume), ("cancel", many_calls.cancel)):
+        for name, verb in (("pause", runs.pause), ("resume", runs.resume), ("cancel", runs.cancel_calls)):
             if options[name] is not None:
                 return verb(by=None, run=_load(options[name]))
         return None
