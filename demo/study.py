@@ -25,7 +25,7 @@ from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Sche
 from annotation.notes import actions as notes
 from annotation.people import campaign_roles, participants
 from annotation.scheme_versions import actions as schemes
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 from annotation.schemes.files import definition_from
 from annotation.work import actions as labelling
 from annotation.work import agreements

@@ -12,7 +12,7 @@ from annotation.campaigns import actions as campaigns
 from annotation.labels import pseudonyms
 from annotation.models import Campaign, Continuation, Corpus, Dialogue, Item, System, Turn
 from annotation.models.schemes import SchemeVersion
-from annotation.work.item_numbers import item_number
+from annotation.work.checking import item_number
 from config.permissions import RESEARCHERS
 
 _number = count(1)

@@ -18,7 +18,6 @@ from annotation.api.refusals import answered
 from annotation.errors import NoteRefused, NotTaskHolder
 from annotation.labels.pseudonyms import of_people
 from annotation.messages import actions as messages
-from annotation.messages import reading
 from annotation.messages.actions import TEXT_LIMIT
 from annotation.models import Assignment, Campaign, Thread, turn_numbers
 from annotation.notes import actions as notes
@@ -222,9 +221,9 @@ def own_threads(request: Request) -> Response:
     viewer = _user(request)
     if request.method == "POST":
         made = messages.ask(by=viewer, **_given(Question(data=request.data)))
-        return Response(_own_thread(reading.of_annotator(viewer).get(pk=made.pk), viewer), status=201)
+        return Response(_own_thread(messages.of_annotator(viewer).get(pk=made.pk), viewer), status=201)
     pager = Pages()
-    page = pager.paginate_queryset(reading.of_annotator(viewer), request) or []
+    page = pager.paginate_queryset(messages.of_annotator(viewer), request) or []
     return pager.get_paginated_response([_own_thread(row, viewer) for row in page])
 
 
@@ -260,7 +259,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
     viewer = _user(request)
     if request.method == "GET":
         pager = Pages()
-        page = pager.paginate_queryset(reading.of_campaign(found), request) or []
+        page = pager.paginate_queryset(messages.of_campaign(found), request) or []
         return pager.get_paginated_response(_threads(page, viewer))
     given = _given(NewMessage(data=request.data))
     about, turn = None, None
@@ -282,7 +281,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
         assignment=about,
         turn=turn,
     )
-    rows = reading.of_campaign(found).filter(pk__in=[thread.pk for thread in made])
+    rows = messages.of_campaign(found).filter(pk__in=[thread.pk for thread in made])
     return Response(_threads(rows, viewer), status=201)
 
 
@@ -323,7 +322,7 @@ def _own_thread(thread: Thread, viewer: User) -> dict[str, Any]:
 
 def _threads(threads: Sequence[Thread] | QuerySet[Thread], viewer: User) -> list[dict[str, Any]]:
     """Return threads of one campaign for a researcher's program."""
-    names = reading.pseudonyms(threads)
+    names = messages.pseudonyms(threads)
     return [_thread(row, viewer, names[row.annotator_id]) for row in threads]
 
 
@@ -333,7 +332,7 @@ def _thread(thread: Thread, viewer: User, annotator: str) -> dict[str, Any]:
     if thread.turn_id is not None and thread.assignment is not None:
         turns = screens.load(thread.assignment.task_id).turns
         line = turns.index(thread.turn_id) + 1 if thread.turn_id in turns else None
-    return reading.as_json(thread, viewer, annotator=annotator, line=line) | {
+    return messages.as_json(thread, viewer, annotator=annotator, line=line) | {
         "campaign": thread.campaign_id,
         "annotator": annotator,
         "assignment": thread.assignment_id,

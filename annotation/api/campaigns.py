@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.refusals import answered
-from annotation.api.work_serializers import (
+from annotation.api.work import (
     CampaignSerializer,
     ConsentSerializer,
     CopySerializer,

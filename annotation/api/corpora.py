@@ -31,7 +31,7 @@ from annotation.formats import FORMATS
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.formats.settings import SETTINGS, settings_of
-from annotation.importing import ImportProblem, ImportResult, import_path, several, uploads
+from annotation.importing import ImportProblem, ImportResult, import_path, uploads
 from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
 from config.filters import Filters, holds, since
 from config.pagination import DEFAULT, MOST, Pages
@@ -119,10 +119,10 @@ def _understood(
     """Return what is asked for with columns and settings read, and the format found where none is named."""
     mapped = columns_of(columns)
     files = [file, *more]
-    telling = several.first(files)
+    telling = uploads.first(files)
     found = format or guess(FORMATS, telling.read(SIZE), mapped)
     telling.seek(0)
-    several.check(files, found)
+    uploads.check(files, found)
     told = settings_of({key: rest.pop(key) for key in SETTINGS}, found, FORMATS[found].settings)
     return {"files": files, "format": found, "columns": mapped, "settings": told, **rest}
 
@@ -130,7 +130,7 @@ def _understood(
 def _job(
     request: Request,
     *,
-    files: several.Files,
+    files: uploads.Files,
     name: str,
     into: str,
     settings: dict[str, str | int],
@@ -150,15 +150,15 @@ def _job(
 
 
 def _import(
-    request: Request, *, files: several.Files, name: str, into: str, format: str, **rest: Any
+    request: Request, *, files: uploads.Files, name: str, into: str, format: str, **rest: Any
 ) -> ImportResult:
     """Import a small file at once; it is on disk for as long as that takes."""
     with tempfile.TemporaryDirectory(prefix="concord-import-") as folder:
         stored = Path(folder) / "sent"
-        several.write(files, stored)
+        uploads.write(files, stored)
         return import_path(
             path=stored,
-            name=several.together(files),
+            name=uploads.together(files),
             format=format,
             corpus=into or name,
             into=bool(into),

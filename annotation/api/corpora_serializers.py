@@ -9,10 +9,10 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.corpora import clusters, parts
+from annotation.corpora import parts, splits
 from annotation.formats import FORMATS
 from annotation.formats.settings import MOST, SETTINGS, Setting
-from annotation.importing import several
+from annotation.importing import uploads
 from annotation.labels import counts as label_counts
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
 from config.refusals import SCHEMA
@@ -176,7 +176,7 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
 
     def get_cluster(self, item: Item) -> str:
         """What is resampled: its dialogue's cluster, or its own (of a script, the session or season)."""
-        return clusters.of_item(item)
+        return splits.of_item(item)
 
     @extend_schema_field({"type": "string", "nullable": True})
     def get_system(self, item: Item) -> str | None:
@@ -220,7 +220,7 @@ class ImportRequest(serializers.Serializer[Any]):
         child=serializers.FileField(),
         required=False,
         default=list,
-        max_length=several.MOST,
+        max_length=uploads.MOST,
         help_text="the other files of a data set that is several",
     )
     name = serializers.CharField(required=False, default="", max_length=100)

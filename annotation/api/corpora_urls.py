@@ -2,18 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import (
-    answer_keys,
-    corpora,
-    question_records,
-    questions,
-    scenarios,
-    script_files,
-    script_names,
-    scripts,
-    systems,
-    without_turns,
-)
+from annotation.api import corpora, question_records, questions, scenarios, scripts, systems, without_turns
 
 urlpatterns = [
     path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
@@ -30,7 +19,7 @@ urlpatterns = [
     path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.OneScript.as_view(), name="api-script"),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/file/",
-        script_files.ScriptFile.as_view(),
+        scripts.ScriptFile.as_view(),
         name="api-script-file",
     ),
     path(
@@ -45,7 +34,7 @@ urlpatterns = [
     ),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/names/",
-        script_names.ScriptNames.as_view(),
+        scripts.ScriptNames.as_view(),
         name="api-script-names",
     ),
     path("corpora/<int:pk>/facts/", question_records.Facts.as_view(), name="api-facts"),
@@ -76,5 +65,5 @@ urlpatterns = [
     path("corpora/<int:pk>/relations/", questions.Relations.as_view(), name="api-relations"),
     path("scenarios/check/", scenarios.CheckScenario.as_view(), name="api-check-scenario"),
     path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
-    path("dialogues/<int:pk>/keys/", answer_keys.AnswerKeys.as_view(), name="api-answer-keys"),
+    path("dialogues/<int:pk>/keys/", scenarios.AnswerKeys.as_view(), name="api-answer-keys"),
 ]

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api import people_serializers as serializers
 from annotation.errors import AnnotationError
-from annotation.people import accounts, audit, deletion, links, listing, roles, sign_in
+from annotation.people import accounts, audit, deletion, links, roles, sign_in
 from annotation.people.errors import EmailRefused
 from config.idempotency import told_once
 from config.pagination import Pages, paged
@@ -53,7 +53,7 @@ def _text(request: Request, name: str) -> str:
 
 
 def _account(person: User) -> dict[str, Any]:
-    (row,) = listing.rows([User.objects.prefetch_related("groups").get(pk=person.pk)])
+    (row,) = accounts.rows([User.objects.prefetch_related("groups").get(pk=person.pk)])
     return dict(serializers.AccountSerializer(row).data)
 
 
@@ -73,8 +73,10 @@ def people(request: Request) -> Response:
     """List accounts, those whose name holds `text`, or make one."""
     if request.method == "GET":
         pager = Pages()
-        page = pager.paginate_queryset(listing.accounts(_text(request, "text")), request) or []
-        return pager.get_paginated_response(serializers.AccountSerializer(listing.rows(page), many=True).data)
+        page = pager.paginate_queryset(accounts.accounts(_text(request, "text")), request) or []
+        return pager.get_paginated_response(
+            serializers.AccountSerializer(accounts.rows(page), many=True).data
+        )
     given = serializers.NewAccount(data=request.data)
     given.is_valid(raise_exception=True)
     made = accounts.create(by=user_of(request), **given.validated_data)

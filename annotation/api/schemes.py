@@ -7,23 +7,128 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.api import schemes_serializers as of
 from annotation.api.refusals import answered
 from annotation.errors import SchemeRefused
+from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
 from annotation.scheme_versions import actions, listing, store
 from annotation.schemes.base import SchemeDefinition
 from annotation.schemes.difference import difference
 from annotation.schemes.files import definition_from, read
 from annotation.schemes.problems import Problem
+from annotation.schemes.rules import LONGEST, LONGEST_KEY
+from annotation.text.yaml_tree import MOST_BYTES
 from config.pagination import Pages, paged
 from config.permissions import IsResearcher
+
+# What the API of schemes takes and gives.
+
+LARGEST = 2**63 - 1
+FIELDS = "The fields of a scheme's file as JSON: key, title, item_kind, unit, introduction, questions."
+
+
+class SchemeSerializer(serializers.Serializer[Any]):
+    """A scheme: one's own, or a built-in one."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    item_kind = serializers.CharField()
+    item_kinds = serializers.ListField(
+        child=serializers.CharField(), help_text="All that its questions are about: its own kind first."
+    )
+    unit = serializers.CharField()
+    built_in = serializers.BooleanField()
+    newest = serializers.IntegerField(help_text="The number of its newest version.")
+    versions = serializers.IntegerField(help_text="How many are stored.")
+    questions = serializers.IntegerField(help_text="How many the newest version has.")
+    archived = serializers.BooleanField()
+
+
+class SchemeVersionSerializer(serializers.Serializer[Any]):
+    """A version of a scheme. What an `id` names never changes."""
+
+    id = serializers.IntegerField()
+    ref = serializers.CharField(help_text="key@version")
+    built_in = serializers.BooleanField()
+    archived = serializers.BooleanField()
+    used = serializers.BooleanField(help_text="Saving keeps it and makes the next one.")
+    created_at = serializers.DateTimeField()
+    definition = serializers.DictField(help_text=FIELDS)
+    yaml = serializers.CharField(help_text="The same as a file.")
+
+
+class WrittenSerializer(serializers.Serializer[Any]):
+    """A scheme as JSON (`definition`) or as the text of a YAML or JSON file (`text`): one of the two."""
+
+    definition = serializers.DictField(required=False, help_text=FIELDS)
+    text = serializers.CharField(required=False, trim_whitespace=False, max_length=MOST_BYTES)
+
+
+class SavedSerializer(WrittenSerializer):
+    """A scheme to be saved as its newest version."""
+
+    seen = serializers.IntegerField(
+        min_value=1,
+        max_value=LARGEST,
+        help_text="The `id` of the newest version that you have seen: another one is not overruled.",
+    )
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """A field that is at fault: the path to it with dots, the sentence, and the place in words."""
+
+    path = serializers.CharField(allow_blank=True)
+    sentence = serializers.CharField()
+    place = serializers.CharField(allow_blank=True)
+
+
+class CheckedSerializer(serializers.Serializer[Any]):
+    """Whether a scheme can be asked, and if not, why."""
+
+    ok = serializers.BooleanField()
+    problems = ProblemSerializer(many=True)
+
+
+class FromCorpusSerializer(serializers.Serializer[Any]):
+    """A scheme to be made of the questions that a corpus's files brought."""
+
+    corpus = serializers.CharField()
+    kind = serializers.ChoiceField(choices=list(KINDS))
+    key = serializers.CharField(max_length=LONGEST_KEY)
+    title = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST["title"])
+
+
+class SchemeArchivedSerializer(serializers.Serializer[Any]):
+    """Whether a scheme is off the lists of what can be asked."""
+
+    archived = serializers.BooleanField()
+
+
+class SchemeChangeSerializer(serializers.Serializer[Any]):
+    """A question was added, removed or moved, or a field changed (without `question`, the scheme's)."""
+
+    kind = serializers.ChoiceField(choices=["added", "removed", "moved", "changed"])
+    question = serializers.CharField(allow_blank=True)
+    field = serializers.CharField(allow_blank=True)
+    before = serializers.CharField(allow_blank=True)
+    after = serializers.CharField(allow_blank=True)
+    sentence = serializers.CharField()
+
+
+class SchemeDifferenceSerializer(serializers.Serializer[Any]):
+    """What two versions differ by."""
+
+    first = serializers.CharField()
+    second = serializers.CharField()
+    changes = SchemeChangeSerializer(many=True)
+
 
 REFS = [OpenApiParameter(name, str, required=True, description="key or key@version") for name in ("a", "b")]
 
@@ -51,8 +156,8 @@ def _written(data: dict[str, Any]) -> SchemeDefinition:
     return read(data["text"]) if "text" in data else definition_from(data["definition"])
 
 
-@extend_schema(methods=["GET"], responses=of.SchemeSerializer(many=True))
-@extend_schema(methods=["POST"], request=of.WrittenSerializer, responses={201: of.SchemeVersionSerializer})
+@extend_schema(methods=["GET"], responses=SchemeSerializer(many=True))
+@extend_schema(methods=["POST"], request=WrittenSerializer, responses={201: SchemeVersionSerializer})
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcher])
@@ -60,7 +165,7 @@ def _written(data: dict[str, Any]) -> SchemeDefinition:
 def schemes(request: Request) -> Response:
     """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its problems."""
     if request.method == "POST":
-        definition = _written(_given(of.WrittenSerializer, request))
+        definition = _written(_given(WrittenSerializer, request))
         made = actions.create(by=_user(request), definition=definition)
         return Response(listing.as_json(made), status=201)
     pager = Pages()
@@ -68,19 +173,19 @@ def schemes(request: Request) -> Response:
     return pager.get_paginated_response(pager.paginate_queryset(rows, request) or [])
 
 
-@extend_schema(request=of.WrittenSerializer, responses=of.CheckedSerializer)
+@extend_schema(request=WrittenSerializer, responses=CheckedSerializer)
 @api_view(["POST"])
 @permission_classes([IsResearcher])
 def checked(request: Request) -> Response:
     """Researchers: whether a scheme can be asked; nothing is stored."""
     try:
-        _written(_given(of.WrittenSerializer, request))
+        _written(_given(WrittenSerializer, request))
     except SchemeRefused as error:
         return Response({"ok": False, **error.details()})
     return Response({"ok": True, "problems": []})
 
 
-@extend_schema(parameters=REFS, responses=of.SchemeDifferenceSerializer)
+@extend_schema(parameters=REFS, responses=SchemeDifferenceSerializer)
 @api_view(["GET"])
 @permission_classes([IsResearcher])
 def compared(request: Request) -> Response:
@@ -97,13 +202,13 @@ def compared(request: Request) -> Response:
     return Response({"first": first.ref, "second": second.ref, "changes": told})
 
 
-@extend_schema(request=of.FromCorpusSerializer, responses={201: of.SchemeVersionSerializer})
+@extend_schema(request=FromCorpusSerializer, responses={201: SchemeVersionSerializer})
 @api_view(["POST"])
 @permission_classes([IsResearcher])
 @answered
 def from_corpus(request: Request) -> Response:
     """Researchers: make a scheme of the questions that a corpus's files brought."""
-    data = _given(of.FromCorpusSerializer, request)
+    data = _given(FromCorpusSerializer, request)
     corpus = Corpus.objects.filter(name=data.pop("corpus")).first()
     if corpus is None:
         raise ValidationError({"corpus": ["There is no corpus of that name."]})
@@ -111,8 +216,8 @@ def from_corpus(request: Request) -> Response:
     return Response(listing.as_json(made), status=201)
 
 
-@extend_schema(methods=["GET"], responses=of.SchemeVersionSerializer)
-@extend_schema(methods=["PATCH"], request=of.SchemeArchivedSerializer, responses=of.SchemeVersionSerializer)
+@extend_schema(methods=["GET"], responses=SchemeVersionSerializer)
+@extend_schema(methods=["PATCH"], request=SchemeArchivedSerializer, responses=SchemeVersionSerializer)
 @api_view(["GET", "PATCH"])
 @permission_classes([IsResearcher])
 @answered
@@ -120,13 +225,13 @@ def scheme(request: Request, key: str) -> Response:
     """Researchers: the newest version of a scheme; PATCH archives or restores one of one's own."""
     found = access.scheme_version(key)
     if request.method == "PATCH":
-        data = _given(of.SchemeArchivedSerializer, request)
+        data = _given(SchemeArchivedSerializer, request)
         found.scheme = actions.archive(by=_user(request), scheme=found.scheme, **data)
     return Response(listing.as_json(found))
 
 
-@extend_schema(methods=["GET"], responses=of.SchemeVersionSerializer(many=True))
-@extend_schema(methods=["POST"], request=of.SavedSerializer, responses={201: of.SchemeVersionSerializer})
+@extend_schema(methods=["GET"], responses=SchemeVersionSerializer(many=True))
+@extend_schema(methods=["POST"], request=SavedSerializer, responses={201: SchemeVersionSerializer})
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcher])
@@ -139,7 +244,7 @@ def versions(request: Request, key: str) -> Response:
     """
     found = access.scheme_version(key)
     if request.method == "POST":
-        data = _given(of.SavedSerializer, request)
+        data = _given(SavedSerializer, request)
         definition = _written(data)
         if definition.key != found.scheme.key:
             told = f"The scheme's key is {definition.key}, but the address names {found.scheme.key}."
@@ -152,7 +257,7 @@ def versions(request: Request, key: str) -> Response:
     return pager.get_paginated_response([listing.as_json(one) for one in page])
 
 
-@extend_schema(responses=of.SchemeVersionSerializer)
+@extend_schema(responses=SchemeVersionSerializer)
 @api_view(["GET"])
 @permission_classes([IsResearcher])
 def version(request: Request, key: str, number: int) -> Response:

@@ -6,21 +6,94 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
+from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.refusals import answered
+from annotation.api.schemes import WrittenSerializer, written
+from annotation.api.work import TOLD, ScreenSerializer
 from annotation.labels.pseudonyms import of_people, person_called
-from annotation.models import Assignment, Campaign, turn_numbers
+from annotation.models import turn_numbers
+from annotation.models.campaigns import Campaign
+from annotation.models.work import Assignment
 from annotation.permissions import IsCampaignResearcher
-from annotation.work import withdrawing
-from annotation.work.in_hand import key_of
+from annotation.scheme_versions.store import Questionnaire, questionnaire_from, questionnaire_of
+from annotation.work import handing, previews, withdrawing
+from annotation.work.handing import in_hand, key_of
+from annotation.work.screens import Screen
+from annotation.work.withdrawing import REASON_LIMIT
 from config.filters import Filters, one_of, since
 from config.pagination import Pages, paged
+from config.permissions import IsResearcher
+
+# What annotators would get, for researchers: nothing is handed out, and nothing is kept.
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """A task (`number`, from 1, of the first `of`) as its annotator gets it: what is asked, what is shown."""
+
+    number = serializers.IntegerField()
+    of = serializers.IntegerField()
+    questions = serializers.ListField(child=serializers.DictField())
+    guidelines = serializers.CharField()
+    task = ScreenSerializer()
+
+
+TASK = OpenApiParameter(
+    "task",
+    {"type": "integer", "minimum": 1, "maximum": previews.FIRST, "default": 1},
+    description=f"which of the campaign's first tasks, {previews.FIRST} at most",
+)
+
+
+@extend_schema(request=WrittenSerializer, responses=PreviewSerializer)
+@api_view(["POST"])
+@permission_classes([IsResearcher])
+@answered
+def scheme_preview(request: Request) -> Response:
+    """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored."""
+    definition = written(WrittenSerializer, request)
+    plan = questionnaire_from(definition)
+    screen = previews.of_scheme(definition, None)
+    return Response(_told_of_previews(plan, screen, definition.guidelines, 1, 1))
+
+
+@extend_schema(parameters=[TASK], responses=PreviewSerializer)
+@api_view(["GET"])
+@permission_classes([IsResearcher])
+def campaign_preview(request: Request, campaign: int) -> Response:
+    """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it opens."""
+    found = access.campaign(campaign)
+    number = _number(request.query_params.get("task", "1"))
+    places = previews.places(found)
+    if number > len(places):
+        raise Http404(f"The campaign has {len(places)} tasks to look at.")
+    plan = questionnaire_of(found.scheme_version_id)
+    screen = previews.of_campaign(found, places[number - 1])
+    guidelines = found.guidelines.order_by("-version").first()
+    return Response(
+        _told_of_previews(plan, screen, guidelines.text if guidelines else "", number, len(places))
+    )
+
+
+def _told_of_previews(
+    plan: Questionnaire, screen: Screen, guidelines: str, number: int, of: int
+) -> dict[str, Any]:
+    questions = [{name: getattr(question, name) for name in TOLD} for question in plan.questions]
+    told = {"number": number, "of": of, "questions": questions, "guidelines": guidelines}
+    return told | {"task": ScreenSerializer(screen).data}
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= previews.FIRST):
+        raise ValidationError({"task": [f"A whole number from 1 to {previews.FIRST}."]})
+    return int(text)
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
@@ -115,3 +188,115 @@ def submission(request: Request, campaign: int, assignment: int) -> Response:
     found = access.submission(campaign, assignment)
     labels = withdrawing.VERBS[values.pop("verb")](by=request.user, assignment=found, **values)
     return Response({"labels": labels})
+
+
+# The API of tasks in hand, for researchers: list them, take one back, give one to somebody.
+
+
+class HeldSerializer(serializers.Serializer[Any]):
+    """A task in somebody's hands, `until` its lease ends; `draft_saved_at` is null where there is no draft.
+
+    `state` is `leased` or `returned` (handed back to be done again). `given` says why a researcher gave it
+    to them, '' where nobody did; `occasion` tells training, tests and checks from work.
+    """
+
+    assignment = serializers.IntegerField(source="pk")
+    annotator = serializers.SerializerMethodField()
+    about = serializers.SerializerMethodField()
+    turn_number = serializers.IntegerField(
+        source="task.item.turn.number", default=None, allow_null=True, read_only=True
+    )
+    occasion = serializers.CharField()
+    state = serializers.CharField()
+    since = serializers.DateTimeField(source="leased_at")
+    until = serializers.DateTimeField(source="lease_expires")
+    draft_saved_at = serializers.DateTimeField(allow_null=True)
+    given = serializers.CharField(source="given_reason")
+
+    def get_annotator(self, row: Assignment) -> str:
+        """Return the pseudonym of who holds it."""
+        return str(self.context["names"][row.user_id])
+
+    def get_about(self, row: Assignment) -> str:
+        """Return the key of what it is about: of an item, or of a continuation with all its turns."""
+        return key_of(row.task)
+
+
+class GiveSerializer(serializers.Serializer[Any]):
+    """Which task to give (an item's key, or a task's number), to whom, and why: the annotator reads it."""
+
+    task = serializers.CharField(max_length=2_000)
+    to = serializers.CharField(max_length=20, help_text="an annotator's pseudonym")
+    reason = serializers.CharField(max_length=REASON_LIMIT)
+
+
+class TakeSerializer(serializers.Serializer[Any]):
+    """Why a task is taken back, which its annotator reads; with `to`, it goes to that annotator."""
+
+    reason = serializers.CharField(max_length=REASON_LIMIT)
+    to = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
+
+
+def _told(rows: list[Assignment], campaign: Campaign) -> Any:
+    names = of_people({row.user_id for row in rows}, campaign.corpus_id)
+    return HeldSerializer(rows, many=True, context={"names": names}).data
+
+
+def _annotator(name: str, campaign: Campaign) -> User:
+    person = person_called(name, campaign)
+    if person is None:
+        raise serializers.ValidationError({"to": [f"No annotator of this campaign is called {name!r}."]})
+    return person
+
+
+def _user(request: Request) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@extend_schema(methods=["GET"], parameters=[BY_ANNOTATOR], responses=HeldSerializer(many=True))
+@extend_schema(
+    methods=["POST"],
+    request=GiveSerializer,
+    responses={201: HeldSerializer},
+    operation_id="campaigns_held_give",
+)
+@paged
+@api_view(["GET", "POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def held(request: Request, campaign: int) -> Response:
+    """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
+    found = access.campaign(campaign)
+    if request.method == "POST":
+        given = GiveSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        told = dict(given.validated_data)
+        task = handing.task_named(found, told.pop("task"))
+        told["to"] = _annotator(told["to"], found)
+        made = handing.give(by=_user(request), campaign=found, task=task, **told)
+        return Response(_told([made], found)[0], status=201)
+    pager = Pages()
+    page: list[Assignment] = (
+        pager.paginate_queryset(of_annotator(request, found, in_hand(found)), request) or []
+    )
+    turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
+    return pager.get_paginated_response(_told(page, found))
+
+
+@extend_schema(request=TakeSerializer, responses=HeldSerializer, operation_id="campaigns_held_take_back")
+@api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def take_back(request: Request, campaign: int, assignment: int) -> Response:
+    """Researchers: take a task back from who holds it, for others to find or for somebody named (`to`)."""
+    given = TakeSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    found = access.submission(campaign, assignment)
+    to, reason = given.validated_data["to"], given.validated_data["reason"]
+    if to is None:
+        made = handing.take_back(by=_user(request), assignment=found, reason=reason)
+    else:
+        person = _annotator(to, found.campaign)
+        made = handing.pass_to(by=_user(request), assignment=found, to=person, reason=reason)
+    return Response(_told([made], found.campaign)[0])

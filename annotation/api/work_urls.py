@@ -2,18 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import (
-    batches,
-    beside,
-    campaign_roles,
-    campaigns,
-    groups,
-    held,
-    participants,
-    previews,
-    submissions,
-    work,
-)
+from annotation.api import batches, beside, campaign_roles, campaigns, groups, participants, submissions, work
 
 urlpatterns = [
     path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
@@ -22,7 +11,7 @@ urlpatterns = [
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
     path("campaigns/<int:campaign>/order/", campaigns.reorder, name="api-reorder-campaign"),
     path("campaigns/<int:campaign>/batches/", batches.campaign_batches, name="api-batches-of-campaign"),
-    path("campaigns/<int:campaign>/preview/", previews.campaign_preview, name="api-campaign-preview"),
+    path("campaigns/<int:campaign>/preview/", submissions.campaign_preview, name="api-campaign-preview"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
     path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="api-campaign-consent"),
@@ -53,8 +42,8 @@ urlpatterns = [
         submissions.submission,
         name="api-submission",
     ),
-    path("campaigns/<int:campaign>/held/", held.held, name="api-held"),
-    path("campaigns/<int:campaign>/held/<int:assignment>/", held.take_back, name="api-take-back"),
+    path("campaigns/<int:campaign>/held/", submissions.held, name="api-held"),
+    path("campaigns/<int:campaign>/held/<int:assignment>/", submissions.take_back, name="api-take-back"),
     path("campaigns/<int:campaign>/notes/", beside.campaign_notes, name="api-campaign-notes"),
     path("campaigns/<int:campaign>/messages/", beside.campaign_threads, name="api-campaign-messages"),
     path(

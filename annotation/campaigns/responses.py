@@ -14,7 +14,7 @@ from annotation.campaigns.choice import CHOSEN, values
 from annotation.campaigns.settings import refuse
 from annotation.corpora.comparisons import Members
 from annotation.models import Campaign, SchemeVersion
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 
 MOST = 10
 """Responses on one screen."""

@@ -29,8 +29,8 @@ from annotation.models import (
     Occasion,
     Task,
 )
-from annotation.scheme_versions.asked import questionnaire_of
-from annotation.work.request_json import cleaned
+from annotation.scheme_versions.store import questionnaire_of
+from annotation.work.checking import cleaned
 
 EXPLANATION_LIMIT = 5_000
 MOST_AT_ONCE = 500

@@ -27,11 +27,11 @@ from annotation.models import (
     Standing,
 )
 from annotation.models.checks import HIDDEN, STAGES
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 from annotation.work import leases as assigning
+from annotation.work.checking import passes_of
 from annotation.work.claiming import FREE, RULED_FREE
 from annotation.work.leases import Hold, Seat
-from annotation.work.passing import passes_of
 from config import prepared
 
 State = Assignment.State

@@ -17,7 +17,7 @@ from annotation.campaigns.choice import refused
 from annotation.checks.scoring import Key, Place, Value
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Continuation, Item, KeyAnswer, KeyTask, Label, Occasion, Task
-from annotation.scheme_versions.asked import Asked, Questionnaire, questionnaire_of
+from annotation.scheme_versions.store import Asked, Questionnaire, questionnaire_of
 from annotation.text.item_keys import parse_item_key
 
 ORDERED = ("ordinal", "interval", "ratio")

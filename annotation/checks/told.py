@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.campaigns.choice import chosen, refused
-from annotation.checks.feedback import right_in_words
 from annotation.checks.keys import Spot, answers_of, items_at, refuse
+from annotation.checks.notices import right_in_words
 from annotation.checks.scoring import Key, Place
 from annotation.models import Assignment, Campaign, Item, KeyTask, Task
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 from annotation.text.item_keys import item_key
 
 

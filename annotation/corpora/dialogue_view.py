@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annotation.importing.rows import participant_record, turn_record
-from annotation.labels.evidence import pointed
 from annotation.labels.pseudonyms import name_of
+from annotation.labels.recording import pointed
 from annotation.models import Continuation, Dialogue, Label, Occasion, Rater, Turn, turn_numbers
 from annotation.records import Turn as TurnRecord
 from annotation.scripts.stored import script_record
-from annotation.text import transcription_marks as marks
+from annotation.text import cleaning
 from annotation.text.blinding import Blind
 from annotation.text.happenings import Names, happening, heading, session_dates
 from annotation.text.language import language_tag
@@ -88,7 +88,7 @@ def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, asked: int
                 number=row.number,
                 who=shown.who,
                 colour=names.colour(turn.speaker),
-                pieces=marks.parts(shown.text),
+                pieces=cleaning.parts(shown.text),
                 given=row.given,
                 at=row.at,
                 how=shown.how,

@@ -15,15 +15,62 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotation.corpora import clusters as item_clusters
-from annotation.corpora import openings
+from annotation.corpora import openings, parts
 from annotation.corpora.parts import TRAINING
 from annotation.errors import SplitRefused
-from annotation.models import Corpus, Rater, Split, SplitCluster, TestLook
+from annotation.models import Dialogue, Item, Rater, Split, SplitCluster, TestLook
+from annotation.models.corpora import Corpus
 from config.models import Event
+
+# What is resampled and split: the dialogue's cluster, or an item's own, which is a script's session.
+
+
+def within(clusters: Any, prefix: str = "") -> Q:
+    """Return the condition that an item is in some clusters (a collection, or a query of them).
+
+    `prefix` leads from the rows to the item, such as `item__`.
+    """
+    return Q(**{f"{prefix}cluster__in": clusters}) | Q(
+        **{f"{prefix}cluster": None, f"{prefix}continuation__dialogue__cluster__in": clusters}
+    )
+
+
+def of_corpus(corpus: Corpus) -> frozenset[str]:
+    """Return the clusters of a corpus that may be dev or test: those of its dialogues outside training.
+
+    Of scripts these are the clusters of their sessions.
+    """
+    rows = corpus.dialogues.filter(parts.of_dialogues()).order_by()
+    dialogues = rows.filter(script__isnull=True).values_list("cluster", flat=True)
+    scripts = _sessions(rows.filter(script__isnull=False).values_list("key", "script"))
+    return frozenset(dialogues.distinct()) | frozenset(scripts)
+
+
+def of_script(dialogue: Dialogue) -> frozenset[str]:
+    """Return the clusters of a dialogue's sessions; none where it is no script."""
+    return frozenset(_sessions([(dialogue.key, dialogue.script)])) if dialogue.script else frozenset()
+
+
+def of_item(item: Item) -> str:
+    """Return the cluster of an item; reads its dialogue, so select it."""
+    return item.cluster or item.continuation.dialogue.cluster
+
+
+def is_locked(dialogue: Dialogue, locked: Collection[str]) -> bool:
+    """Whether a dialogue, or of a script some of its sessions, is in one of the clusters."""
+    own = of_script(dialogue) or {dialogue.cluster}
+    return not own.isdisjoint(locked)
+
+
+def _sessions(scripts: Any) -> set[str]:
+    return {
+        f"{key}/{session.get('season') or session['id']}"
+        for key, script in scripts
+        for session in script["sessions"]
+    }
 
 
 def place(seed: int, cluster: str) -> float:
@@ -79,7 +126,7 @@ def draw(
     if name == TRAINING:
         raise SplitRefused("training is no split: it is the part that dialogues came with")
     Corpus.objects.select_for_update().get(pk=corpus.pk)  # one draw after the other: each sees the lock
-    parts = choose(item_clusters.of_corpus(corpus), seed=seed, test_share=test_share)
+    parts = choose(of_corpus(corpus), seed=seed, test_share=test_share)
     if len(parts) < 2:
         raise SplitRefused(f"the corpus {corpus.name} has fewer than two clusters: there is nothing to split")
     before = Split.objects.select_for_update().filter(corpus=corpus, name=name).first()
@@ -129,7 +176,7 @@ def grow(*, corpus: Corpus) -> int:
         known = set(split.clusters.values_list("cluster", flat=True))
         rows = [
             SplitCluster(split=split, cluster=cluster, part=_part(split, cluster))
-            for cluster in sorted(item_clusters.of_corpus(corpus) - known)
+            for cluster in sorted(of_corpus(corpus) - known)
         ]
         added += len(SplitCluster.objects.bulk_create(rows))
     return added

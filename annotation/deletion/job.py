@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
 from annotation.corpora import reading as browsing
-from annotation.deletion import actions as deleting
+from annotation.deletion import purging
 from annotation.models import Corpus
 from jobs import actions
 from jobs.errors import JobRefused
@@ -27,8 +27,8 @@ def delete_corpus(*, corpus: Corpus, by: User, confirmation: str) -> dict[str, i
     Raises what `deleting.delete_corpus` raises, before any job is started.
     """
     if browsing.counts([corpus])[corpus.pk]["turns"] <= AT_ONCE:
-        return deleting.delete_corpus(corpus=corpus, by=by, confirmation=confirmation)
-    deleting.check(by, confirmation, corpus.name)
+        return purging.delete_corpus(corpus=corpus, by=by, confirmation=confirmation)
+    purging.check(by, confirmation, corpus.name)
     params = {"corpus": corpus.pk}
     return actions.start(kind=KIND, subject=_subject(corpus), params=params, by=by)
 
@@ -50,12 +50,12 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     if job.created_by is None:
         raise JobRefused("the account that asked for it is gone: an administrator must ask again")
     try:
-        gone = deleting.delete_corpus(
+        gone = purging.delete_corpus(
             corpus=corpus, by=job.created_by, confirmation=corpus.name, progress=progress
         )
     except PermissionDenied:
         raise JobRefused("the person who asked for it is no longer an administrator") from None
-    except deleting.StillUsed as used:
+    except purging.StillUsed as used:
         raise JobRefused(f"it is still used: {used}") from used
     return {"deleted": gone}
 

@@ -17,7 +17,7 @@ from annotation.formats.fields import Fields
 from annotation.formats.longform import TOLD
 from annotation.formats.problems import ImportProblem
 from annotation.scripts.records import DEFAULT_STYLE, LETTERS, UNKNOWN, Form, Question, Source, Use
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 ASKED = frozenset({"questions", "options", "answer"})
 EASY = {

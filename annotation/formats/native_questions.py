@@ -18,7 +18,7 @@ from annotation.scripts.records import (
     QuestionSet,
     Use,
 )
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 FACT = frozenset(["id", "head", "relation", "tail", "session", "turns", "status", "superseded_by"])
 QUESTION = frozenset(

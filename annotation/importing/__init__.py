@@ -2,6 +2,6 @@
 
 from annotation.formats import ImportProblem
 from annotation.importing.engine import import_path
-from annotation.importing.result import ImportResult
+from annotation.importing.staging import ImportResult
 
 __all__ = ["ImportProblem", "ImportResult", "import_path"]

@@ -8,7 +8,7 @@ from django.db import connection
 
 from annotation.corpora.comparisons import MAKE
 from annotation.formats import Faults, ImportProblem
-from annotation.importing.copying import fresh_table
+from annotation.importing.sql import fresh_table
 from annotation.models import Corpus, Item, ItemMember
 from config.planner import WORTH_TELLING, tell_planner
 

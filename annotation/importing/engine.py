@@ -19,8 +19,7 @@ from annotation.formats.settings import settings_of
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
 from annotation.importing.reading import read
-from annotation.importing.result import ImportResult
-from annotation.importing.staging import close_staging, open_staging, stage, staged
+from annotation.importing.staging import ImportResult, close_staging, open_staging, stage, staged
 from annotation.importing.tidying import Tidying
 from annotation.importing.writer import Writer
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn

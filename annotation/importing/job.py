@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.formats import ImportProblem
 from annotation.importing import uploads
 from annotation.importing.engine import import_path
-from annotation.importing.result import ImportResult
+from annotation.importing.staging import ImportResult
 from annotation.models import Upload
 from config.permissions import is_researcher
 from jobs.errors import JobRefused

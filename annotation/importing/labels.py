@@ -12,10 +12,9 @@ from django.db import connection
 
 from annotation.formats.problems import Faults, ImportProblem
 from annotation.importing import compared, sql
-from annotation.importing.copying import copy_rows, fresh_table
 from annotation.importing.questions import Asked, Resolver, asked_questions
-from annotation.importing.result import ImportResult
-from annotation.importing.staging import NOTHING
+from annotation.importing.sql import copy_rows, fresh_table
+from annotation.importing.staging import NOTHING, ImportResult
 from annotation.importing.tidying import Tidying
 from annotation.labels import pseudonyms, raters
 from annotation.models import Import, Question, Rater

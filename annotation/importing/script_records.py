@@ -10,8 +10,8 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.formats import Faults, ImportProblem
-from annotation.importing.copying import copy_rows, reserve_ids
-from annotation.importing.result import ImportResult
+from annotation.importing.sql import copy_rows, reserve_ids
+from annotation.importing.staging import ImportResult
 from annotation.models import Corpus, Import, QuestionSet, Record, Use
 from annotation.records import Dialogue
 from annotation.scripts import records as scripts

@@ -12,7 +12,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.formats import ImportProblem
 from annotation.importing.engine import import_path
-from annotation.importing.result import ImportResult
+from annotation.importing.staging import ImportResult
 from annotation.models import Corpus, Dialogue, Turn
 from annotation.records import SELF
 

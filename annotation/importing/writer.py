@@ -12,10 +12,10 @@ from annotation.corpora.parts import part_in
 from annotation.formats import Faults, SourceRecord
 from annotation.formats.checks import check_speakers, check_static, refuse_other_turns
 from annotation.formats.problems import ImportProblem
-from annotation.importing.copying import copy_rows, fresh_table, reserve_ids
-from annotation.importing.result import ImportResult
 from annotation.importing.rows import TurnRow, agenda_json, participants_json, turn_row
 from annotation.importing.script_records import RecordWriter
+from annotation.importing.sql import copy_rows, fresh_table, reserve_ids
+from annotation.importing.staging import ImportResult
 from annotation.kinds import KINDS
 from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION

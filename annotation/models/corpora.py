@@ -219,7 +219,7 @@ class Item(models.Model):
 
     A trigger refuses an item whose turn is given, or belongs to another continuation or corpus. Annotators
     never learn `public`, a random number, nor the id, which follows the order of imports, and so systems:
-    what names an item in a task is drawn from `public` (`annotation.work.item_numbers`).
+    what names an item in a task is drawn from `public` (`annotation.work.checking`).
 
     What compares several has them as its `members` and no turn of its own; `continuation` is then the first
     member's, and says nothing of whom it is about. `compared` names the members whatever their order, so that

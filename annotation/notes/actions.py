@@ -12,7 +12,7 @@ from annotation.errors import NoteRefused, NotTaskHolder
 from annotation.models import Assignment, Bookmark, CampaignMember, Occasion, TurnNote
 from annotation.notes.reading import Note, notes_on
 from annotation.work import screens
-from annotation.work.request_json import cleaned
+from annotation.work.checking import cleaned
 
 COMMENT_LIMIT = 2_000
 

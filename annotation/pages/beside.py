@@ -14,10 +14,9 @@ from django.views.decorators.http import require_POST
 from annotation import access
 from annotation.errors import NoteRefused
 from annotation.messages import actions as messages
-from annotation.messages import reading
 from annotation.notes import actions as notes
 from annotation.pages.answering import as_json
-from annotation.work.request_json import parse
+from annotation.work.checking import parse
 
 
 def _user(request: HttpRequest) -> User:
@@ -77,7 +76,7 @@ def answer(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
 def _thread(request: HttpRequest, pk: int, line: int | None) -> HttpResponse:
     found = access.own_thread(_user(request), pk)
     viewer = _user(request)
-    return JsonResponse(reading.as_json(found, viewer, annotator=viewer.get_username(), line=line))
+    return JsonResponse(messages.as_json(found, viewer, annotator=viewer.get_username(), line=line))
 
 
 def _line(body: dict[str, Any]) -> int:

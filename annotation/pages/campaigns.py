@@ -35,7 +35,7 @@ from annotation.campaigns import (
     tasks as campaign_tasks,
 )
 from annotation.errors import CampaignRefused
-from annotation.messages.reading import waiting as waiting_threads
+from annotation.messages.actions import waiting as waiting_threads
 from annotation.models import Campaign, CampaignMember, CampaignRole, Corpus, PeopleGroup, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose

@@ -2,20 +2,7 @@
 
 from django.urls import path
 
-from annotation.pages import (
-    corpora,
-    dialogues,
-    question_records,
-    questions,
-    scenario_editor,
-    scenarios,
-    script_files,
-    script_names,
-    script_sessions,
-    scripts,
-    uploads,
-    without_turns,
-)
+from annotation.pages import corpora, questions, scenarios, scripts, uploads
 
 urlpatterns = [
     path("corpora/", corpora.corpora, name="corpora"),
@@ -23,13 +10,13 @@ urlpatterns = [
     path("corpora/import/<int:pk>/", uploads.upload, name="upload"),
     path("corpora/import/<int:pk>/cancel/", uploads.cancel_upload, name="cancel-upload"),
     path("corpora/import/<int:pk>/resume/", uploads.resume_upload, name="resume-upload"),
-    path("corpora/dialogue/<int:pk>/", dialogues.dialogue, name="dialogue"),
+    path("corpora/dialogue/<int:pk>/", corpora.dialogue, name="dialogue"),
     path("corpora/<int:pk>/scenarios/", scenarios.scenarios, name="scenarios"),
-    path("corpora/<int:pk>/scenarios/new/", scenario_editor.new_scenario, name="new-scenario"),
-    path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenario_editor.scenario, name="scenario"),
+    path("corpora/<int:pk>/scenarios/new/", scenarios.new_scenario, name="new-scenario"),
+    path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenarios.scenario, name="scenario"),
     path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.script, name="script"),
-    path("corpora/<int:pk>/scripts/<int:dialogue>/file/", script_files.script_file, name="script-file"),
-    path("corpora/<int:pk>/scripts/<int:dialogue>/names/", script_names.name_maps, name="name-maps"),
+    path("corpora/<int:pk>/scripts/<int:dialogue>/file/", scripts.script_file, name="script-file"),
+    path("corpora/<int:pk>/scripts/<int:dialogue>/names/", scripts.name_maps, name="name-maps"),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/sessions/<int:number>/",
         scripts.session,
@@ -37,7 +24,7 @@ urlpatterns = [
     ),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/sessions/<int:number>/edit/",
-        script_sessions.edit_session,
+        scripts.edit_session,
         name="edit-session",
     ),
     path("corpora/<int:pk>/questions/", questions.questions, name="questions"),
@@ -47,17 +34,15 @@ urlpatterns = [
         questions.question,
         name="question-uses",
     ),
-    path("corpora/<int:pk>/questions/relations/", question_records.relations, name="relations"),
-    path(
-        "corpora/<int:pk>/questions/records/<int:record>/", question_records.edit_record, name="edit-record"
-    ),
-    path("corpora/<int:pk>/questions/<str:kind>/", question_records.records, name="question-records"),
-    path("corpora/<int:pk>/questions/<str:kind>/new/", question_records.new_record, name="new-record"),
-    path("corpora/<int:pk>/questions/<str:kind>/decide/", question_records.decide, name="decide-records"),
+    path("corpora/<int:pk>/questions/relations/", questions.relations, name="relations"),
+    path("corpora/<int:pk>/questions/records/<int:record>/", questions.edit_record, name="edit-record"),
+    path("corpora/<int:pk>/questions/<str:kind>/", questions.records, name="question-records"),
+    path("corpora/<int:pk>/questions/<str:kind>/new/", questions.new_record, name="new-record"),
+    path("corpora/<int:pk>/questions/<str:kind>/decide/", questions.decide, name="decide-records"),
     path("corpora/<int:pk>/questions/<str:kind>/reviews/", questions.reviews, name="record-reviews"),
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
     path("corpora/<str:name>/families/", corpora.change_families, name="change-families"),
-    path("corpora/<str:name>/without-turns/", without_turns.copy, name="copy-without-turns"),
+    path("corpora/<str:name>/without-turns/", corpora.copy, name="copy-without-turns"),
     path("corpora/<str:name>/delete/", corpora.delete_corpus, name="delete-corpus"),
 ]

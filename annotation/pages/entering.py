@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
+from mozilla_django_oidc.views import OIDCAuthenticationRequestView
 
-from annotation.models import OneTimeLink
+from annotation.errors import AnnotationError
+from annotation.models import JoinLink, OneTimeLink
 from annotation.pages.people_forms import EnterForm, NewPasswordForm, SignInForm, refused
-from annotation.people import links, roles, sign_in
-from annotation.people.errors import LinkRefused, PeopleError
-from annotation.people.single_sign_on import leaving, provider
+from annotation.people import links, participants, roles, sign_in
+from annotation.people.errors import JoinRefused, LinkRefused, PeopleError, SignOnRefused, TooManyTries
+from annotation.people.sign_in import address_of
+from annotation.people.single_sign_on import entering, exchange, leaving, provider
+from annotation.people.single_sign_on.provider import offered, readable
+from config.oidc import Provider
 
 BACKEND = "config.sessions.Accounts"
 USED = "signed_in_with"
@@ -99,3 +108,149 @@ def _used(request: HttpRequest, token: str, form: forms.Form) -> bool:
     login(request, person, backend=BACKEND)
     messages.success(request, "Welcome. You are signed in.")
     return True
+
+
+# Joining a campaign by a link from outside. Open to whoever has the link.
+
+COOKIE = "concord_browser"
+"""Holds a secret of this browser, by which whoever joined in it is known again."""
+COOKIE_SECONDS = 365 * 24 * 3600
+SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+NOT_TAKEN = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""What MTurk says instead of an assignment while somebody only looks at a task."""
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, key: str) -> HttpResponse:
+    """Whoever has a campaign's link: say who they are where they come from, and begin or go on."""
+    try:
+        link = participants.find(key)
+    except JoinRefused as error:
+        return _refused_of_joining(request, error, 410)
+    told = request.POST if request.method == "POST" else request.GET
+    why, who = "", participants.Came("")
+    try:
+        if request.method == "POST":
+            participants.must_not_come_too_often(link, address_of(request))
+        who = participants.came(told)
+        if request.method == "POST":
+            return _entered(request, link, who)
+    except TooManyTries as error:
+        return _refused_of_joining(request, error, 429)
+    except AnnotationError as error:
+        if error.field != "participant":
+            return _refused_of_joining(request, error, 410)
+        why = str(error)
+    context = {
+        "campaign": link.campaign,
+        "who": who,
+        "refused": why,
+        "only_looking": request.GET.get("assignmentId") == NOT_TAKEN,
+    }
+    return render(request, "people/join.html", context, status=422 if why else 200)
+
+
+def _entered(request: HttpRequest, link: JoinLink, who: participants.Came) -> HttpResponse:
+    """Sign a participant in, or tell them the code by which a researcher confirms this browser."""
+    browser = request.COOKIES.get(COOKIE, "")
+    if not SECRET.fullmatch(browser):
+        browser = secrets.token_urlsafe(32)
+    joined = participants.join(link=link, who=who, browser=browser)
+    if joined.user is None:
+        context = {"campaign": link.campaign, "code": joined.code}
+        response = render(request, "people/join_waiting.html", context, status=403)
+    else:
+        login(request, joined.user, backend=BACKEND)
+        response = redirect("work", link.campaign_id)
+    response.set_cookie(
+        COOKIE,
+        browser,
+        max_age=COOKIE_SECONDS,
+        path="/join/",
+        secure=bool(settings.SESSION_COOKIE_SECURE),
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def _refused_of_joining(request: HttpRequest, error: AnnotationError, status: int) -> HttpResponse:
+    response = render(request, "people/join_refused.html", {"reason": str(error)}, status=status)
+    if status == 429:
+        response["Retry-After"] = str(int(participants.WINDOW.total_seconds()))
+    return response
+
+
+# Signing in with an OpenID Connect provider: going there, and coming back. Open to everyone.
+
+STATES, NEXT = "oidc_states", "oidc_login_next"
+
+
+class _Begin(OIDCAuthenticationRequestView):
+    """The library's way to the provider, with the settings of the provider at hand."""
+
+    @staticmethod
+    def get_settings(attr: str, *args: Any) -> Any:
+        """Return a setting of the provider."""
+        return exchange.told(_provider()).get(attr, *args)
+
+
+def _provider() -> Provider:
+    found = offered()
+    if found is None:
+        raise Http404
+    return found
+
+
+@login_not_required
+@never_cache
+@require_GET
+def begin(request: HttpRequest) -> HttpResponse:
+    """Open to everyone: go to the provider; `next` says where to go afterwards."""
+    provider = _provider()
+    try:
+        answer: HttpResponse = _Begin.as_view()(request)
+    except SignOnRefused as error:
+        entering.refuse(error, provider, address_of(request))
+        return _refused(request, provider, error)
+    return answer
+
+
+@login_not_required
+@never_cache
+@require_GET
+def come_back(request: HttpRequest) -> HttpResponse:
+    """Open to everyone: come back from the provider with a code for this browser, and be signed in."""
+    provider = _provider()
+    asked = (request.session.get(STATES) or {}).pop(request.GET.get("state", ""), None)
+    request.session.modified = True
+    try:
+        if asked is None:
+            raise SignOnRefused("That sign-in was not begun in this browser, or is over.", why="state")
+        if "error" in request.GET:
+            reasons = [request.GET[name] for name in ("error", "error_description") if name in request.GET]
+            cause = readable(provider, f"{provider.title} led back with: {', '.join(reasons)}")
+            message = f"{provider.title} did not sign you in."
+            raise SignOnRefused(message, why="refused by the provider", cause=cause)
+        claims = exchange.claims_of(
+            request, provider, nonce=asked["nonce"], code_verifier=asked["code_verifier"]
+        )
+    except SignOnRefused as error:
+        entering.refuse(error, provider, address_of(request))
+        return _refused(request, provider, error)
+    try:
+        person = entering.enter(claims=claims, provider=provider, address=address_of(request))
+    except SignOnRefused as error:
+        return _refused(request, provider, error)
+    onwards = request.session.pop(NEXT, None) or ""
+    login(request, person, backend=BACKEND)
+    request.session[USED] = provider.title
+    known = url_has_allowed_host_and_scheme(onwards, {request.get_host()}, require_https=request.is_secure())
+    return redirect(onwards if known else "home")
+
+
+def _refused(request: HttpRequest, provider: Provider, error: SignOnRefused) -> HttpResponse:
+    context = {"reason": str(error), "provider": provider.title}
+    return render(request, "accounts/sign_on_refused.html", context, status=403)

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import access
 from annotation.errors import WorkError
 from annotation.labels.pseudonyms import called, of_people, person_called
-from annotation.messages import actions, reading
+from annotation.messages import actions
 from annotation.models import Assignment, Campaign, CampaignMember, Thread, turn_numbers
 from annotation.permissions import campaign_researcher_only
 from annotation.work import screens
@@ -35,7 +35,7 @@ def _user(request: HttpRequest) -> User:
 def my_messages(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: the threads between them and researchers; what is shown counts as seen."""
     viewer = _user(request)
-    page = Paginator(reading.of_annotator(viewer), ROWS).get_page(request.GET.get("page"))
+    page = Paginator(actions.of_annotator(viewer), ROWS).get_page(request.GET.get("page"))
     rows = _rows(page.object_list, viewer, {viewer.pk: viewer.get_username()})
     for row in rows:
         if row["thread"].unread:
@@ -81,11 +81,11 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     about = _about(request, found)
     if request.method == "POST" and _write(request, found, about):
         return redirect("campaign-messages", found.pk)
-    rows = reading.of_campaign(found)
+    rows = actions.of_campaign(found)
     annotator = request.GET.get("annotator", "").replace("\x00", "")
     waiting = request.GET.get("waiting") == "1"
     if annotator:
-        rows = rows.filter(reading.with_annotator(found, annotator))
+        rows = rows.filter(actions.with_annotator(found, annotator))
     if waiting:
         rows = rows.filter(waits=True, closed_at=None)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
@@ -95,11 +95,11 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     context = {
         "campaign": found,
         "page": page,
-        "rows": _rows(page.object_list, _user(request), reading.pseudonyms(page.object_list)),
+        "rows": _rows(page.object_list, _user(request), actions.pseudonyms(page.object_list)),
         "query": f"{urlencode(kept)}&" if kept else "",
         "annotator": annotator,
         "waiting": waiting,
-        "n_waiting": reading.waiting(found),
+        "n_waiting": actions.waiting(found),
         "members": sorted(of_people(members, found.corpus_id).values()),
         "about": about,
         "text": request.POST.get("text", ""),
@@ -188,7 +188,7 @@ def _rows(threads: Any, viewer: User, names: Mapping[int, str]) -> list[dict[str
         {
             "thread": thread,
             "annotator": names[thread.annotator_id],
-            "messages": reading.shown(thread, viewer, annotator=names[thread.annotator_id]),
+            "messages": actions.shown(thread, viewer, annotator=names[thread.annotator_id]),
         }
         for thread in found
     ]

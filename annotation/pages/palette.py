@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from annotation.scheme_versions.asked import Asked, Questionnaire
+from annotation.scheme_versions.store import Asked, Questionnaire
 from annotation.schemes.base import UNSCALED, bounds_told
 from annotation.schemes.comparisons import BOTH_BAD, FIRST, SECOND, TIE, WORDED, is_comparison
 

@@ -20,16 +20,7 @@ from annotation import access
 from annotation.errors import AnnotationError
 from annotation.models import OneTimeLink
 from annotation.pages.people_forms import ROLE_CHOICES, InviteForm, PersonForm, refused
-from annotation.people import (
-    accounts,
-    deletion,
-    invitations,
-    links,
-    listing,
-    mailing,
-    roles,
-    sign_in,
-)
+from annotation.people import accounts, deletion, invitations, links, mailing, roles, sign_in
 from annotation.people.errors import PeopleError
 from config.permissions import administrator_only
 
@@ -55,10 +46,10 @@ def _people(
     request: HttpRequest, form: PersonForm, invite: InviteForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     text = request.GET.get("text", "").replace("\0", "").strip()
-    page = Paginator(listing.accounts(text), SHOWN).get_page(request.GET.get("page"))
+    page = Paginator(accounts.accounts(text), SHOWN).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "rows": listing.rows(list(page)),
+        "rows": accounts.rows(list(page)),
         "text": text,
         "query": f"{urlencode({'text': text})}&" if text else "",
         "invitations": (open_ones := list(links.open_invitations())),
@@ -172,11 +163,11 @@ def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
 def person(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: one account, what it has done, and what can be done about it."""
     found = access.account(pk)
-    (row,) = listing.rows([found])
+    (row,) = accounts.rows([found])
     context = {
         "person": found,
         "row": row,
-        "work": listing.work_of(found),
+        "work": accounts.work_of(found),
         "roles": ROLE_CHOICES,
         "locked": sign_in.is_locked(found),
         "tokens": found.api_tokens.count(),

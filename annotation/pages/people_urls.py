@@ -2,26 +2,17 @@
 
 from django.urls import path
 
-from annotation.pages import (
-    account,
-    audit,
-    comfort,
-    entering,
-    groups,
-    joining,
-    people,
-    single_sign_on,
-)
+from annotation.pages import account, audit, entering, groups, my_work, people
 
 urlpatterns = [
     path("sign-in/", entering.SignIn.as_view(), name="login"),
-    path("sign-in/with/", single_sign_on.begin, name="sign-in-with"),
-    path("sign-in/return/", single_sign_on.come_back, name="sign-in-return"),
+    path("sign-in/with/", entering.begin, name="sign-in-with"),
+    path("sign-in/return/", entering.come_back, name="sign-in-return"),
     path("sign-out/", entering.SignOut.as_view(), name="logout"),
     path("link/<str:token>/", entering.use_link, name="use-link"),
-    path("join/<str:key>/", joining.join, name="join"),
+    path("join/<str:key>/", entering.join, name="join"),
     path("account/", account.account, name="account"),
-    path("account/comfort/", comfort.settings, name="comfort"),
+    path("account/comfort/", my_work.settings, name="comfort"),
     path("account/password/", account.password, name="password"),
     path("account/token/", account.make_token, name="make-token"),
     path("account/token/<int:pk>/revoke/", account.revoke_token, name="revoke-token"),

@@ -16,7 +16,7 @@ from annotation.models import Campaign, Comfort, Corpus
 from annotation.pages import work
 from annotation.people.comfort import for_page
 from annotation.permissions import campaign_researcher_only
-from annotation.scheme_versions.asked import Questionnaire, questionnaire_from, questionnaire_of
+from annotation.scheme_versions.store import Questionnaire, questionnaire_from, questionnaire_of
 from annotation.schemes import SchemeDefinition
 from annotation.work import previews
 from annotation.work.screens import Screen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,18 +11,22 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import access
 from annotation.errors import QuestionsRefused
-from annotation.models import Corpus, QuestionSet
-from annotation.question_sets import applying, job, reading
+from annotation.models import Dialogue, QuestionSet, Record
+from annotation.models.corpora import Corpus
+from annotation.question_sets import applying, editing, job, reading
+from annotation.question_sets import relations as relation_tables
 from annotation.question_sets.figures import SOURCES, figures_of, table2
+from annotation.question_sets.reading import dropped_told, rule_told, type_told
 from annotation.question_sets.relations import table_of, version_of
-from annotation.question_sets.words import dropped_told, rule_told, type_told
 from annotation.scripts.quiz import POLICIES
 from annotation.scripts.records import FACT, QUESTION
+from config.ids import row_id
 from config.permissions import researcher_only
 from jobs.actions import active_job
 from jobs.models import Job
@@ -218,3 +223,240 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         **ROOM,
     }
     return render(request, "questions/reviews.html", context)
+
+
+# Facts and quiz questions of a corpus's scripts: listed, written, changed, and decided without review.
+
+ASKED = ("text", "status", "relation")
+NAMED = {FACT: "Facts", QUESTION: "Quiz questions"}
+
+
+class FactForm(forms.Form):
+    """A fact by hand."""
+
+    head = forms.CharField(max_length=300, widget=forms.TextInput(attrs={"list": "people", "dir": "auto"}))
+    relation = forms.ChoiceField()
+    tail = forms.CharField(max_length=300, widget=forms.TextInput(attrs={"list": "people", "dir": "auto"}))
+    session = forms.CharField(
+        max_length=300, help_text="Its id, or its number.", widget=forms.TextInput(attrs={"list": "sessions"})
+    )
+    turns = forms.CharField(
+        max_length=200,
+        required=False,
+        help_text="The numbers of the turns that say it, with commas, as the script's page counts them.",
+    )
+    accepted = forms.BooleanField(
+        required=False, label="Accepted at once, without review", help_text="The log says who did so."
+    )
+
+    def told(self) -> dict[str, Any]:
+        """Return the content as `editing` takes it."""
+        told = self.cleaned_data
+        return told | {"turns": [one for one in told["turns"].replace(",", " ").split() if one]}
+
+
+class QuestionForm(forms.Form):
+    """A quiz question by hand."""
+
+    text = forms.CharField(
+        max_length=2000, label="Question", widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"})
+    )
+    choices = forms.CharField(
+        max_length=9000,
+        widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
+        help_text="Four, a line each, the answer among them. “I don't know” is offered anyway.",
+    )
+    answer = forms.CharField(max_length=2000, widget=forms.TextInput(attrs={"dir": "auto"}))
+    evidence = forms.CharField(
+        max_length=5000,
+        help_text="The sessions that give the answer, by id or number, with semicolons.",
+        widget=forms.TextInput(attrs={"list": "sessions"}),
+    )
+    evidence_all = forms.BooleanField(required=False, label="All of these sessions are needed, not one")
+    accepted = FactForm.base_fields["accepted"]
+
+    def told(self) -> dict[str, Any]:
+        """Return the content as `editing` takes it."""
+        told = self.cleaned_data
+        return told | {"choices": told["choices"].splitlines(), "evidence": told["evidence"].split(";")}
+
+
+@require_GET
+@researcher_only
+def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
+    """Researchers: a corpus's facts or quiz questions, narrowed as the address says."""
+    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ASKED}
+    rows = reading.narrowed(reading.standing(corpus, kind), asked)
+    page = Paginator(rows, SHOWN).get_page(request.GET.get("page"))
+    context = {
+        "corpus": corpus,
+        "kind": kind,
+        "title": NAMED[kind],
+        "counts": reading.counts(corpus, kind),
+        "asked": asked,
+        "statuses": ("draft", "accepted", "rejected"),
+        "relations": list(relation_tables.table_of(corpus)) if kind == FACT else [],
+        "scripts": list(corpus.dialogues.filter(script__isnull=False).order_by("key")[:200]),
+        "page": page,
+        "rows": [(record, _numbered(record)) for record in page],
+        "query": urlencode({key: value for key, value in asked.items() if value}) + "&",
+        "searched": any(asked.values()),
+        **ROOM,
+    }
+    return render(request, "questions/records.html", context)
+
+
+def _numbered(record: Record) -> list[tuple[int, str]]:
+    """Return the sessions that a record is about, by number and id."""
+    numbers = {session["id"]: n for n, session in enumerate(reading.sessions_of(record), start=1)}
+    about = [record.content["session"]] if record.kind == FACT else record.content.get("evidence", [])
+    return [(numbers.get(name, 0), name) for name in about]
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def new_record(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
+    """Researchers: write a fact or a quiz question of a script (`dialogue`) by hand."""
+    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    scripts = corpus.dialogues.filter(script__isnull=False).order_by("key")
+    number = row_id(request.GET.get("dialogue", ""))
+    dialogue = get_object_or_404(scripts, pk=number) if number else scripts.first()
+    if dialogue is None:
+        raise Http404
+    form = _form(kind, corpus, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        told = form.told()
+        accepted = bool(told.pop("accepted"))
+        try:
+            made = editing.add(
+                dialogue=dialogue, kind=kind, content=told, accepted=accepted, by=_user(request)
+            )
+        except QuestionsRefused as refused:
+            form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+        else:
+            messages.success(request, f"The {kind} {made.key} is written.")
+            return redirect("question-records", pk, kind)
+    return _edit_page(request, dialogue, kind, form, None)
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def edit_record(request: HttpRequest, pk: int, record: int) -> HttpResponse:
+    """Researchers: put a fact or a quiz question right; one that was reviewed is superseded."""
+    found = access.record(pk, record)
+    form = _form(found.kind, found.dialogue.corpus, request.POST or None, _initial(found))
+    del form.fields["accepted"]
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = editing.change(record=found, content=form.told(), by=_user(request))
+        except QuestionsRefused as refused:
+            form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+        else:
+            told = "changed" if changed.pk == found.pk else f"superseded by {changed.key}"
+            messages.success(request, f"The {found.kind} {found.key} is {told}.")
+            return redirect("question-records", pk, found.kind)
+    return _edit_page(request, found.dialogue, found.kind, form, found)
+
+
+@require_POST
+@researcher_only
+def decide(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
+    """Researchers: accept or reject chosen drafts, or accept all that nobody reviewed, without review."""
+    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    chosen = [number for text in request.POST.getlist("record") if (number := row_id(text))]
+    try:
+        if request.POST.get("all") == "accepted":
+            done = editing.accept_drafts(corpus=corpus, kind=kind, by=_user(request))
+        else:
+            status = request.POST.get("status", "")
+            done = editing.decide(corpus=corpus, records=chosen, status=status, by=_user(request))
+    except QuestionsRefused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, f"{done:,} changed, without review. The log says so.")
+    return redirect(f"{reverse('question-records', args=[pk, kind])}")
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def relations(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: the relations that facts of a corpus may have, and a table of one's own."""
+    corpus = access.corpus(pk)
+    error, text = "", ""
+    if request.method == "POST":
+        text = request.POST.get("rows", "")
+        try:
+            made = relation_tables.replace(
+                corpus=corpus,
+                rows=_rows(text),
+                by=_user(request),
+                seen=row_id(request.POST.get("seen", "")) or 0,
+            )
+        except QuestionsRefused as refused:
+            error = str(refused)
+        else:
+            told = f"This is version {made.version} of the relations." if made else "Nothing changed."
+            messages.success(request, told)
+            return redirect("relations", pk)
+    table = relation_tables.table_of(corpus)
+    context = {
+        "corpus": corpus,
+        "table": list(table.values()),
+        "version": relation_tables.version_of(corpus),
+        "versions": corpus.relation_tables.select_related("created_by"),
+        "text": text or json.dumps(table.as_rows(), ensure_ascii=False, indent=1),
+        "error": error,
+        **ROOM,
+    }
+    return render(request, "questions/relations.html", context, status=422 if error else 200)
+
+
+def _rows(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise QuestionsRefused(f"This is no JSON: {error}.", field="rows") from None
+
+
+def _kind_of_question_records(kind: str) -> str:
+    if kind not in NAMED:
+        raise Http404
+    return kind
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _form(kind: str, corpus: Corpus, posted: Any, initial: dict[str, Any] | None = None) -> Any:
+    if kind == QUESTION:
+        return QuestionForm(posted, initial=initial)
+    form = FactForm(posted, initial=initial)
+    form.fields["relation"].choices = [(key, key) for key in relation_tables.table_of(corpus)]  # type: ignore[attr-defined]
+    return form
+
+
+def _initial(found: Record) -> dict[str, Any]:
+    told = dict(found.content)
+    if found.kind == FACT:
+        return told | {"turns": ", ".join(str(place + 1) for place in told.get("turns", ()))}
+    return told | {"choices": "\n".join(told["choices"]), "evidence": "; ".join(told["evidence"])}
+
+
+def _edit_page(
+    request: HttpRequest, dialogue: Dialogue, kind: str, form: Any, record: Record | None
+) -> HttpResponse:
+    context = {
+        "corpus": dialogue.corpus,
+        "dialogue": dialogue,
+        "kind": kind,
+        "title": NAMED[kind],
+        "form": form,
+        "record": record,
+        "people": [person.get("name") or person["id"] for person in dialogue.participants],
+        "sessions": [session["id"] for session in (dialogue.script or {}).get("sessions", ())],
+        **ROOM,
+    }
+    return render(request, "questions/record.html", context, status=422 if form.errors else 200)

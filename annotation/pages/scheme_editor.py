@@ -22,18 +22,27 @@ from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
 from annotation.pages import previews
 from annotation.pages import scheme_listing as listing
-from annotation.pages.scheme_draft import ANSWERED_BY, ASKED_OF, HELP, POINTS_AT, Draft, DraftQuestion, number
-from annotation.pages.scheme_mapping import draft_of, mapping_of
-from annotation.pages.scheme_naming import key_from
+from annotation.pages.scheme_draft import (
+    ANSWERED_BY,
+    ASKED_OF,
+    HELP,
+    POINTS_AT,
+    Draft,
+    DraftQuestion,
+    draft_of,
+    key_from,
+    mapping_of,
+    number,
+)
 from annotation.pages.schemes import ROOM, user_of
 from annotation.scheme_versions import actions, store
 from annotation.scheme_versions.imported import imported_definition
-from annotation.scheme_versions.uses import is_used
+from annotation.scheme_versions.listing import is_used
 from annotation.schemes import SCHEMES, files
 from annotation.schemes.base import UNSCALED, SchemeDefinition
 from annotation.schemes.comparisons import COMPARISON
 from annotation.schemes.problems import Problem
-from annotation.text.yaml_writing import dump
+from annotation.text.yaml_tree import dump
 from config.framing import frames_others, stands_in_frame
 from config.ids import row_id
 from config.permissions import researcher_only

@@ -17,8 +17,7 @@ from annotation.errors import SchemeRefused
 from annotation.models import Campaign, Corpus, SchemeVersion
 from annotation.pages import previews
 from annotation.pages import scheme_listing as listing
-from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT
-from annotation.pages.scheme_mapping import draft_of
+from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT, draft_of
 from annotation.scheme_versions import actions, store
 from annotation.schemes import SCHEMES, files
 from annotation.schemes.base import SchemeDefinition

@@ -5,20 +5,137 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.errors import SubmissionRefused
 from annotation.labels.pseudonyms import of_people, person_called
-from annotation.models import Campaign, turn_numbers
-from annotation.notes.reading import of_assignments
+from annotation.models import turn_numbers
+from annotation.models.campaigns import Campaign
+from annotation.notes import files
+from annotation.notes.reading import live, of_assignments
 from annotation.permissions import campaign_researcher_only
-from annotation.work import withdrawing
+from annotation.work import handing, withdrawing
+from annotation.work.handing import in_hand
+from config.ids import row_id
+from config.permissions import is_researcher
+
+# The researcher's page of what annotators of a campaign hold: take tasks back, pass them on, give one.
+
+ROWS = 100
+
+
+@campaign_researcher_only
+def held(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: what annotators hold; take back or pass on what is chosen, or give a task (`task`)."""
+    found = access.campaign(campaign)
+    if request.method == "POST":
+        if request.POST.get("verb") == "give":
+            _give(request, found)
+        else:
+            _take_back(request, found)
+        return redirect(request.get_full_path())
+    page = Paginator(in_hand(found), ROWS).get_page(request.GET.get("page"))
+    turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
+    there = found.members.filter(user__is_active=True).values_list("user", flat=True)
+    members = sorted(of_people(there, found.corpus_id).values())
+    context = {
+        "campaign": found,
+        "page": page,
+        "members": members,
+        "names": of_people({row.user_id for row in page}, found.corpus_id),
+        "now": timezone.now(),
+        "given_hours": handing.GIVEN_HOURS,
+        "unlinked": not is_researcher(request.user),
+        "query": "",
+        "active_room": "campaigns",
+    }
+    return render(request, "campaigns/held.html", context)
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _to(request: HttpRequest, campaign: Campaign) -> User | None:
+    return person_called(request.POST.get("to", ""), campaign)
+
+
+def _give(request: HttpRequest, campaign: Campaign) -> None:
+    """Give the task that is named, or say why not."""
+    to, reason = _to(request, campaign), request.POST.get("reason", "")
+    if to is None:
+        messages.error(request, "Choose the annotator who gets the task.")
+        return
+    try:
+        task = handing.task_named(campaign, request.POST.get("task", "").replace("\x00", ""))
+        handing.give(by=_user(request), campaign=campaign, task=task, to=to, reason=reason)
+    except SubmissionRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"The task is given to {request.POST['to']}.")
+
+
+def _take_back(request: HttpRequest, campaign: Campaign) -> None:
+    """Take each chosen task back, for others or for the annotator chosen, and say what was refused."""
+    chosen = [pk for text in request.POST.getlist("chosen") if (pk := row_id(text)) is not None]
+    to, reason = _to(request, campaign), request.POST.get("reason", "")
+    passing = request.POST.get("verb") == "pass"
+    if not chosen or (passing and to is None):
+        lacks = "and the annotator who gets it" if passing else "that is to be taken back"
+        messages.error(request, f"Choose at least one task, {lacks}.")
+        return
+    done = 0
+    for number in chosen:
+        assignment = access.submission(campaign.pk, number)
+        try:
+            if passing and to is not None:
+                handing.pass_to(by=_user(request), assignment=assignment, to=to, reason=reason)
+            else:
+                handing.take_back(by=_user(request), assignment=assignment, reason=reason)
+            done += 1
+        except SubmissionRefused as error:
+            messages.error(request, str(error))
+    if done:
+        where = f"given to {request.POST['to']}" if passing and to is not None else "taken back"
+        messages.success(request, f"{done} task{'' if done == 1 else 's'} {where}.")
+
+
+# The researcher's pages of what annotators noted on turns.
+
+
+@require_GET
+@campaign_researcher_only
+def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: what annotators of a campaign noted on turns, latest first."""
+    found = access.campaign(campaign)
+    page = Paginator(live(found), ROWS).get_page(request.GET.get("page"))
+    turn_numbers.number(note.turn for note in page)
+    names = of_people({note.user_id for note in page}, found.corpus_id)
+    context = {"campaign": found, "page": page, "names": names, "query": "", "active_room": "campaigns"}
+    return render(request, "campaigns/notes.html", context)
+
+
+@require_GET
+@campaign_researcher_only
+def campaign_notes_file(request: HttpRequest, campaign: int, form: str) -> HttpResponse:
+    """Researchers: the same as a file, CSV or JSONL."""
+    if form not in files.MEDIA:
+        raise Http404
+    found = access.campaign(campaign)
+    answer = HttpResponse("".join(files.written(found, form)), content_type=files.MEDIA[form])
+    name = slugify(found.name) or f"campaign-{found.pk}"
+    answer["Content-Disposition"] = f'attachment; filename="{name}-notes.{form}"'
+    return answer
+
 
 DONE = {"return": "returned", "void": "voided"}
-ROWS = 100
 
 
 @campaign_researcher_only

@@ -21,7 +21,7 @@ from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.formats.problems import MOST
 from annotation.formats.settings import SETTINGS, Setting, settings_of
-from annotation.importing import several, uploads
+from annotation.importing import uploads
 from annotation.importing.engine import NAME
 from annotation.importing.own_scheme import OWN
 from annotation.models import Corpus, Upload
@@ -153,11 +153,11 @@ class ImportForm(forms.Form):
     def _tell_format(self, cleaned: dict[str, Any], files: list[UploadedFile[Any]]) -> None:
         """Read the columns and settings, and find the format where none is named."""
         cleaned["guessed"] = not cleaned["format"]
-        file = several.first(files)
+        file = uploads.first(files)
         try:
             cleaned["columns"] = columns_of(cleaned["columns"])
             cleaned["format"] = cleaned["format"] or guess(FORMATS, file.read(SIZE), cleaned["columns"])
-            several.check(files, cleaned["format"])
+            uploads.check(files, cleaned["format"])
             format = FORMATS[cleaned["format"]]
             told = {key: cleaned.get(key) for key in SETTINGS}
             cleaned["settings"] = settings_of(told, format.key, format.settings)

@@ -22,15 +22,15 @@ from annotation.models import Assignment, Campaign, Guidelines
 from annotation.pages import palette
 from annotation.pages.answering import as_json
 from annotation.people.comfort import comfort_of, for_page
-from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
+from annotation.scheme_versions.store import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.beside import beside
+from annotation.work.checking import parse
 from annotation.work.completing import completion
-from annotation.work.in_hand import taken_back
+from annotation.work.handing import taken_back
 from annotation.work.leases import Hold, Seat
 from annotation.work.progress import Progress, has_later, others_are_busy, progress, with_work
-from annotation.work.request_json import parse
 from annotation.work.screens import Screen, load
 from annotation.work.standing import held
 

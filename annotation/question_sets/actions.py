@@ -14,7 +14,8 @@ from annotation.errors import QuestionsRefused
 from annotation.importing.script_records import make_records, write_uses
 from annotation.models import Corpus, Dialogue
 from annotation.models.records import QuestionSet
-from annotation.question_sets import material, wordings
+from annotation.question_sets import figures as material
+from annotation.question_sets import wordings
 from annotation.question_sets.figures import Figures
 from annotation.question_sets.reading import called, is_kept
 from annotation.question_sets.relations import table_of, version_of

@@ -16,7 +16,7 @@ from annotation.scripts.records import FACT, Fact, Question
 from annotation.scripts.relations import PERSON
 from annotation.scripts.stored import fact_json, question_json
 from annotation.text.cleaning import one_line
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 TEXT_LIMIT = 2_000
 CHOICES = 4

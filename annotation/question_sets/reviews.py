@@ -10,7 +10,7 @@ from typing import Any
 from annotation.labels.pseudonyms import name_of
 from annotation.models import Corpus, Dialogue, Label, Record
 from annotation.models.labels import Occasion
-from annotation.question_sets import material
+from annotation.question_sets import figures
 from annotation.question_sets.relations import table_of
 from annotation.schemes.script_review import FACT as FACT_REVIEW
 from annotation.schemes.script_review import QUIZ as QUIZ_REVIEW
@@ -18,7 +18,7 @@ from annotation.scripts.records import FACT, QUESTION, Fact, Question
 from annotation.scripts.reviewing import Outcome, Review, fact_outcome, quiz_outcome
 from annotation.scripts.sessions import Sessions
 from annotation.scripts.stored import fact_record, question_record
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 SCHEMES = {FACT: FACT_REVIEW.key, QUESTION: QUIZ_REVIEW.key}
 """The scheme by which each kind of record is reviewed."""
@@ -65,7 +65,7 @@ def _drafts(corpus: Corpus, kind: str) -> list[Record]:
 def _of_script(
     corpus: Corpus, dialogue: Dialogue, drafts: Iterable[Record], told: Mapping[int, _Given]
 ) -> Iterator[Reviewed]:
-    sessions, table = Sessions(material.without_texts(dialogue)), table_of(corpus)
+    sessions, table = Sessions(figures.without_texts(dialogue)), table_of(corpus)
     for record in drafts:
         given = told[record.pk]
         reviews = given.reviews()

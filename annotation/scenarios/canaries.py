@@ -11,8 +11,7 @@ from annotation.scenarios.inflection import forms_of
 from annotation.scenarios.points import scenario_of
 from annotation.scenarios.presence import listeners_at
 from annotation.scenarios.records import Decision, Secret
-from annotation.text.folding import fold
-from annotation.text.tokens import words
+from annotation.text.tokens import fold, words
 
 HINTS = (
     "secret",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from annotation.records import SELF, Continuation, Dialogue, Turn
 from annotation.scenarios.records import SILENT, VISIBLE, Key, Probe, Scenario
-from annotation.text.visibility import visible
+from annotation.text.views import visible
 
 POINTED = ("message", "join")
 """The acts after which an agent decides."""

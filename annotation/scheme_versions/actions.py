@@ -13,7 +13,7 @@ from annotation.errors import SchemeRefused
 from annotation.models import Corpus, Question, Scheme, SchemeVersion
 from annotation.scheme_versions import store
 from annotation.scheme_versions.imported import imported_definition
-from annotation.scheme_versions.uses import is_used
+from annotation.scheme_versions.listing import is_used
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import SchemeDefinition
 from annotation.schemes.problems import Problem, named, place

@@ -25,8 +25,7 @@ from annotation.schemes.base import SchemeDefinition
 from annotation.schemes.fields import Reader
 from annotation.schemes.problems import Problem, place
 from annotation.schemes.rules import problems
-from annotation.text.yaml_tree import DEEPEST, MOST_BYTES, BadFile, Tree, parse
-from annotation.text.yaml_writing import dump
+from annotation.text.yaml_tree import DEEPEST, MOST_BYTES, BadFile, Tree, dump, parse
 
 MOST_DIGITS = 40
 

@@ -8,28 +8,34 @@ versions of sessions, and where a record came from.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Q
+from django.http import FileResponse
 
 from annotation import records
-from annotation.corpora import clusters, splits
+from annotation.corpora import splits
 from annotation.errors import ScriptRefused
 from annotation.formats.source import MAX_LINE
 from annotation.importing.native import continuation_json, head_json, turn_json
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.importing.script_records import uses_of
-from annotation.models import Continuation, Corpus, Dialogue, QuestionSet, Record, Turn, Use
+from annotation.models import Continuation, Corpus, QuestionSet, Record, Turn, Use
+from annotation.models.corpora import Dialogue
 from annotation.question_sets.reading import called, found
 from annotation.records import HUMAN, SELF
 from annotation.scripts.records import FACT, QUESTION
 from annotation.scripts.stored import KIND, use_json
+from config.models import Event
 
 ROWS = 5_000
 PIECE = 2**16
@@ -124,7 +130,7 @@ def _refuse_unopened(corpus: Corpus, dialogues: Sequence[Dialogue]) -> None:
     closed = set(splits.unopened(corpus).values_list("cluster", flat=True))
     for dialogue in dialogues:
         others = dialogue.continuations.exclude(key=SELF)
-        if closed & clusters.of_script(dialogue) and others.exists():
+        if closed & splits.of_script(dialogue) and others.exists():
             raise ScriptRefused(
                 f"Answers about {dialogue.key} are in a test part that nobody has opened. Open it first, or "
                 "leave the continuations out.",
@@ -244,3 +250,32 @@ def _pieces(parts: Iterable[str]) -> Iterator[bytes]:
             yield "".join(held).encode()
             held, size = [], 0
     yield "".join(held).encode()
+
+
+# A script as a file that is sent: written whole first, so that what is refused is told before.
+
+MEDIA = "application/x-ndjson"
+
+
+def answer(*, dialogue: Dialogue, wanted: Wanted, by: User) -> FileResponse:
+    """Return the HTTP answer that sends a script, and log it. Raises ScriptRefused.
+
+    `Concord-Warning` tells where the line is too long to be imported.
+    """
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
+        left = write(file, [dialogue], wanted)
+        file.seek(0)
+        stack.pop_all()
+    answer = FileResponse(
+        file, content_type=MEDIA, as_attachment=True, filename=f"script-{dialogue.pk}.jsonl"
+    )
+    answer["Content-Length"] = str(left.bytes)
+    answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
+    answer["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(left.sha256)).decode()}:"
+    if left.too_long:
+        answer["Concord-Warning"] = told_too_long(left).partition(": ")[2]
+    subject = f"script {dialogue.key} of {dialogue.corpus.name}"[:300]
+    detail = {"sha256": left.sha256, "continuations": wanted.continuations}
+    Event.objects.create(by=by, verb="export script", subject=subject, detail=detail)
+    return answer

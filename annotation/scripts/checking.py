@@ -14,7 +14,7 @@ from annotation.scripts.records import LETTERS, UNKNOWN, Question, Use
 from annotation.scripts.relations import DEFAULT, RelationTable
 from annotation.scripts.sessions import Sessions
 from annotation.scripts.two_hops import together_at
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 
 @dataclass(frozen=True, slots=True)

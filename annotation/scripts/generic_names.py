@@ -11,7 +11,7 @@ from typing import Any, Literal
 from annotation.records import Participant
 from annotation.scripts.replacing import plural_ending
 from annotation.text.draws import in_drawn_order
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 Gender = Literal["female", "male", "neutral"]
 Kind = Literal["female", "male", "neutral", "surname"]

@@ -12,7 +12,7 @@ from annotation.scripts.dates import Calendar
 from annotation.scripts.records import Fact
 from annotation.scripts.relations import DEFAULT, Relation, RelationTable
 from annotation.scripts.sessions import Sessions
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 Hearing = Literal["all", "part", "none"]
 Topic = tuple[str, str]

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from annotation.records import Dialogue
 from annotation.scripts.records import ANONYMISED, SWAPPED, NameMap
 from annotation.scripts.rewriting import texts_of
-from annotation.text.folding import fold
-from annotation.text.tokens import words
+from annotation.text.tokens import fold, words
 
 
 def checked(names: NameMap, dialogue: Dialogue | None = None) -> NameMap:

@@ -13,7 +13,7 @@ from annotation.scripts.replacing import inverse, renamed
 from annotation.scripts.rewriting import mapped, mapped_question, speakers_of, texts_of
 from annotation.scripts.sessions import script_of
 from annotation.text.draws import u
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 from annotation.text.tokens import words as tokens
 
 # Making name maps: generic names for everybody, or the names of the main cast swapped (`dialsim.md`, 5).

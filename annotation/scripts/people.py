@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from annotation.records import Participant
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 
 def called(person: Participant) -> str:

@@ -13,7 +13,7 @@ from annotation.scripts.quiz import Policy, Verdict, dated, quiz_use
 from annotation.scripts.records import Date, Question
 from annotation.scripts.sessions import Sessions
 from annotation.scripts.wording import occurs, with_date
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 Names = Callable[[tuple[int, ...]], tuple[str, ...]]
 """The ids of sessions by their numbers."""

@@ -15,7 +15,7 @@ from functools import lru_cache
 import regex  # type: ignore[import-untyped]
 
 from annotation.scripts.records import NameMap
-from annotation.text.whole_words import after, before
+from annotation.text.tokens import after, before
 
 _GAPS = regex.compile(r"(\s+)")
 _LATIN = regex.compile(r"\p{Latin}")

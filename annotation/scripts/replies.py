@@ -15,8 +15,7 @@ from typing import Literal
 import regex  # type: ignore[import-untyped]
 
 from annotation.scripts.records import LETTERS, UNKNOWN
-from annotation.text.folding import fold
-from annotation.text.whole_words import whole
+from annotation.text.tokens import fold, whole
 
 Verdict = Literal["right", "wrong", "undecided"]
 

@@ -18,7 +18,7 @@ from annotation.scripts.records import Fact, Question
 from annotation.scripts.relations import DEFAULT, PERSON, RelationTable
 from annotation.scripts.sessions import Sessions
 from annotation.text.cleaning import one_line
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 Standing = Literal["accepted", "rejected", "corrected", "undecided"]
 Content = TypeVar("Content", Fact, Question)

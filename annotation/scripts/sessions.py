@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from annotation.records import EVENTS, Dialogue, Turn
 from annotation.scripts.records import Script, Session
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 
 def script_of(dialogue: Dialogue) -> Script:

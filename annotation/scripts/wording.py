@@ -8,8 +8,7 @@ from annotation.scripts.dates import when
 from annotation.scripts.graph import Stated
 from annotation.scripts.records import Date, Form
 from annotation.scripts.relations import NOW, Relation
-from annotation.text.folding import fold
-from annotation.text.tokens import is_unspaced
+from annotation.text.tokens import fold, is_unspaced
 
 _ENDS = "?!. "
 

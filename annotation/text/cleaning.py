@@ -13,6 +13,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+# Marks that a transcription leaves in the text of a turn, like {vocalsound}: kept, and hidden on request.
+#
+# Pure: knows no framework. Pages wrap the marks in an element that a toggle hides.
+
+MARK = re.compile(r"\{[a-z][a-z_ -]{0,30}\}")
+
+
+def parts(text: str) -> list[tuple[str, bool]]:
+    """Split a text into (part, is it a mark) pairs that joined again are the text."""
+    found: list[tuple[str, bool]] = []
+    end = 0
+    for match in MARK.finditer(text):
+        if match.start() > end:
+            found.append((text[end : match.start()], False))
+        found.append((match.group(), True))
+        end = match.end()
+    if end < len(text):
+        found.append((text[end:], False))
+    return found
+
+
+def has_marks(text: str) -> bool:
+    """Whether a text holds a mark."""
+    return MARK.search(text) is not None
+
+
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"

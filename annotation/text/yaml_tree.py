@@ -4,10 +4,39 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
+
+# Plain data as YAML that people read and edit: what is written is read again as the same texts.
+
+_ODD = re.compile("[\r\x85\u2028\u2029\ufeff]")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks, and no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write everything out."""
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    if _ODD.search(text) or "\n " in f"\n{text}":
+        style = '"'  # what YAML takes for a line break, or for indentation, is written as an escape
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def dump(value: Mapping[str, Any]) -> str:
+    """Return a mapping as YAML, its names in their order."""
+    return yaml.dump(dict(value), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
+
 
 MOST_BYTES = 2**20
 MOST_NODES = 50_000

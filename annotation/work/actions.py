@@ -23,15 +23,13 @@ from annotation.errors import (
 )
 from annotation.labels import raters, recording
 from annotation.models import Assignment, GuidelinesRead, Item, Label, Rater
-from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
+from annotation.scheme_versions.store import Questionnaire, questionnaire_of
 from annotation.schemes.cascade import JOIN, NOBODY, written
 from annotation.work import leases as assigning
-from annotation.work import revising as revisions
-from annotation.work.checking import Answers, Given, check, in_own_order
+from annotation.work import submitted
+from annotation.work.checking import Answers, Given, check, cleaned, in_own_order, item_number
 from annotation.work.evidence import Evidence, with_evidence
-from annotation.work.item_numbers import item_number
 from annotation.work.leases import Hold, Seat
-from annotation.work.request_json import cleaned
 from annotation.work.standing import held, says_the_same, standing_labels
 from config import prepared
 
@@ -270,7 +268,7 @@ def submit(
     if work.state == Assignment.State.SUBMITTED:
         if work.round:
             raise AlreadySubmitted(SHOWN)
-        revisions.must_be_allowed(seat, work.assignment)
+        submitted.must_be_allowed(seat, work.assignment)
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, _next(seat))
     if work.state != Assignment.State.RETURNED:
@@ -349,7 +347,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     last = mine.order_by("-submitted_at", "-id").first()
     if last is None:
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
-    revisions.must_be_allowed(seat, last.pk)
+    submitted.must_be_allowed(seat, last.pk)
     return seat, held(last)
 
 

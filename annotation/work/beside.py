@@ -9,10 +9,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.messages import reading as messages
+from annotation.messages import actions
 from annotation.models import Assignment
 from annotation.notes.reading import notes_on
-from annotation.work import revising
+from annotation.work import submitted
 from annotation.work.actions import TAKEN_BACK
 from annotation.work.leases import Hold, Seat
 from annotation.work.screens import Screen
@@ -26,7 +26,7 @@ def beside(*, by: User, seat: Seat, hold: Hold, screen: Screen) -> dict[str, Any
     about = {"campaign": seat.campaign, "assignment": hold.assignment}
     place: dict[str, Any] = {"user": by.pk, "turns": screen.turns, **about}
     notes = notes_on(**place) if seat.noted else {}
-    threads = messages.on_screen(**place, viewer=by) if seat.talks else []
+    threads = actions.on_screen(**place, viewer=by) if seat.talks else []
     return {
         "notes": [note.as_json() for note in notes.values()],
         "threads": threads,
@@ -40,4 +40,4 @@ def _closed(seat: Seat, hold: Hold) -> str:
     if hold.state != Assignment.State.SUBMITTED:
         return ""
     at = Assignment.objects.values_list("submitted_at", flat=True).get(pk=hold.assignment)
-    return revising.refusal(seat, at)
+    return submitted.refusal(seat, at)

@@ -2,14 +2,74 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
 from annotation.records import Passage
-from annotation.scheme_versions.asked import Asked, Questionnaire
+from annotation.scheme_versions.store import Asked, Questionnaire
 from annotation.schemes import comparisons
 from annotation.schemes.base import bounds_told
+from config import prepared, request_json
+
+# JSON from a browser or a program, made safe to store.
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """Return a JSON object; raise AnswerRefused where the body is not one, or beyond a limit."""
+    try:
+        value = request_json.parse(body or b"{}")
+    except request_json.BadJSON as error:
+        raise AnswerRefused(str(error)) from error
+    if not isinstance(value, dict):
+        raise AnswerRefused("The request must be a JSON object.")
+    return value
+
+
+def cleaned(value: Any) -> Any:
+    """Return a value without what PostgreSQL cannot store: NUL characters and lone surrogates."""
+    if isinstance(value, str):
+        return request_json.storable(value)
+    if isinstance(value, dict):
+        return {cleaned(key): cleaned(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [cleaned(part) for part in value]
+    return value
+
+
+# What a person may rate in a campaign that has rules.
+
+PASSES = """
+SELECT ARRAY(SELECT g.id FROM annotation_gate g
+              WHERE g.campaign_id = %(campaign)s AND concord_passes(g.id, %(user)s::bigint)),
+       ARRAY(SELECT u.folded::text FROM annotation_username u WHERE u.user_id = %(user)s
+             UNION ALL SELECT n.folded::text FROM annotation_writingname n WHERE n.user_id = %(user)s)
+"""
+
+
+def passes_of(campaign: int, user: int) -> dict[str, Any]:
+    """Return the `gates` of a campaign that a person passes, and the folded `names` that they write under."""
+    with prepared.cursor() as cursor:
+        cursor.execute(PASSES, {"campaign": campaign, "user": user})
+        gates, names = cursor.fetchone()
+    return {"gates": gates, "names": names}
+
+
+# The numbers by which an annotator, or their program, names the items of a task.
+#
+# They belong to the assignment: the same item has another number whenever it is given again, so nothing in a
+# repeat's page, address or draft says which task it repeats.
+
+SIZE = 6
+"""Bytes of a number: JavaScript holds it exactly."""
+
+
+def item_number(public: int, assignment: int) -> int:
+    """Return an item's number in an assignment, from the item's own random number, which nobody is told."""
+    digest = hashlib.blake2b(f"{assignment}:{public}".encode(), digest_size=SIZE).digest()
+    return int.from_bytes(digest)
+
 
 Answers = Mapping[str, Mapping[str, Any]]
 """Item (its number in the task) to question key to value; None or an empty text is not an answer."""

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from annotation.errors import AnswerRefused
 from annotation.models import Continuation
 from annotation.records import SELF, Passage
-from annotation.scheme_versions.asked import Asked, Questionnaire
+from annotation.scheme_versions.store import Asked, Questionnaire
 from annotation.schemes.base import TURNS, takes_evidence
 from annotation.text import passages
 from annotation.text.blinding import Blind

@@ -19,6 +19,7 @@ from annotation.campaigns import batches
 from annotation.errors import CampaignNotOpen, ConsentNeeded, LimitReached, NotTaskHolder
 from annotation.models import Campaign
 from annotation.work import balanced
+from annotation.work.checking import passes_of
 from annotation.work.claiming import (
     CLAIM,
     CLAIM_OWN,
@@ -33,7 +34,6 @@ from annotation.work.claiming import (
     TAKE_AGAIN_RULED,
 )
 from annotation.work.limits import Limits
-from annotation.work.passing import passes_of
 from config import prepared
 
 

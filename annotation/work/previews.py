@@ -16,13 +16,11 @@ from annotation.kinds.decision import DECISION
 from annotation.kinds.fact import FACT
 from annotation.kinds.question import QUESTION
 from annotation.models import Campaign, Continuation, Corpus, Item
-from annotation.scheme_versions.asked import questionnaire_from, questionnaire_of
+from annotation.scheme_versions.store import questionnaire_from, questionnaire_of
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import DEFAULT
-from annotation.work.heads import Head
 from annotation.work.screens import Screen, compare, compose, load_place
-from annotation.work.sides import Member
-from annotation.work.transcripts import Row
+from annotation.work.transcripts import Head, Member, Row
 
 # A short dialogue, written for previews: two people plan a trip, and a system goes on for one of them.
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from annotation.checks.ahead import stage_progress, with_hidden
 from annotation.models import Task
+from annotation.work.checking import passes_of
 from annotation.work.claiming import PASSED
 from annotation.work.leases import Hold, Seat
-from annotation.work.passing import passes_of
 from config import prepared
 
 FRESH_SECONDS = 15.0

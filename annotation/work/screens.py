@@ -18,14 +18,15 @@ from annotation.scenarios.presence import present_at
 from annotation.scenarios.records import POINTS
 from annotation.scenarios.stored import scenario_record
 from annotation.scripts.stored import date_record
-from annotation.text import transcription_marks as marks
+from annotation.text import cleaning
 from annotation.text.blinding import Blind, told_by
 from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 from annotation.text.views import View
 from annotation.work import scripted
-from annotation.work.heads import (
+from annotation.work.checking import item_number
+from annotation.work.transcripts import (
     COMPARED,
     HEAD,
     HEAD_OF_PLACE,
@@ -35,10 +36,17 @@ from annotation.work.heads import (
     TURN,
     TURNS,
     Head,
+    Line,
+    Member,
+    Part,
+    Place,
+    Row,
+    Side,
+    Writer,
+    lay_out,
+    one_turn,
+    whole,
 )
-from annotation.work.item_numbers import item_number
-from annotation.work.sides import Member, Side, lay_out
-from annotation.work.transcripts import Line, Part, Place, Row, Writer, one_turn, whole
 from config import prepared
 
 # What a rater sees of a decision: all that was said with its secrets, or what the agent itself has seen.
@@ -306,7 +314,7 @@ class _Writer:
             text=happened.text,
             place=place,
             item=row.item if place == "item" else None,
-            pieces=tuple(marks.parts(happened.text)) if "{" in happened.text else (),
+            pieces=tuple(cleaning.parts(happened.text)) if "{" in happened.text else (),
             how=happened.how,
             private=happened.private,
             heading=above,

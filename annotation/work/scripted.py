@@ -16,8 +16,7 @@ from annotation.scripts.relations import DEFAULT as RELATIONS
 from annotation.scripts.stored import date_record
 from annotation.text.happenings import Names
 from annotation.text.views import View
-from annotation.work.heads import Head
-from annotation.work.transcripts import Part, Place, Row, Writer
+from annotation.work.transcripts import Head, Part, Place, Row, Writer
 
 # A fact or a question as raters read it: what it says by name, choices, and wordings by who asks.
 

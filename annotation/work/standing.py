@@ -8,11 +8,11 @@ from typing import Any
 
 from annotation.models import Assignment
 from annotation.records import Passage
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 from annotation.schemes import comparisons
 from annotation.text import passages
+from annotation.work.checking import item_number
 from annotation.work.evidence import Evidence, as_shown
-from annotation.work.item_numbers import item_number
 from annotation.work.leases import Hold
 
 

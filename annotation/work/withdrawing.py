@@ -21,7 +21,7 @@ from django.utils import timezone
 from annotation.errors import SubmissionRefused
 from annotation.labels.pseudonyms import called
 from annotation.models import Assignment, Campaign, CampaignMember
-from annotation.work.request_json import cleaned
+from annotation.work.checking import cleaned
 from annotation.work.standing import held
 from config.models import Event
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.labels import raters, recording
 from annotation.models import Label, Occasion
-from annotation.work.request_json import cleaned
+from annotation.work.checking import cleaned
 from calibration.adjudication import holding
 from calibration.adjudication.holding import State, in_hand, one_at_a_time
 from calibration.errors import AdjudicationRefused, CaseLost, OtherDraft

@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from annotation.labels.pseudonyms import called
 from annotation.text.csv_cells import guarded, unguarded
 from calibration.adjudication import deciding, holding, said
@@ -47,7 +47,7 @@ def queue(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
     """Yield the cases of a round in their order, each with the answers under the names that it shows."""
     locked = locked_clusters(found.corpus)
     for case in cases(found).select_related(*RELATED, "draw").iterator(chunk_size=500):
-        if item_clusters.of_item(case.item) in locked:
+        if splits.of_item(case.item) in locked:
             answers: list[dict[str, Any]] = []
         else:
             answers = [one.as_dict() for one in said.said_about(found, case)]
@@ -69,7 +69,7 @@ def decisions(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
     """
     related = (*(f"case__{name}" for name in RELATED), "label", "adjudicator")
     rows = found.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
-    rows = rows.exclude(item_clusters.within(locked_clusters(found.corpus), "case__item__"))
+    rows = rows.exclude(splits.within(locked_clusters(found.corpus), "case__item__"))
     for one in rows.select_related(*related).order_by("case__position", "decided_at").iterator(500):
         label = one.label
         assert label is not None  # it is filtered by

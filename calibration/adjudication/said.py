@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.corpora import clusters as item_clusters
-from annotation.labels.evidence import pointed
+from annotation.corpora import splits
+from annotation.labels.recording import pointed
 from annotation.models import Label, Question, Rater, TurnNote, turn_numbers
 from annotation.notes.reading import of_assignments
 from annotation.text.item_keys import item_key
@@ -68,7 +68,7 @@ def said_about(found: AdjudicationRound, case: AdjudicationCase) -> list[Said]:
         .order_by("sample", "pk")
     )
     judge = found.rules.get("judge")
-    is_locked = item_clusters.of_item(case.item) in locked_clusters(found.corpus)
+    is_locked = splits.of_item(case.item) in locked_clusters(found.corpus)
     shown = [
         label
         for label in labels

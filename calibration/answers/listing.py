@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from django.db.models import Q
 
-from annotation.corpora import clusters as item_clusters
 from annotation.corpora import splits
 from annotation.models import Corpus
 from annotation.scripts.answers import Rule
@@ -81,4 +80,4 @@ def listing(query: AnswersQuery, chosen: Mapping[str, str]) -> Listing:
 def is_locked(corpus: Corpus, item: int) -> bool:
     """Whether an answer is in a test part that nobody has opened yet."""
     hidden = splits.unopened(corpus).values("cluster")
-    return reading.answers(corpus).filter(Q(pk=item) & item_clusters.within(hidden)).exists()
+    return reading.answers(corpus).filter(Q(pk=item) & splits.within(hidden)).exists()

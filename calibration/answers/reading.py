@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
 from annotation.kinds.answer import ANSWER
 from annotation.models import Continuation, Corpus, Item, Label, Occasion, Rater
@@ -32,7 +32,7 @@ def answers(corpus: Corpus, clusters: Collection[str] | None = None, part: str =
     Those in training are read where that is the part, and then alone.
     """
     items = Item.objects.filter(corpus=corpus, training=part == TRAINING, kind=ANSWER.key)
-    return items if clusters is None else items.filter(item_clusters.within(list(clusters)))
+    return items if clusters is None else items.filter(splits.within(list(clusters)))
 
 
 def rows(

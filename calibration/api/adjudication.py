@@ -15,7 +15,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from annotation.scheme_versions.store import find
 from calibration import access
 from calibration.adjudication import actions, agreement, deciding, files, reading, said
@@ -146,7 +146,7 @@ def case(request: Request, pk: int, case: int) -> Response:
     """Return a case with the answers and the decisions; neither where it is in a test part that is locked."""
     found = access.adjudication_round(pk)
     one = access.adjudication_case(found, case)
-    locked = item_clusters.of_item(one.item) in locked_clusters(found.corpus)
+    locked = splits.of_item(one.item) in locked_clusters(found.corpus)
     told = reading.case_as_dict(one) | {"locked": locked, "answers": [], "decisions": []}
     if not locked:
         told["answers"] = [answer.as_dict() for answer in said.said_about(found, one)]

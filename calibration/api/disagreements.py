@@ -12,7 +12,7 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.labels.evidence import Pointed
+from annotation.labels.recording import Pointed
 from annotation.models import Item
 from annotation.models.turn_numbers import numbers_of
 from calibration import access

@@ -20,7 +20,7 @@ from annotation.models import (
     Occasion,
     Standing,
 )
-from annotation.scheme_versions.asked import Asked, questionnaire_of
+from annotation.scheme_versions.store import Asked, questionnaire_of
 from calibration.statistics import Plan, Record, Result, analyse, ratings_from_records
 
 PLAN = Plan(resamples=1000)

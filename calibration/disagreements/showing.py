@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from django.db.models import Q
 
 from annotation.corpora import dialogue_view
-from annotation.labels.evidence import Pointed, pointed
+from annotation.labels.recording import Pointed, pointed
 from annotation.models import Item, Turn, turn_numbers
 from calibration.disagreements.measure import Comparison
 from calibration.disagreements.reading import RatedQuestion

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.checks.left_out import LeftOut, left_out
+from annotation.checks.marks import LeftOut, left_out
 from annotation.corpora import splits
 from annotation.labels.pseudonyms import name_of
 from annotation.models import Occasion, SchemeVersion, Split

@@ -21,9 +21,9 @@ from annotation.errors import AnswerRefused
 from annotation.models import SchemeVersion
 from annotation.pages import palette
 from annotation.pages.work import transcript
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 from annotation.text.views import DEFAULT
-from annotation.work.request_json import parse
+from annotation.work.checking import parse
 from annotation.work.screens import load_place
 from calibration import access
 from calibration.adjudication import deciding, holding, reading, said

@@ -11,7 +11,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from annotation.labels.pseudonyms import of_people
 from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
 from annotation.pages.choosing import choose
@@ -311,7 +311,7 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
     found = access.adjudication_round(pk)
     one = access.adjudication_case(found, case)
     reading.numbered([one])
-    locked = item_clusters.of_item(one.item) in locked_clusters(found.corpus)
+    locked = splits.of_item(one.item) in locked_clusters(found.corpus)
     context = {
         "round": found,
         "case": one,

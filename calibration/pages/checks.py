@@ -15,8 +15,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.checks import actions, keys, told
-from annotation.checks.feedback import worded
 from annotation.checks.keys import ORDERED
+from annotation.checks.notices import worded
 from annotation.checks.people import actions as deciding
 from annotation.checks.scoring import Key, Place
 from annotation.errors import CampaignRefused
@@ -24,7 +24,7 @@ from annotation.labels.pseudonyms import person_called
 from annotation.models import Campaign, Item, KeyTask, turn_numbers
 from annotation.models.checks import CheckPlan
 from annotation.permissions import campaign_researcher_only
-from annotation.scheme_versions.asked import Asked, Questionnaire, questionnaire_of
+from annotation.scheme_versions.store import Asked, Questionnaire, questionnaire_of
 from annotation.work.screens import load_place
 from calibration.checks import results, sources
 from calibration.checks.writing import FORMS, written

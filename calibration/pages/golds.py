@@ -16,7 +16,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.corpora import clusters as item_clusters
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus, Question, SchemeVersion, turn_numbers
@@ -251,7 +250,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     n_all = many
     hidden = splits.unopened(gold.corpus).values("cluster")
     if hidden.exists():
-        labels = labels.exclude(item_clusters.within(hidden, "item__"))
+        labels = labels.exclude(splits.within(hidden, "item__"))
         many = labels.count()
     rows = GoldLabel.objects.select_related("item__continuation__dialogue", "item__turn", "question")
     page = LongPaginator(labels, 50, many=many, rows=rows).get_page(request.GET.get("page"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from annotation.kinds import COMPARING
 from annotation.models import ItemMember
 from annotation.schemes.comparisons import RANKING, is_comparison
@@ -34,7 +34,7 @@ def votes(
     """
     labels = scope.labels().filter(question__in=[one.id for one in questions])
     if clusters is not None:
-        labels = labels.filter(item_clusters.within(list(clusters), "item__"))
+        labels = labels.filter(splits.within(list(clusters), "item__"))
     place = ("item_id", "question_id", "rater_id", "sample")
     rows = list(
         labels.order_by(*place, "pk")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Count, Max, Q
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from calibration.reading.census import Census
 from calibration.reading.scope import Scope
 
@@ -43,7 +43,7 @@ def answered(
     """
     labels = scope.labels()
     if clusters is not None:
-        labels = labels.filter(item_clusters.within(clusters, "item__"))
+        labels = labels.filter(splits.within(clusters, "item__"))
     rows = (
         labels.values("rater_id", "question_id")
         .annotate(

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from annotation.models import Item, Question, turn_numbers
 from annotation.text.item_keys import item_key
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
@@ -119,7 +119,7 @@ def _answers(scope: Scope, question: int, raters: Collection[int], clusters: Col
     """Return (item, rater, number, explanation) of the answers in scope, a rater's first sample first."""
     labels = scope.labels().filter(question=question, rater__in=raters, number__isnull=False)
     if clusters is not None:
-        labels = labels.filter(item_clusters.within(clusters, "item__"))
+        labels = labels.filter(splits.within(clusters, "item__"))
     rows = labels.order_by("sample", "pk").values_list("item_id", "rater_id", "number", "explanation")
     return rows.iterator(chunk_size=CHUNK)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from django.db.models import Q, QuerySet
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from annotation.models import Label
 from jobs.fake_models import BEGINNING, CONDITION_KEYS
 
@@ -19,5 +19,5 @@ def fake_systems(labels: QuerySet[Label], clusters: Collection[str] | None = Non
     names = [f"item__continuation__condition__{key}__istartswith" for key in CONDITION_KEYS]
     found = labels.filter(Q(*((name, BEGINNING) for name in names), _connector=Q.OR))
     if clusters is not None:
-        found = found.filter(item_clusters.within(clusters, "item__"))
+        found = found.filter(splits.within(clusters, "item__"))
     return sorted(set(found.order_by().values_list("item__continuation__system__name", flat=True).distinct()))

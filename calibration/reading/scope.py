@@ -8,7 +8,7 @@ from operator import or_
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotation.checks.left_out import LeftOut, left_out
+from annotation.checks.marks import LeftOut, left_out
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
 from annotation.errors import SplitRefused

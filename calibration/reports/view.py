@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.checks.left_out import left_out
+from annotation.checks.marks import left_out
 from annotation.corpora import splits
 from annotation.corpora.openings import Opened, openings
 from annotation.models import TestLook

@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.campaigns.progress import managers_in
-from annotation.checks.left_out import LeftOut, left_out
+from annotation.checks.marks import LeftOut, left_out
 from annotation.corpora import splits
 from annotation.labels.pseudonyms import of_people
 from annotation.models import CheckPlan

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotation.corpora.dialogue_view import Line
-from annotation.labels.evidence import Pointed, pointed
 from annotation.labels.pseudonyms import name_of
+from annotation.labels.recording import Pointed, pointed
 from annotation.models import Item, Label, turn_numbers
 from annotation.models.labels import live_labels
 from calibration.disagreements.showing import lines_of, named_value

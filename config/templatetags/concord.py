@@ -8,7 +8,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.text import direction, language, numbers
+from annotation.text import language, numbers
 from annotation.text import markdown as markdown_text
 
 register = template.Library()
@@ -65,7 +65,7 @@ def share(part: Any, whole: Any) -> int:
 @register.filter
 def runs(text: Any) -> str:
     """Return the value of `dir` for a text, or for the pieces that make it up."""
-    return direction.direction(text if isinstance(text, str) else "".join(piece for piece, _ in text))
+    return language.direction(text if isinstance(text, str) else "".join(piece for piece, _ in text))
 
 
 @register.filter

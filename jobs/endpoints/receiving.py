@@ -150,7 +150,8 @@ class Reply:
     """What a model answered. Tokens are None where the server does not count them, or not plausibly.
 
     `reasoning` is what it thought, where the server tells it apart; `tokens` are those of the text with their
-    probabilities, where these were asked for; `form` is how the reply was asked for (`jobs.endpoints.parameters`).
+    probabilities, where these were asked for; `form` is how the reply was asked for
+    (`jobs.endpoints.parameters`).
     """
 
     text: str

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import clusters as item_clusters
 from annotation.corpora import splits
 from annotation.models import Continuation, Item
 from jobs.models import Call, Endpoint
@@ -75,7 +74,7 @@ def _item(bench: Bench, key: str) -> Item:
     """Return the item of a key, or of the bench's first target; of a continuation the dialogue's."""
     if key.strip():
         found = requests.item_of(bench.corpus, key, benches.protocol_of(bench).covers)
-        if item_clusters.of_item(found) not in splits.clusters(split=bench.split, part="dev"):
+        if splits.of_item(found) not in splits.clusters(split=bench.split, part="dev"):
             raise JudgeError(f"{key.strip()!r} is in the test part: drafts are tried on dev alone.")
         return found
     target = benches.grow(bench, 1)[0]

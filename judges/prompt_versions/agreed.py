@@ -10,7 +10,7 @@ from statistics import fmean
 
 from django.db.models import Q
 
-from annotation.corpora import clusters as item_clusters
+from annotation.corpora import splits
 from annotation.models import Corpus, Item, Label, Occasion, Question, Rater
 from annotation.models.labels import live_labels
 from judges.protocols import Protocol
@@ -64,7 +64,7 @@ def agreed(
     questions = questions_of(protocol)
     scope = Q(item__corpus=corpus, item__training=training, question__in=questions)
     if clusters is not None:
-        scope &= item_clusters.within(clusters, "item__")
+        scope &= splits.within(clusters, "item__")
     if keep is not None:
         scope &= Q(item__in=list(keep))
     people = live_labels().filter(scope, rater__kind=Rater.Kind.HUMAN, missing="")

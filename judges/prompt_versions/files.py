@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.models import SchemeVersion
-from annotation.text.yaml_tree import BadFile, Tree, parse
-from annotation.text.yaml_writing import dump
+from annotation.text.yaml_tree import BadFile, Tree, dump, parse
 from config.request_json import storable
 from judges.errors import JudgeError
 from judges.prompt_versions.finding import Version

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from annotation.corpora import clusters as item_clusters
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
 from annotation.kinds import WITH_TURN
@@ -205,7 +204,7 @@ def _why_not(protocol: Asking, told: Pick, key: str, clusters: frozenset[str] | 
         return f"{key!r} is in training: name that part, and all examples come from it."
     if told.part and not found.training:
         return f"{key!r} is not in training, the part that is named."
-    if clusters is not None and item_clusters.of_item(found) not in clusters:
+    if clusters is not None and splits.of_item(found) not in clusters:
         return f"{key!r} is in the test part: examples come from dev alone."
     return f"{key!r} cannot be an example: people gave no answer to what {protocol.key} asks."
 

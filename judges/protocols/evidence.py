@@ -12,7 +12,7 @@ from typing import Any
 from annotation.records import SELF, Passage, Turn
 from annotation.schemes.base import QuestionDefinition, takes_evidence
 from annotation.text.passages import MOST, in_order
-from annotation.text.visibility import visible
+from annotation.text.views import visible
 from jobs.prompt import Unparseable
 from judges.protocols.answer_fields import Answered, free
 from judges.protocols.base import Case

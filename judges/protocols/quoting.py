@@ -15,7 +15,7 @@ from annotation.records import Turn
 from annotation.text import context
 from annotation.text.blinding import told_by
 from annotation.text.happenings import Names, happening, heading, session_dates
-from annotation.text.visibility import visible
+from annotation.text.views import visible
 from judges.protocols.base import Case
 from judges.protocols.notice import NOTICE
 

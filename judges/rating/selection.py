@@ -10,8 +10,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.campaigns import sampling
-from annotation.corpora import clusters as item_clusters
-from annotation.corpora import parts
+from annotation.corpora import parts, splits
 from annotation.kinds import COMPARING
 from annotation.models import Campaign, Continuation, Corpus, Item, ItemMember, Split
 from annotation.records import SELF
@@ -107,7 +106,7 @@ def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
     if selection.split is None:
         return rows
     clusters = selection.split.clusters.filter(part=selection.part).values("cluster")
-    return rows.filter(item_clusters.within(clusters))
+    return rows.filter(splits.within(clusters))
 
 
 def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> QuerySet[Continuation]:

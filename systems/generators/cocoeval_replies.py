@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.text.cleaning import clean
-from annotation.text.folding import fold, spaced
-from annotation.text.tokens import words
+from annotation.text.tokens import fold, spaced, words
 from jobs.prompt import Unparseable
 from judges.protocols.replies import json_object
 from systems.generators.cocoeval_shown import Cast

@@ -12,8 +12,8 @@ from annotation.records import Dialogue, Participant, Turn
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
 from annotation.text.blinding import Blind
 from annotation.text.cleaning import clean, one_line
-from annotation.text.folding import fold
 from annotation.text.happenings import Names, happening, heading
+from annotation.text.tokens import fold
 from annotation.text.views import View
 
 FIRST_TURN = "first_turn"

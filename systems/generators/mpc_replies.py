@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.records import Turn
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 from jobs.prompt import Unparseable
 from judges.protocols.replies import json_value
 from systems.generators.json_replies import array, fields, message, speaker

@@ -8,8 +8,8 @@ from typing import Any
 
 from annotation.records import SELF, Continuation, Dialogue, Participant, Turn
 from annotation.text.cleaning import one_line
-from annotation.text.folding import fold
 from annotation.text.happenings import Names
+from annotation.text.tokens import fold
 from annotation.text.views import DEFAULT, View
 from jobs.prompt import Unparseable
 from judges.protocols.base import Case

@@ -17,7 +17,7 @@ from annotation.scenarios.live import COMPETENCE, FAILED_AT, LIVE_PROBE, OUTCOME
 from annotation.scenarios.points import as_delivered, positions_seen, scenario_of
 from annotation.scenarios.records import MODE, MODES, UNPARSEABLE, Decision
 from annotation.scenarios.stored import scenario_json, scenario_record
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object

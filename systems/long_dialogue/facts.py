@@ -14,7 +14,7 @@ from annotation.scripts.records import FACT, Fact
 from annotation.scripts.relations import PERSON, Relation, RelationTable
 from annotation.scripts.stored import fact_json
 from annotation.text.cleaning import one_line
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import whole_number

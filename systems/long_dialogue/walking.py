@@ -18,7 +18,7 @@ from annotation.scripts.dates import when
 from annotation.scripts.records import Date, Question, Source, Use
 from annotation.scripts.sessions import Sessions
 from annotation.text.draws import one_of, u
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 
 # What can be asked in each session: uses by class, source and type (`dialsim.md`, section 6, step 7).
 

@@ -22,7 +22,7 @@ from annotation.importing.script_records import make_records
 from annotation.models import Continuation, Record, System
 from annotation.models.corpora import Dialogue
 from annotation.scripts.records import FACT
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 from jobs import runs
 from jobs.fake_models import EMBEDDING_MODEL
 from jobs.models import Call, Run

@@ -3,10 +3,9 @@
 import pytest
 
 from annotation.errors import AnswerRefused
-from annotation.scheme_versions.asked import Asked, Questionnaire
+from annotation.scheme_versions.store import Asked, Questionnaire
 from annotation.schemes import SCHEMES
-from annotation.work.checking import check
-from annotation.work.request_json import cleaned, parse
+from annotation.work.checking import check, cleaned, parse
 
 
 def plan(key):

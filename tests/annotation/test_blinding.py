@@ -14,9 +14,8 @@ from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.text.blinding import HIDDEN, NOTHING_TOLD, WITHHELD, Blind, is_telltale, told_by
 from annotation.text.views import PARTS, View
-from annotation.work.heads import Head
 from annotation.work.screens import compose
-from annotation.work.transcripts import Row
+from annotation.work.transcripts import Head, Row
 from judges.protocols import PROTOCOLS, Asking, Case, Member
 from tests import factories
 from tests.judges.protocol_cases import bound

@@ -4,8 +4,8 @@ import pytest
 from django.http import QueryDict
 
 from annotation.errors import SchemeRefused
+from annotation.pages.scheme_draft import draft_of, mapping_of
 from annotation.pages.scheme_editor import posted
-from annotation.pages.scheme_mapping import draft_of, mapping_of
 from annotation.schemes import SCHEMES, files
 from annotation.schemes.base import takes_evidence
 from annotation.schemes.difference import difference

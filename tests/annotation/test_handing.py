@@ -19,7 +19,7 @@ from annotation.errors import LeaseLost, SubmissionRefused
 from annotation.models import Assignment, CampaignRole, Slot, live_labels
 from annotation.people import groups
 from annotation.work import actions as labelling
-from annotation.work import handing, in_hand, leases, withdrawing
+from annotation.work import handing, leases, withdrawing
 from annotation.work.progress import progress
 from config.models import Event
 from tests import factories
@@ -77,11 +77,11 @@ def test_what_annotators_hold_is_listed_with_their_drafts(ana, ben, rosa, campai
     first = began(ana, campaign)
     drafted(ana, campaign, first)
     began(ben, campaign)
-    rows = list(in_hand.in_hand(campaign))
+    rows = list(handing.in_hand(campaign))
     assert [(row.user, bool(row.draft_saved_at)) for row in rows] == [(ana, True), (ben, False)]
-    assert [in_hand.key_of(row.task) for row in rows] == ["d/self/0", "d/self/1"]
+    assert [handing.key_of(row.task) for row in rows] == ["d/self/0", "d/self/1"]
     submit(ana, campaign, first.pk)
-    assert [row.task.position for row in in_hand.in_hand(campaign)] == [1, 2]
+    assert [row.task.position for row in handing.in_hand(campaign)] == [1, 2]
 
 
 def test_a_task_taken_back_goes_to_others_and_its_draft_stays_with_its_author(ana, ben, rosa, campaign):

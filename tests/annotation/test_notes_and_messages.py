@@ -13,7 +13,6 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.errors import NoteRefused, NotTaskHolder, ThreadClosed
 from annotation.messages import actions as messages
-from annotation.messages import reading
 from annotation.models import Bookmark, Item, Message, Thread, TurnNote
 from annotation.notes import actions as notes
 from annotation.notes.reading import of_item, of_turns
@@ -181,15 +180,15 @@ def test_a_message_about_a_turn_reaches_its_annotator_alone_and_is_answered(rei,
     assert page.post(about, {"text": f"Why? {HOSTILE}", "line": "1"}).status_code == 302
     thread = Thread.objects.get()
     assert thread.turn_id == screens.load(hold.task).turns[0]
-    assert reading.unread(ana.pk) == 1
+    assert messages.unread(ana.pk) == 1
     mine = client_of(ana)
     (told,) = post(mine, f"/work/{campaign.pk}/next/").json()["task"]["threads"]
     assert (told["line"], told["unread"]) == (1, 1)
     assert "1 new message" in mine.get("/my/").content.decode()
     answer = f"/work/{campaign.pk}/messages/{thread.pk}/"
     assert post(mine, answer, text="Because.", line=1).json()["messages"][-1]["mine"]
-    assert reading.unread(ana.pk) == 0
-    assert reading.waiting(campaign) == 1
+    assert messages.unread(ana.pk) == 0
+    assert messages.waiting(campaign) == 1
     listed = mine.get("/my/messages/").content.decode()
     assert "Because." in listed
     assert HOSTILE not in listed

@@ -79,7 +79,7 @@ def test_of_two_who_save_at_once_the_second_is_told_and_nothing_is_lost() -> Non
 
 def test_every_room_that_points_at_a_version_counts_as_its_use() -> None:
     from annotation.models import Question
-    from annotation.scheme_versions.uses import _to
+    from annotation.scheme_versions.listing import _to
 
     names = {rows.model.__name__ for model in (SchemeVersion, Question) for rows, _ in _to(model)}
     assert {"Campaign", "Run", "Bench", "Prompt", "Gold", "Label"} <= names

@@ -21,7 +21,7 @@ from django.db.models import Count
 from annotation.errors import SubmissionRefused
 from annotation.models import Assignment, Campaign, Label, Slot
 from annotation.work import withdrawing
-from annotation.work.item_numbers import item_number
+from annotation.work.checking import item_number
 from config.embedded import programs
 from tests import factories
 from tests.annotation.crowd import Annotator

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.kinds import WITH_TURN
 from annotation.models import Assignment, Task
-from annotation.scheme_versions.asked import questionnaire_from, questionnaire_of
+from annotation.scheme_versions.store import questionnaire_from, questionnaire_of
 from annotation.schemes import SCHEMES
 from annotation.work import actions as work
 from annotation.work import previews, screens

@@ -6,10 +6,8 @@ import pytest
 from django.http import QueryDict
 
 from annotation.errors import SchemeRefused
-from annotation.pages.scheme_draft import Draft
+from annotation.pages.scheme_draft import Draft, draft_of, key_from, mapping_of, shortcut_from
 from annotation.pages.scheme_editor import apply, posted
-from annotation.pages.scheme_mapping import draft_of, mapping_of
-from annotation.pages.scheme_naming import key_from, shortcut_from
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.files import definition_from

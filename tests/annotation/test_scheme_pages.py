@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Scheme, SchemeVersion
-from annotation.pages.scheme_mapping import draft_of
+from annotation.pages.scheme_draft import draft_of
 from annotation.scheme_versions import actions, store
 from annotation.schemes.files import definition_from, read, write
 from annotation.schemes.rules import MOST_QUESTIONS

@@ -12,14 +12,14 @@ from rest_framework.test import APIClient
 from annotation.campaigns.tasks import count
 from annotation.checks import actions as checks
 from annotation.checks import keys, told
-from annotation.checks.feedback import feedback_of
+from annotation.checks.notices import feedback_of
 from annotation.errors import AnswerRefused, CampaignRefused, SchemeRefused
 from annotation.labels import recording
 from annotation.models import Assignment, Item, Label, Question, Rater
-from annotation.pages.scheme_mapping import draft_of, mapping_of
+from annotation.pages.scheme_draft import draft_of, mapping_of
 from annotation.scheme_versions import actions as schemes
 from annotation.scheme_versions import store
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 from annotation.schemes import files
 from annotation.schemes.difference import difference
 from annotation.work import actions as labelling

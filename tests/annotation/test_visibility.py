@@ -5,7 +5,7 @@ import random
 import pytest
 
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from annotation.text.visibility import ALL, visible
+from annotation.text.views import ALL, visible
 
 PEOPLE = ("ana", "ben", "kit")
 

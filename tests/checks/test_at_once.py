@@ -11,7 +11,7 @@ import pytest
 from django.db import connections
 
 from annotation.models import Assignment, Attempt, Item, KeyTask
-from annotation.work.item_numbers import item_number
+from annotation.work.checking import item_number
 from calibration.checks import results
 from tests import factories
 from tests.browser.conftest import session_of

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from annotation.checks import actions as checks
 from annotation.checks.scoring import Key
 from annotation.models import Assignment, Campaign, CheckPlan, Item
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.leases import Hold

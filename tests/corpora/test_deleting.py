@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
 from annotation.corpora import splits
-from annotation.deletion import actions as deleting
+from annotation.deletion import purging
 from annotation.errors import DeletionRefused
 from annotation.labels import raters
 from annotation.models import Assignment, Campaign, Corpus, Label, Rater, Scheme, Slot
@@ -34,7 +34,7 @@ def test_a_corpus_goes_with_everything_about_it_and_the_act_is_logged(tmp_path: 
     annotator, boss = factories.user(), factories.user(administrator=True)
     factories.campaign(made, annotators=[annotator], include_self=True)
     before = census()
-    gone = deleting.delete_corpus(corpus=made, by=boss, confirmation="c")
+    gone = purging.delete_corpus(corpus=made, by=boss, confirmation="c")
     after = census()
     assert (gone["annotation_label"], gone["annotation_dialogue"]) == (6, 3)
     fewer = {"Corpus": 1, "Dialogue": 3, "Turn": 6, "Item": 9, "Label": 6, "Rater": 1}
@@ -48,7 +48,7 @@ def test_a_corpus_goes_with_everything_about_it_and_the_act_is_logged(tmp_path: 
 
 def test_the_same_file_can_be_imported_again_afterwards(tmp_path: Path) -> None:
     made = corpus(tmp_path)
-    deleting.delete_corpus(corpus=made, by=factories.user(administrator=True), confirmation="c")
+    purging.delete_corpus(corpus=made, by=factories.user(administrator=True), confirmation="c")
     assert imported(tmp_path / "file.jsonl").created
 
 
@@ -59,7 +59,7 @@ def test_a_corpus_own_question_stays_where_another_corpus_took_it_up(tmp_path: P
         "b",
         scheme="corpus:c:turn",
     )
-    deleting.delete_corpus(corpus=made, by=factories.user(administrator=True), confirmation="c")
+    purging.delete_corpus(corpus=made, by=factories.user(administrator=True), confirmation="c")
     assert Label.objects.get().question.version.scheme.key == "corpus:c:turn"
 
 
@@ -67,7 +67,7 @@ def test_a_corpus_own_question_stays_where_another_corpus_took_it_up(tmp_path: P
 def test_only_an_administrator_deletes(tmp_path: Path, role: dict[str, bool]) -> None:
     made, person = corpus(tmp_path), factories.user(**role)
     with pytest.raises(PermissionDenied):
-        deleting.delete_corpus(corpus=made, by=person, confirmation="c")
+        purging.delete_corpus(corpus=made, by=person, confirmation="c")
     with pytest.raises(PermissionDenied):
         deletion.delete_person(person=factories.user(), by=person, confirmation="x")
     assert Corpus.objects.exists()
@@ -76,7 +76,7 @@ def test_only_an_administrator_deletes(tmp_path: Path, role: dict[str, bool]) ->
 def test_nothing_is_deleted_without_the_name(tmp_path: Path) -> None:
     made, boss = corpus(tmp_path), factories.user(administrator=True)
     with pytest.raises(DeletionRefused, match="type the name"):
-        deleting.delete_corpus(corpus=made, by=boss, confirmation="C")
+        purging.delete_corpus(corpus=made, by=boss, confirmation="C")
     assert Label.objects.count() == 6
 
 

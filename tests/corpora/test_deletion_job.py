@@ -9,8 +9,8 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.urls import reverse
 
-from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
+from annotation.deletion import purging
 from annotation.errors import DeletionRefused
 from annotation.models import Corpus, Label
 from jobs.models import Job
@@ -69,7 +69,7 @@ def test_a_deletion_that_is_done_again_finds_nothing_to_do(large: Corpus) -> Non
     started = deletion.delete_corpus(corpus=large, by=boss, confirmation="c")
     assert isinstance(started, Job)
     assert deletion.under_way(large) == started
-    deleting.delete_corpus(corpus=large, by=boss, confirmation="c")
+    purging.delete_corpus(corpus=large, by=boss, confirmation="c")
     work_off()
     started.refresh_from_db()
     assert (started.state, started.result) == ("done", {"deleted": {}})

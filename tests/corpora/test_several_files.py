@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.formats.settings import SETTINGS
-from annotation.importing import several, uploads
+from annotation.importing import uploads
 from annotation.models import Continuation, Corpus, Import, Upload
 from tests.corpora.conftest import work_off
 from tests.corpora.test_api import api
@@ -103,8 +103,8 @@ def test_a_program_sends_the_other_files_as_more() -> None:
 def test_a_part_is_written_into_its_own_folder_whatever_its_name(tmp_path: Path, name: str) -> None:
     first, other = sent("a.json", {}), sent("b.json", {})
     other._name = name  # a multipart parser that did not take the folder away
-    several.check([first, other], "iq2")
-    several.write([first, other], tmp_path / "in")
+    uploads.check([first, other], "iq2")
+    uploads.write([first, other], tmp_path / "in")
     assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.json")) == [
         "in/a.json",
         "in/x.json",

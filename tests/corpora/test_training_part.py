@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation.campaigns import sampling
 from annotation.campaigns.choice import chosen
-from annotation.corpora import clusters, splits
+from annotation.corpora import splits
 from annotation.corpora.parts import part_in, sizes
 from annotation.errors import CampaignRefused, SplitRefused
 from annotation.labels import counts
@@ -141,7 +141,7 @@ def test_labels_are_counted_by_training(bench: Corpus) -> None:
 
 
 def test_splits_are_drawn_of_what_is_not_training(bench: Corpus) -> None:
-    assert clusters.of_corpus(bench) == set(EVALUATION)
+    assert splits.of_corpus(bench) == set(EVALUATION)
     split = splits.draw(corpus=bench, by=None)
     assert set(split.clusters.values_list("cluster", flat=True)) == set(EVALUATION)
 

@@ -18,7 +18,7 @@ from annotation.scripts.relations import DEFAULT
 from annotation.scripts.sessions import Sessions
 from annotation.scripts.styling import style_faults
 from annotation.scripts.wording import occurs
-from annotation.text.folding import fold
+from annotation.text.tokens import fold
 from demo import build, series
 
 CAST = ("vesna", "leopold", "nadia", "tomasz", "gudrun")

@@ -258,7 +258,7 @@ def test_samples_of_a_draft_are_numbered_and_asked_once_each(fake: FakeLLM) -> N
 
 
 def test_a_corpus_goes_with_its_benches(fake: FakeLLM) -> None:
-    from annotation.deletion.actions import delete_corpus
+    from annotation.deletion.purging import delete_corpus
     from tests import factories
 
     bench = bench_of()

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Assignment
-from annotation.people import accounts, deletion, links, listing, roles
+from annotation.people import accounts, deletion, links, roles
 from annotation.people.errors import PasswordRefused, PersonInUse, RoleRefused
 from calibration.gold import making as gold
 from calibration.studies import actions as studies
@@ -97,7 +97,7 @@ def test_each_account_is_listed_with_its_count_of_items() -> None:
     rater.refresh_from_db()
     built.say(rater, "quality", [1.0, 2.0, 3.0, 1.0])
     built.say(rater, "fit", [1.0, 2.0])
-    (row,) = listing.rows([ana])
+    (row,) = accounts.rows([ana])
     assert (row.role, row.items) == ("annotator", 4)
 
 

@@ -11,7 +11,7 @@ from annotation.scenarios.decisions import turn_of
 from annotation.scenarios.points import points_of, positions_seen, seen_by
 from annotation.scenarios.presence import listeners_at
 from annotation.scenarios.records import Decision, Scenario
-from annotation.text.visibility import hears
+from annotation.text.views import hears
 from systems.generators.base import Done
 from systems.group_chat.agent import OWN_OUTPUTS, GroupChatAgent
 

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.formats.jsonl import dialogue
 from annotation.models import Corpus, Dialogue
 from annotation.scenario_editing import actions
-from annotation.scenario_editing.drafts import STARTER
+from annotation.scenario_editing.actions import STARTER
 from annotation.scenario_editing.native import native
 from annotation.scenario_editing.reading import record_of, state_of, text_of
 from tests import factories

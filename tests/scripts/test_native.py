@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from annotation.corpora import splits
-from annotation.deletion.actions import delete_corpus
+from annotation.deletion.purging import delete_corpus
 from annotation.formats import ImportProblem
 from annotation.importing.engine import import_path
 from annotation.importing.script_records import uses_of

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.errors import QuestionsRefused
 from annotation.importing.script_records import uses_of
 from annotation.models import Corpus, Item, QuestionSet, Record, Use
-from annotation.question_sets import actions, editing, figures, job, material, relations, wordings
+from annotation.question_sets import actions, editing, figures, job, relations, wordings
 from annotation.script_editing.actions import change_session
 from annotation.scripts.making import make as make_one
 from config.models import Event
@@ -56,7 +56,7 @@ def made(corpus: Corpus, by: User, name: str = "first", **told: object) -> actio
 def test_what_is_stored_is_what_the_rules_say(corpus: Corpus, researcher: User) -> None:
     stored = made(corpus, researcher, seed=3).set
     dialogue = corpus.dialogues.get()
-    told = make_one(material.without_texts(dialogue), name="first", seed=3)
+    told = make_one(figures.without_texts(dialogue), name="first", seed=3)
     assert set(uses_of(stored, dialogue.pk)) == set(told.set.uses)
     derived = Record.objects.filter(set=stored)
     assert set(derived.values_list("key", flat=True)) == {question.id for question in told.questions}
@@ -176,7 +176,7 @@ def test_back_to_what_it_was_made_from_a_set_is_no_longer_stale(corpus: Corpus, 
 def test_superseded_facts_do_not_count(corpus: Corpus, researcher: User) -> None:
     fact = Record.objects.get(key="f1")
     editing.change(record=fact, content=fact.content | {"tail": "Cara", "turns": [1]}, by=researcher)
-    left = {one.id for one in material.facts(corpus.dialogues.get())}
+    left = {one.id for one in figures.facts(corpus.dialogues.get())}
     assert left == {"f1.2", "f2", "f3", "f4", "f5", "f6"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.formats.jsonl import dialogue
 from annotation.records import SELF, Continuation
-from annotation.text.visibility import visible
+from annotation.text.views import visible
 from tests.scripts.examples import script
 
 

@@ -31,7 +31,7 @@ def make_sending(by: User) -> dict[str, Any]:
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
-    "annotation.script_editing.sending.answer": make_sending,
+    "annotation.script_editing.leaving.answer": make_sending,
     "annotation.script_editing.actions.change_session": lambda by: {
         "dialogue": make_script(),
         "session": "s3",

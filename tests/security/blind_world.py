@@ -18,7 +18,7 @@ from annotation.messages import actions as messages
 from annotation.models import Campaign, Continuation, Corpus, Item, Label, Turn
 from annotation.notes import actions as notes
 from annotation.people import campaign_roles
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.store import questionnaire_of
 from calibration.adjudication import actions as adjudication
 from calibration.gold import making
 from tests import factories

@@ -31,7 +31,7 @@ TRACED = {
     "annotation.work.actions.start": "an assignment says whose it is, and since when",
     "annotation.work.agreements.accept": "what was agreed to is kept with its version, person and time",
     "annotation.work.actions.reopen": "nothing is changed before the revision is submitted",
-    "annotation.deletion.actions.check": "changes nothing",
+    "annotation.deletion.purging.check": "changes nothing",
     "annotation.messages.actions.ask": "messages are appended with their writer and time, and never changed",
     "annotation.messages.actions.see": "that somebody has read a message of their own",
     "annotation.notes.actions.held_by": "changes nothing",
@@ -196,7 +196,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "split": worlds.make_split(by),
         "purpose": "the paper",
     },
-    "annotation.deletion.actions.delete_corpus": lambda by: {
+    "annotation.deletion.purging.delete_corpus": lambda by: {
         "corpus": worlds.make_world().corpus,
         "confirmation": "talks",
     },

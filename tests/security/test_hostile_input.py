@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotation.errors import AnswerRefused
 from annotation.models import Assignment
-from annotation.work.request_json import parse
+from annotation.work.checking import parse
 from config import request_json
 from tests import factories
 from tests.security.addresses import Address, addresses

@@ -16,7 +16,7 @@ from annotation.checks import stages
 from annotation.checks.keys import refuse
 from annotation.labels.pseudonyms import called
 from annotation.models import Assignment, Campaign, CampaignMember, CheckPlan, Standing
-from annotation.work.request_json import cleaned
+from annotation.work.checking import cleaned
 
 REASON_LIMIT = 2_000
 

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from rest_framework.renderers import JSONRenderer
 
-from annotation.api.work_serializers import CampaignSerializer
+from annotation.api.work import CampaignSerializer
 from annotation.campaigns import actions, batches, editing, reordering
 from annotation.campaigns import progress as campaign_progress
 from annotation.errors import CampaignRefused

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
 from annotation.management import named
-from annotation.messages import actions, reading
+from annotation.messages import actions
 from annotation.models import Campaign, Thread
 from annotation.work import screens
 from config.commands import acts_of
@@ -46,7 +46,7 @@ class Command(named.ActsCommand):
     def done(self, options: dict[str, Any]) -> Iterable[Any]:
         """Do the act that is chosen; return the threads that it is about."""
         campaign, act = named.campaign(options["campaign"]), options["act"]
-        rows = reading.of_campaign(campaign)
+        rows = actions.of_campaign(campaign)
         if act == "list":
             return _told(rows.filter(waits=True, closed_at=None) if options["waiting"] else rows)
         by = named.manager(options["by"], campaign)
@@ -83,11 +83,11 @@ def _write(campaign: Campaign, by: Any, options: dict[str, Any]) -> list[Thread]
 
 
 def _told(threads: QuerySet[Thread]) -> list[dict[str, Any]]:
-    names = reading.pseudonyms(threads)
+    names = actions.pseudonyms(threads)
     found = []
     for thread in threads:
         annotator = names[thread.annotator_id]
-        said = reading.shown(thread, thread.annotator, annotator=annotator)
+        said = actions.shown(thread, thread.annotator, annotator=annotator)
         found.append(
             {
                 "thread": thread.pk,

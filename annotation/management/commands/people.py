@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation.errors import AnnotationError
-from annotation.people import accounts, deletion, links, listing, roles, sign_in, tokens
+from annotation.people import accounts, deletion, links, roles, sign_in, tokens
 from config.commands import DatabaseCommand
 
 ADDRESS = "http://localhost:8000"
@@ -87,7 +87,7 @@ def address_of(made: links.Made, base: str) -> str:
 
 
 def _list(options: dict[str, Any]) -> list[str]:
-    found = listing.rows(list(listing.accounts(options["text"])))
+    found = accounts.rows(list(accounts.accounts(options["text"])))
     return [
         json.dumps(
             {

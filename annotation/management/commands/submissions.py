@@ -14,7 +14,7 @@ from annotation.labels.pseudonyms import called, of_people
 from annotation.management import named
 from annotation.models import Assignment, Campaign
 from annotation.work import handing, withdrawing
-from annotation.work.in_hand import in_hand, key_of
+from annotation.work.handing import in_hand, key_of
 from config.commands import DatabaseCommand
 from config.permissions import is_researcher
 
