@@ -19,9 +19,7 @@ from typing import Any
 import numpy as np
 
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.compared_pairs import table_formula
-from calibration.statistics.contenders import contenders_of
-from calibration.statistics.judges_compared import judges_compared
+from calibration.statistics.judges_compared import contenders_of, judges_compared, table_formula
 
 DIALOGUES, TURNS = 300, 5
 PREVALENCE, WITHIN, APART = 0.2, 0.15, 20

@@ -21,8 +21,7 @@ import numpy as np
 from calibration.statistics import Plan, Ratings, Result, analyse
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.types import Level
-from calibration.statistics.gaps import Comparison, pooled_results
-from calibration.statistics.one_more import beyond_one_more, direction
+from calibration.statistics.gaps import Comparison, beyond_one_more, direction, pooled_results
 
 ITEMS, EACH, CLUSTER = 300, 3, 3
 CROWDS = (3, 5, 10, 20, 40, 60)

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from calibration.adjudication.who import may_decide
+from calibration.adjudication.actions import may_decide
 from calibration.exports import kept
 from calibration.models import (
     AdjudicationCase,

@@ -11,17 +11,29 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation import access
 from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.adjudication import material, settings
-from calibration.adjudication.material import Asked, Material
+from calibration.adjudication.material import CONTROL, TITLES, Asked, Material, control, draw_key, picked
 from calibration.adjudication.pseudonyms import name_raters
-from calibration.adjudication.rules import CONTROL, TITLES, control, draw_key, picked
 from calibration.adjudication.settings import Settings
 from calibration.errors import AdjudicationRefused
-from calibration.models import AdjudicationCase, AdjudicationDraw, AdjudicationRound
+from calibration.models import AdjudicationCase, AdjudicationDraw
+from calibration.models.adjudication import AdjudicationRound
 from calibration.reading.census import QuestionInfo
 from calibration.statistics import RatingError
 from config.models import Event
+from config.permissions import Viewer, is_researcher
+
+# Who may adjudicate: the one place that says so.
+
+
+def may_decide(viewer: Viewer, found: AdjudicationRound) -> bool:
+    """Whether someone may decide on the cases of a round: researchers, and a campaign's own adjudicators."""
+    if found.campaign_id is None:
+        return is_researcher(viewer)
+    return access.may_adjudicate(viewer, found.campaign_id)
+
 
 # Drawing cases: what the rules would pick now, in an order that a seed gives, with a hash of all of it.
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calibration.adjudication import material
-from calibration.adjudication.rules import CONTROL, TITLES, strict_majority
+from calibration.adjudication.material import CONTROL, TITLES, strict_majority
 from calibration.adjudication.settings import Settings
 from calibration.models import AdjudicationDecision, AdjudicationRound
 from calibration.reading.census import QuestionInfo

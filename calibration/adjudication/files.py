@@ -14,7 +14,7 @@ from django.db import transaction
 from annotation.corpora import splits
 from annotation.labels.pseudonyms import called
 from annotation.text.csv_cells import guarded, unguarded
-from calibration.adjudication import deciding, holding, said
+from calibration.adjudication import deciding, holding, reading
 from calibration.adjudication.material import locked_clusters
 from calibration.adjudication.reading import RELATED, cases, state_of
 from calibration.errors import AdjudicationRefused, CalibrationError
@@ -50,10 +50,10 @@ def queue(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
         if splits.of_item(case.item) in locked:
             answers: list[dict[str, Any]] = []
         else:
-            answers = [one.as_dict() for one in said.said_about(found, case)]
+            answers = [one.as_dict() for one in reading.said_about(found, case)]
         yield {
             "case": case.pk,
-            "item": said.key_of(case),
+            "item": reading.key_of(case),
             "question": case.question.key,
             "picked": case.picked,
             "state": state_of(case),
@@ -74,7 +74,7 @@ def decisions(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
         label = one.label
         assert label is not None  # it is filtered by
         yield {
-            "item": said.key_of(one.case),
+            "item": reading.key_of(one.case),
             "question": one.case.question.key,
             "value": label.value,
             "missing": label.missing,
@@ -120,7 +120,7 @@ def import_decisions(*, by: User, found: AdjudicationRound, content: bytes, name
     holding.must_be_open(by, found)
     if len(content) > LARGEST_FILE:
         raise AdjudicationRefused(f"The file is larger than {LARGEST_FILE >> 20} MiB: import it in parts.")
-    known = {(said.key_of(case), case.question.key): case for case in cases(found)}
+    known = {(reading.key_of(case), case.question.key): case for case in cases(found)}
     before = _standing(found, by)
     for number, row in _lines(content, name):
         try:

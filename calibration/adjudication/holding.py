@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from calibration.adjudication.who import may_decide
+from calibration.adjudication.actions import may_decide
 from calibration.errors import AdjudicationRefused, CaseLost, NotYours
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
 

@@ -8,8 +8,7 @@ from django.db import transaction
 
 from annotation.labels.pseudonyms import name_of
 from annotation.models import Rater
-from calibration.adjudication.material import raters_scope
-from calibration.adjudication.rules import draw_key
+from calibration.adjudication.material import draw_key, raters_scope
 from calibration.models import AdjudicationRound
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotation.text.csv_cells import unguarded
-from calibration.agree.cells import TEXT, Declared, answer, declared_of
+from calibration.agree.cells import TEXT, Declared, Spelling, answer, declared_of
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
-from calibration.agree.names import Spelling
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import Collector
 from calibration.statistics.core.types import Level, RatingError, Record, Samples

@@ -11,12 +11,17 @@ from calibration.agree.report import Block, Section
 from calibration.agree.words import counted, number, title_of
 from calibration.statistics import Analysis, Entry, Ratings, Result
 from calibration.statistics.by_level.aggregated import Unit, aggregate
-from calibration.statistics.compared_pairs import ACCURACY, OF_PEOPLE, Compared
-from calibration.statistics.contenders import contenders_of
 from calibration.statistics.core.records import default_samples
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.core.types import Samples
-from calibration.statistics.judges_compared import Comparisons, judges_compared
+from calibration.statistics.judges_compared import (
+    ACCURACY,
+    OF_PEOPLE,
+    Compared,
+    Comparisons,
+    contenders_of,
+    judges_compared,
+)
 from calibration.statistics.keys import DIFFERENCE, KeyRow, KeyTable, keys_of
 from calibration.statistics.panels import PANEL
 

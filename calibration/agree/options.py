@@ -16,8 +16,8 @@ from calibration.statistics import STATISTICS, Analysis, Plan, Ratings
 from calibration.statistics.analysis import Entry
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.types import SCALES
-from calibration.statistics.corrected_share import corrected_shares
 from calibration.statistics.icc_intervals import f_intervals
+from calibration.statistics.prevalence import corrected_shares
 from calibration.statistics.unanswered.figures import bounds_of
 
 # What `agree` computes of a question only where it is asked to: an option, and the blocks it adds.

@@ -8,7 +8,7 @@ from calibration.agree.report import Block
 from calibration.agree.words import title_of
 from calibration.statistics import Analysis, Entry, Plan, Ratings, Result
 from calibration.statistics.rater_panel import RaterPanel, rater_panel
-from calibration.statistics.rater_repeats import repeats_of, right_answers
+from calibration.statistics.repeats import repeats_of, right_answers
 
 REPEATED = "Answering alike is not answering right: a rater can repeat its mistakes."
 NOTES = {

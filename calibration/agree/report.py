@@ -14,7 +14,7 @@ from calibration.reports.wording import without
 from calibration.statistics import FLAGS, Result
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Analysis, Entry
 from calibration.statistics.core.data import Ratings
-from calibration.statistics.one_more import beyond_one_more, direction, unknown_of_one_more
+from calibration.statistics.gaps import beyond_one_more, direction, unknown_of_one_more
 from calibration.statistics.replacement import BAR, CORRECTED, StandIn
 from calibration.statistics.unanswered.figures import NAME as BOUNDS
 

@@ -9,8 +9,7 @@ from typing import Any
 from calibration.agree.report import Block, Section
 from calibration.statistics import Analysis, Entry, Plan, Ratings, Result
 from calibration.statistics.cross_fitting import FOLDS
-from calibration.statistics.scores import MAPS, Mapped, Marks, Probabilities, ScoreAnalysis, of_scores
-from calibration.statistics.thresholds import RULES
+from calibration.statistics.scores import MAPS, RULES, Mapped, Marks, Probabilities, ScoreAnalysis, of_scores
 
 HOW = (
     f"Cross-fitted: the clusters are dealt into {FOLDS} folds, and each item is read by what the other folds "

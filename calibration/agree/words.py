@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from annotation.text import numbers
 from calibration.statistics import STATISTICS, Entry, Result
-from calibration.statistics.corrected_share import NAME as PREVALENCE
-from calibration.statistics.corrected_share import TITLES as PREVALENCES
 from calibration.statistics.icc_intervals import BY_F
+from calibration.statistics.prevalence import NAME as PREVALENCE
+from calibration.statistics.prevalence import TITLES as PREVALENCES
 from calibration.statistics.rater_panel import figure_title
 from calibration.statistics.score_calibration import METHODS
-from calibration.statistics.scores import ERRORS, MAPS, MARKS
+from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES
 from calibration.statistics.table import described
-from calibration.statistics.thresholds import RULES
 from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN
 
 NAMES = {

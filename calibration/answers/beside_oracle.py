@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibration.answers.figures import Answers
+from calibration.answers.figures import Answers, Figure, undefined
 from calibration.answers.groups import ORACLE, Group, groups
-from calibration.answers.layouts import Column, Columns, column_head, label, right_of, row_keys, shared
 from calibration.answers.names import gap
 from calibration.answers.rows import Rule
-from calibration.answers.sheet import Figure, undefined
-from calibration.answers.tables import Cell, Line, Table
+from calibration.answers.tables import (
+    Cell,
+    Column,
+    Columns,
+    Line,
+    Table,
+    column_head,
+    label,
+    right_of,
+    row_keys,
+    shared,
+)
 
 NAMED: Column = ("bm25", "session", "")
 """The memory of the paper's figure 7, whole sessions found by BM25."""

@@ -12,9 +12,8 @@ import vl_convert
 
 from calibration.answers.beside_oracle import NAMED, beside_oracle
 from calibration.answers.computing import AnswersReport
-from calibration.answers.figures import CHANCE
-from calibration.answers.layouts import column_head
-from calibration.answers.sheet import Figure
+from calibration.answers.figures import CHANCE, Figure
+from calibration.answers.tables import column_head
 from calibration.rendering import Rendering
 from calibration.reports import drawing
 from calibration.reports.drawing import alt

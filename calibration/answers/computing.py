@@ -12,19 +12,16 @@ from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
 from annotation.scripts.records import NAMES as KINDS
-from calibration.answers import question_sets
+from calibration.answers import reading
 from calibration.answers.agreement import Agreement, agreements
 from calibration.answers.beside_oracle import beside_oracle, oracle_table
-from calibration.answers.factors import FACTORS, Factor
-from calibration.answers.figures import CHANCE, Answers, RowFigures, row_figures
-from calibration.answers.groups import CONDITION, SCRIPT, SYSTEM, groups, known
-from calibration.answers.layouts import table3, table4
+from calibration.answers.figures import CHANCE, Answers, Figure, RowFigures, Sheet, row_figures, undefined
+from calibration.answers.groups import CONDITION, FACTORS, SCRIPT, SYSTEM, Factor, groups, known
 from calibration.answers.names import COMPARED, NamesRow, names_rows
 from calibration.answers.query import REPORT, TABLE2, TABLE3, TABLE4, AnswersQuery, part_of
 from calibration.answers.reading import judge_named, rows
 from calibration.answers.rows import MODEL, NAMES, RETRIEVED, SET, AnswerRow
-from calibration.answers.sheet import Figure, Sheet, undefined
-from calibration.answers.tables import Cell, Line, Range, Table
+from calibration.answers.tables import Cell, Line, Range, Table, table3, table4
 from calibration.errors import AnswersRefused
 from calibration.reports.wording import counted
 
@@ -363,7 +360,7 @@ def _tables(
             yield agreement_table(agreed)
         return
     table = {
-        TABLE2: lambda: question_sets.table2(query.corpus, _sets(answers.sheet.rows)),
+        TABLE2: lambda: reading.table2(query.corpus, _sets(answers.sheet.rows)),
         TABLE3: lambda: table3(answers, query.rule),
         TABLE4: lambda: table4(answers, query.rule),
     }[query.layout]()
@@ -405,7 +402,7 @@ def _facts(query: AnswersQuery, found: Sequence[AnswerRow], answers: Answers, pa
 
 def _policies(query: AnswersQuery, sets: Sequence[str]) -> str:
     """Return how a question before its evidence is counted, where the sets say so."""
-    policies = question_sets.policies(query.corpus, sets)
+    policies = reading.policies(query.corpus, sets)
     if not policies:
         return ""
     return f" A question before its evidence: policy {' and '.join(policies)}."

@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.scripts.records import ANONYMISED, ORIGINAL, SWAPPED
 from annotation.scripts.records import NAMES as KINDS
-from calibration.answers.figures import Answers
+from calibration.answers.figures import Answers, Figure, undefined
 from calibration.answers.groups import (
     SCRIPT,
     Group,
@@ -22,7 +22,6 @@ from calibration.answers.groups import (
     varying,
 )
 from calibration.answers.rows import MODEL, NAMES, Rule
-from calibration.answers.sheet import Figure, undefined
 from calibration.statistics.core.types import Ints
 
 COMPARED = ((ORIGINAL, ANONYMISED), (SWAPPED, ANONYMISED), (SWAPPED, ORIGINAL))

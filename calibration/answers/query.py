@@ -7,12 +7,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.errors import SplitRefused
-from annotation.models import Corpus, Split
+from annotation.kinds.answer import ANSWER
+from annotation.models import Continuation, Split
+from annotation.models.corpora import Corpus
 from annotation.scripts.answers import RULES, Rule
-from calibration.answers.groups import BY
+from calibration.answers.groups import BY, FORMAT, K
+from calibration.answers.rows import MEMORY, MODEL, NAMES, RETRIEVER, SET
 from calibration.errors import AnswersRefused
 from calibration.reading.scope import PARTS, scope_of, shown_part
 from calibration.statistics import Plan
+
+# The settings that the conditions of a corpus's answers have, for whoever chooses what rows are by.
+
+FIRST = (MODEL, MEMORY, RETRIEVER, K, NAMES, FORMAT, SET)
+
+
+def settings_of(corpus: Corpus) -> list[str]:
+    """Return the names of the settings, what the paper varies first."""
+    parts = Continuation.objects.filter(items__corpus=corpus, items__kind=ANSWER.key).distinct()
+    named = {key for condition in parts.values_list("condition", flat=True) for key in condition or {}}
+    return [*FIRST, *sorted(named.difference(FIRST))]
+
 
 REPORT, TABLE2, TABLE3, TABLE4 = "report", "table2", "table3", "table4"
 LAYOUTS = (REPORT, TABLE2, TABLE3, TABLE4)

@@ -3,21 +3,90 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
 from annotation.kinds.answer import ANSWER
-from annotation.models import Continuation, Corpus, Item, Label, Occasion, Rater
-from annotation.question_sets.reading import spellings
+from annotation.models import Continuation, Dialogue, Item, Label, Occasion, QuestionSet, Rater, Use
+from annotation.models.corpora import Corpus
+from annotation.question_sets.reading import found, spellings
 from annotation.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT
 from calibration.answers.query import PEOPLE
 from calibration.answers.rows import HALF, NOBODY, AnswerRow, Place, Said, row_of
+from calibration.answers.tables import Cell, Line, Table
 from calibration.errors import AnswersRefused
 from judges.protocols.answer_match import UNDECIDED
+
+# The question sets that answers were asked from: the paper's table 2 of each script.
+
+HEADS = (
+    "Sessions",
+    "With questions",
+    "Quiz a session",
+    "Facts a session",
+    "Candidates a session",
+    "Answerable",
+    "Unanswerable",
+)
+NOTES = (
+    "Candidates are the uses of questions that may be asked in a session, on average over the sessions that "
+    "have any.",
+)
+QUIZ = Q(question__content__source="quiz")
+
+
+def stored(corpus: Corpus, names: Sequence[str]) -> list[QuestionSet]:
+    """Return question sets by what answers call them: NAME:VERSION, or NAME for the newest version."""
+    held: dict[int, QuestionSet] = {}
+    for told in names:
+        if (made := found(corpus, told)) is not None:
+            held[made.pk] = made
+    return sorted(held.values(), key=lambda made: (made.name, -made.version))
+
+
+def policies(corpus: Corpus, names: Sequence[str]) -> list[str]:
+    """Return the policies of question sets, each once, in order."""
+    told = {str(one.options["policy"]) for one in stored(corpus, names) if one.options.get("policy")}
+    return sorted(told)
+
+
+def table2(corpus: Corpus, names: Sequence[str]) -> Table:
+    """Return the statistics of question sets by script: sessions, and candidates a session."""
+    lines = [line for one in stored(corpus, names) for line in _lines(one)]
+    return Table("table2", "The questions of each script", HEADS, tuple(lines), NOTES)
+
+
+def _lines(made: QuestionSet) -> list[Line]:
+    rows = (
+        Use.objects.filter(set=made)
+        .order_by("question__dialogue__key")
+        .values("question__dialogue")
+        .annotate(
+            quiz=Count("pk", filter=QUIZ),
+            facts=Count("pk", filter=~QUIZ),
+            answerable=Count("pk", filter=Q(answerable=True)),
+            sessions=Count("session", distinct=True),
+            uses=Count("pk"),
+        )
+    )
+    scripts = Dialogue.objects.in_bulk([row["question__dialogue"] for row in rows])
+    return [_line(scripts[row["question__dialogue"]], made, row) for row in rows]
+
+
+def _line(script: Dialogue, made: QuestionSet, row: Mapping[str, Any]) -> Line:
+    n = row["sessions"]
+    counted = (row["quiz"], row["facts"], row["uses"], row["answerable"], row["uses"] - row["answerable"])
+    cells: tuple[Cell, ...] = (
+        len((script.script or {}).get("sessions", ())),
+        n,
+        *(f"{count / n:,.1f}" for count in counted),
+    )
+    return Line(f"{script.key}, {made}", cells)
+
 
 SCHEME = "long_dialogue_answers"
 OCCASIONS = (Occasion.MAIN, Occasion.IMPORTED)

@@ -13,25 +13,181 @@ from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
 from annotation.text.csv_cells import guarded
+from calibration.answers import charts
+from calibration.answers.agreement import Agreement
 from calibration.answers.computing import AnswersReport
-from calibration.answers.content import content
+from calibration.answers.figures import CHANCE, Figure, RowFigures
+from calibration.answers.names import NamesRow
+from calibration.answers.query import REPORT
 from calibration.answers.tables import (
     Cell,
     Line,
     Range,
+    Table,
     Versus,
     cell_text,
     figure_of,
     flags,
     interval,
     reasons,
+    spread,
     value_text,
 )
-from calibration.answers.view import view_of
 from calibration.rendering import Rendering
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.terminal import aligned, printable
 from calibration.statistics.core.result import FLAGS
+
+# An Answers report as plain data: what the command prints, the API answers, and JSON files hold.
+
+
+def content(made: AnswersReport) -> dict[str, Any]:
+    """Return the report as plain data; a figure is {value, low, high, sd, n, ..., reason}."""
+    query = made.query
+    return {
+        "corpus": query.corpus.name,
+        "part": made.part,
+        "by": list(query.by),
+        "score": query.rule,
+        "judge": query.judge,
+        "sets": list(query.sets),
+        "layout": query.layout,
+        "resamples": query.plan.resamples,
+        "seed": query.plan.seed,
+        "level": query.plan.level,
+        "random": CHANCE,
+        "rows": [_row(row) for row in made.rows],
+        "names": [_names(row) for row in made.names],
+        "agreement": [_agreement(one) for one in made.agreements],
+        "tables": [_table_of_content(table) for table in made.tables],
+        "facts": list(made.facts),
+        "looks_at_test": [
+            {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
+            for look in made.looks
+        ],
+    }
+
+
+def _row(row: RowFigures) -> dict[str, Any]:
+    return {
+        "system": row.group.system,
+        "condition": dict(row.group.condition),
+        "script": row.group.script,
+        "fake_model": row.group.fake_model,
+        "accuracy": row.accuracy.as_dict(),
+        "on_shared": row.on_shared.as_dict(),
+        "strict": row.strict.as_dict(),
+        "lenient": row.lenient.as_dict(),
+        "bounds": {"low": row.low.value, "high": row.high.value},
+        "by": {
+            factor: {value: figure.as_dict() for value, figure in values.items()}
+            for factor, values in row.by.items()
+        },
+        "retrieval": {
+            state: told["share"].as_dict() | {"accuracy": told["accuracy"].as_dict()}
+            for state, told in row.retrieval.items()
+        },
+        "oracle_gap": row.gap.as_dict(),
+        "abstention": {name: figure.as_dict() for name, figure in row.abstention.items()},
+        "shares": {name: figure.as_dict() for name, figure in row.shares.items() if name != "always_e"},
+        "always_e": row.shares["always_e"].as_dict(),
+        "counts": row.counts.as_dict(),
+    }
+
+
+def _names(row: NamesRow) -> dict[str, Any]:
+    return {
+        "condition": dict(row.group.condition),
+        "script": row.group.script,
+        "accuracy": {kind: figure.as_dict() for kind, figure in row.accuracy.items()},
+        "differences": [
+            {"names": one, "less": other, **figure.as_dict()}
+            for (one, other), figure in row.differences.items()
+        ],
+    }
+
+
+def _agreement(one: Agreement) -> dict[str, Any]:
+    return {
+        "judge": one.judge,
+        "people": one.people,
+        "cohen_kappa": Figure(one.kappa).as_dict(),
+        "percent_agreement": Figure(one.equal).as_dict(),
+    }
+
+
+def _table_of_content(table: Table) -> dict[str, Any]:
+    return {
+        "key": table.key,
+        "title": table.title,
+        "columns": list(table.heads),
+        "rows": [
+            {
+                "name": line.name,
+                "baseline": line.is_baseline,
+                "cells": list(map(_cell_of_content, line.cells)),
+            }
+            for line in table.lines
+        ],
+        "notes": list(table.notes),
+    }
+
+
+def _cell_of_content(cell: Cell) -> Any:
+    if isinstance(cell, Versus):
+        return cell.figure.as_dict() | {"difference": cell.difference.as_dict()}
+    if isinstance(cell, Range):
+        return {"low": cell.low, "high": cell.high}
+    return cell.as_dict() if isinstance(cell, Figure) else cell
+
+
+# What a page and a file show of an Answers report: its tables as templates read them, and its charts.
+
+PERCENT = 100.0
+
+
+def view_of(made: AnswersReport) -> dict[str, Any]:
+    """Return what templates show of a report."""
+    drawn = charts.shown(made) if made.query.layout == REPORT else []
+    return {
+        "made": made,
+        "plan": made.query.plan,
+        "tables": [_table(table) for table in made.tables],
+        "charts": [(chart, mark_safe(svg)) for chart, svg in drawn],
+        "reasons": [f"{reason}." for reason in reasons(made.tables)],
+        "flags": [(flag, FLAGS.get(flag, flag)) for flag in flags(made.tables)],
+    }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    return {
+        "key": table.key,
+        "title": table.title,
+        "heads": table.heads,
+        "folds": table.folds,
+        "lines": [
+            (line.name, line.is_baseline, [_cell(cell, table.printed) for cell in line.cells])
+            for line in table.lines
+        ],
+        "notes": table.notes,
+    }
+
+
+def _cell(cell: Cell, printed: bool) -> dict[str, Any]:
+    """Return a cell as the template reads it: words, or a figure with what stands below it."""
+    figure = figure_of(cell)
+    if figure is None:
+        return {"kind": "text", "text": value_text(cell)}
+    if figure.value is None:
+        return {"kind": "none", "text": figure.result.status, "why": figure.result.reason}
+    told = interval(figure.result, PERCENT if printed else 1.0) or "no interval"
+    return {
+        "kind": "figure",
+        "text": value_text(cell, printed),
+        "below": [told, "" if printed else spread(figure)],
+        "n": figure.result.n_items,
+    }
+
 
 # An Answers report as one self-contained page: styles and charts inside, nothing loaded from elsewhere.
 
@@ -47,7 +203,6 @@ CSV_HEAD = (
     *("table", "row", "column", "value", "low", "high", "sd", "n", "n_clusters", "n_missing"),
     *("difference", "difference_low", "difference_high", "text", "flags", "reason"),
 )
-PERCENT = 100.0
 
 
 def title(made: AnswersReport) -> str:

@@ -14,10 +14,9 @@ from annotation.models import SchemeVersion
 from annotation.text.views import DEFAULT
 from annotation.work.screens import load_place
 from calibration import access
-from calibration.adjudication import deciding, holding, reading, said
-from calibration.adjudication.who import may_decide
-from calibration.api.adjudication import answered
-from calibration.api.adjudication_serializers import CaseDraftSerializer, DecideSerializer, WhySerializer
+from calibration.adjudication import deciding, holding, reading
+from calibration.adjudication.actions import may_decide
+from calibration.api.adjudication import CaseDraftSerializer, DecideSerializer, WhySerializer, answered
 from calibration.api.workbench import person
 from calibration.models import AdjudicationDecision
 from config.pagination import Pages, paged
@@ -126,7 +125,7 @@ def _held(held: AdjudicationDecision | None) -> dict[str, Any] | None:
             for part in screen.parts
             for line in part.lines
         ],
-        "answers": [one.as_dict() for one in said.said_about(found, case)],
+        "answers": [one.as_dict() for one in reading.said_about(found, case)],
         "system": case.item.continuation.system.name if found.shows_systems else None,
         "draft": {**held.draft, "version": held.revision},
         "lease_expires": held.lease_expires,

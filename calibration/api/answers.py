@@ -16,12 +16,12 @@ from annotation.api.people_serializers import Text
 from annotation.scripts.answers import RULES
 from calibration.answers import one_answer
 from calibration.answers.computing import compute, compute_on_test
-from calibration.answers.content import content
 from calibration.answers.listing import NARROWED, listing
 from calibration.answers.query import LAYOUTS, LEVELS, MOST_RESAMPLES, read
 from calibration.answers.reading import judge_named
+from calibration.answers.renderings import content
 from calibration.answers.rows import AnswerRow
-from calibration.api.looking import OpensTestSerializer, asked, made_of
+from calibration.api.serializers import OpensTestSerializer, asked, made_of
 from calibration.errors import CalibrationError
 from config.pagination import Pages, paged
 

@@ -13,8 +13,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.scenarios.records import STAGES
-from calibration.api.looking import OpensTestSerializer, asked, made_of
-from calibration.api.results import ResultSerializer
+from calibration.api.serializers import OpensTestSerializer, ResultSerializer, asked, made_of
 from calibration.cascade import one_decision
 from calibration.cascade.computing import compute, compute_on_test
 from calibration.cascade.query import COMPETENCE, MOST_RESAMPLES, TURN_SCORE, read

@@ -21,7 +21,7 @@ from annotation.labels.pseudonyms import person_called
 from annotation.models import CheckPlan, KeyTask
 from annotation.permissions import IsCampaignResearcher
 from calibration.checks import sources
-from calibration.checks.writing import told as results_told
+from calibration.checks.results import told as results_told
 
 
 class CheckPlanSerializer(serializers.ModelSerializer[CheckPlan]):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from calibration.errors import CalibrationError
-from calibration.profiles.choosing import Wanted
+from calibration.profiles.contexts import Wanted
 from calibration.profiles.side_by_side import compare
 from calibration.profiles.side_by_side_files import head_out, row_out
 from config.pagination import DEFAULT, MOST, Pages

@@ -13,8 +13,13 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.models import Corpus
-from calibration.api.looking import LookedAtSerializer, OpensTestSerializer, asked, made_of
-from calibration.api.serializers import ReportJobSerializer
+from calibration.api.serializers import (
+    LookedAtSerializer,
+    OpensTestSerializer,
+    ReportJobSerializer,
+    asked,
+    made_of,
+)
 from calibration.counts.job import counts_on_test, counts_or_job
 from calibration.counts.query import MOST_TURNS, SAMPLES, CountsQuery, read
 from calibration.counts.renderings import as_json

@@ -16,8 +16,8 @@ from annotation.labels.recording import Pointed
 from annotation.models import Item
 from annotation.models.turn_numbers import numbers_of
 from calibration import access
-from calibration.disagreements import measure
-from calibration.disagreements.listing import Listing, listing
+from calibration.disagreements import reading
+from calibration.disagreements.reading import Listing, listing
 from calibration.disagreements.showing import Place, points_of
 from calibration.errors import CalibrationError
 from calibration.pages.asked import part_of
@@ -26,8 +26,8 @@ from config.pagination import Pages, paged
 
 PARAMETERS = [
     OpenApiParameter("question", str, required=True, description="scheme@version/key, or scheme@version/all"),
-    OpenApiParameter("a", str, description=f"a rater, or {measure.PEOPLE} (the default)"),
-    OpenApiParameter("b", str, description=f"a rater, or {measure.PEOPLE} (the default)"),
+    OpenApiParameter("a", str, description=f"a rater, or {reading.PEOPLE} (the default)"),
+    OpenApiParameter("b", str, description=f"a rater, or {reading.PEOPLE} (the default)"),
     OpenApiParameter("cell", str, description="row,column of `table`: only these items"),
     OpenApiParameter("part", str, enum=["dev", "test", "all"]),
     OpenApiParameter("limit", int),
@@ -65,7 +65,7 @@ def disagreements(request: Request, pk: int) -> Response:
         "both": found.both,
         "differ": found.differ,
         "scale": ratings.names or ratings.scale,
-        "table": measure.table(found.compared),
+        "table": reading.table(found.compared),
     }
     return answer
 

@@ -17,10 +17,12 @@ from rest_framework.response import Response
 from annotation import access as annotation_access
 from annotation.corpora import splits
 from annotation.labels import pseudonyms
-from annotation.models import Campaign, Corpus
+from annotation.models import Campaign
+from annotation.models.corpora import Corpus
 from annotation.permissions import IsResearcherSomewhere
 from calibration import access
 from calibration.api.serializers import (
+    ExportPartSerializer,
     ExportSerializer,
     LabelExportSerializer,
     LabelOrNoteExportSerializer,
@@ -29,8 +31,9 @@ from calibration.api.serializers import (
 )
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
+from calibration.exports import tuning
 from calibration.exports.labels import Download
-from calibration.exports.orders import TRANSCRIPTS, ZIP, Order
+from calibration.exports.orders import SFT, TRANSCRIPTS, ZIP, Order
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.transcripts.forms import FORMS
@@ -43,6 +46,8 @@ from config.idempotency import without_keys
 from config.openapi import files
 from config.pagination import Pages, paged
 from jobs.models import Job
+from systems.generators.base import Setting
+from systems.generators.cocoeval_continuation import CocoevalContinuation
 
 PART = OpenApiParameter("part", str, enum=["", *PARTS])
 PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
@@ -238,3 +243,67 @@ def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, gi
         return take(corpus=corpus, about=about, part=part, purpose=given["purpose"], by=user)
     except CalibrationError as refused:
         raise ValidationError({"part": [f"{refused}."]}) from refused
+
+
+# Examples for fine-tuning over HTTP. For researchers.
+
+PARAMETERS = [
+    OpenApiParameter("corpus", int, required=True),
+    OpenApiParameter("part", str, enum=["", *tuning.CHOICES]),
+    *(
+        OpenApiParameter(
+            one.name,
+            type(one.default),
+            enum=list(one.choices) or None,
+            description=one.help,
+        )
+        for one in CocoevalContinuation.settings
+    ),
+]
+LINES = files(["application/x-ndjson"]) | {(202, "application/json"): OpenApiTypes.OBJECT}
+
+
+def _field(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
+    if setting.choices:
+        choices = [str(one) for one in setting.choices]
+        return serializers.ChoiceField(choices, default=setting.default, help_text=setting.help)
+    return serializers.IntegerField(
+        min_value=setting.low, max_value=setting.high, default=int(setting.default), help_text=setting.help
+    )
+
+
+class SftSerializer(ExportPartSerializer):
+    """A corpus, the part of it that is taken out (and what for where that is test), the settings."""
+
+    corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
+    part = serializers.ChoiceField(choices=list(tuning.CHOICES), required=False, default="", allow_blank=True)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Add the generator's settings."""
+        return super().get_fields() | {one.name: _field(one) for one in CocoevalContinuation.settings}
+
+
+@extend_schema(methods=["GET"], parameters=PARAMETERS, responses=LINES)
+@extend_schema(methods=["POST"], request=SftSerializer, responses=LINES)
+@without_keys(AS_FILE)
+@api_view(["GET", "POST"])
+def sft(request: Request) -> Response | StreamingHttpResponse:
+    """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
+
+    One line for each window of people's own continuations: what `cocoeval_continuation` would send, and the
+    reply that says what people said. `part` is training (without it) or evaluation of a benchmark, else a
+    part of the split: test by POST with its purpose. Many are written by a job, as labels are.
+    """
+    given = SftSerializer(data=request.query_params.dict() if request.method == "GET" else request.data)
+    given.is_valid(raise_exception=True)
+    data, user = given.validated_data, request.user
+    corpus, part = data["corpus"], data["part"]
+    if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
+        raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
+    try:
+        settings = tuning.settings_of({one.name: data[one.name] for one in CocoevalContinuation.settings})
+        taken, named = tuning.taken_for(corpus=corpus, part=part, purpose=data["purpose"], by=user)  # type: ignore[arg-type]
+        order = Order(SFT, corpus, None, taken, "jsonl", choice={"part": named, **settings})
+        return response_of(export_job.order_or_job(order=order, by=user), order.name)  # type: ignore[arg-type]
+    except CalibrationError as refused:
+        raise ValidationError({"detail": f"{refused}."}) from refused

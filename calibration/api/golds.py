@@ -29,8 +29,8 @@ from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
-from calibration.gold.changes import changes_of
 from calibration.gold.job import gold_or_job, preview_gold
+from calibration.gold.making import changes_of
 from calibration.gold.reading import default_rule_of, reference
 from calibration.gold.rules import RULES
 from calibration.models import Gold

@@ -12,9 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from calibration.api.looking import LookedAtSerializer, OpensTestSerializer, asked, made_of
-from calibration.preferences.computing import compute, compute_on_test
-from calibration.preferences.query import read
+from calibration.api.serializers import LookedAtSerializer, OpensTestSerializer, asked, made_of
+from calibration.preferences.computing import compute, compute_on_test, read
 from calibration.preferences.renderings import as_json
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES

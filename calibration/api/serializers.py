@@ -2,21 +2,98 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
 
 from annotation.api.people_serializers import Text
 from annotation.corpora.parts import TRAINING
-from annotation.models import Campaign, Corpus
+from annotation.models import Corpus
+from annotation.models.campaigns import Campaign
 from calibration.api.gold_rules import GoldOptionsSerializer
+from calibration.counts.query import MOST_RESAMPLES
+from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
 from calibration.gold.rules import RULES
 from calibration.gold.rules.by_scale import MEANING
 from calibration.models import Export, Gold, Report, Study
+from calibration.statistics.core.result import FLAGS, STATUSES
 from calibration.studies.actions import is_stale
 from calibration.studies.job import under_way
+
+# One statistic as routes tell it: a value never without its interval, its counts and where it came from.
+
+
+class ResultSerializer(serializers.Serializer[Any]):
+    """A statistic; `value` is null exactly when `status` is not ok, and `reason` says why."""
+
+    name = serializers.CharField()
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n_items = serializers.IntegerField()
+    n_clusters = serializers.IntegerField()
+    n_raters = serializers.IntegerField()
+    n_missing = serializers.IntegerField()
+    method = serializers.CharField(allow_blank=True)
+    status = serializers.ChoiceField(choices=STATUSES)
+    reason = serializers.CharField(allow_blank=True)
+    flags = serializers.ListField(child=serializers.ChoiceField(choices=list(FLAGS)))
+
+
+# What every request for figures from labels says: of which part and campaign, resampled how often.
+
+Query = TypeVar("Query")
+Made = TypeVar("Made")
+Serializer = type[serializers.Serializer[Any]]
+
+
+class LookedAtSerializer(serializers.Serializer[Any]):
+    """The labels that are read, and how intervals are drawn from them."""
+
+    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
+    resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
+    campaign = serializers.PrimaryKeyRelatedField(
+        required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
+    )
+
+
+class OpensTestSerializer(serializers.Serializer[Any]):
+    """That test is read, and for what it is opened."""
+
+    part = serializers.ChoiceField(required=False, choices=["test"])
+    purpose = Text(max_length=500)
+
+
+def asked(request: Request, query: Serializer, test: Serializer) -> tuple[dict[str, Any], str]:
+    """Return what is asked for, and for what test is opened: a POST opens it, a GET reads its address."""
+    is_test = request.method == "POST"
+    given = test(data=request.data) if is_test else query(data=request.query_params.dict())
+    given.is_valid(raise_exception=True)
+    data = given.validated_data | ({"part": "test"} if is_test else {})
+    return data, data.pop("purpose", "")
+
+
+def made_of(
+    request: Request,
+    read: Callable[[], Query],
+    compute: Callable[..., Made],
+    compute_on_test: Callable[..., Made],
+    purpose: str,
+) -> Made:
+    """Return what a query comes to, on test for a POST; a refusal is told as what is wrong with it."""
+    try:
+        query = read()
+        if request.method == "POST":
+            return compute_on_test(query=query, by=request.user, purpose=purpose)
+        return compute(query=query, by=request.user)
+    except CalibrationError as error:
+        raise ValidationError({"detail": [str(error)]}) from error
 
 
 class PlaceSerializer(serializers.Serializer[Any]):

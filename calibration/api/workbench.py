@@ -6,26 +6,146 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.models import Item, Question
 from calibration import access
-from calibration.api.workbench_serializers import KeepSerializer, NewBenchSerializer, TrySerializer
 from calibration.errors import CalibrationError
-from calibration.workbench import as_json
+from calibration.models import Mark
+from calibration.workbench import as_json, checks, exporting, marks
+from calibration.workbench.checks import CHECKS
+from calibration.workbench.differences import DIRECTIONS, Difference, differences
+from calibration.workbench.sheets import Judged, judged_on, sheets
+from calibration.workbench.versions import side_by_side
 from config.pagination import Pages, paged
 from jobs import runs
+from jobs.api.parameter_fields import parameter_fields
 from jobs.errors import JobError
 from judges.drafts import actions, benches, estimating, keeping
 from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
-from judges.drafts.worked_examples import picked
-from judges.models import Bench, Draft
+from judges.drafts.worked_examples import USUAL, picked
+from judges.models import Draft
+from judges.models.drafts import Bench
+from judges.prompt_versions.picking import MOST_SHOWN, RULE_CHOICES
+from judges.protocols.wording import LONGEST
 from judges.rating.lookup import endpoint_named, selection_of
+from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
+
+# What the workbench's API takes.
+
+Plain = serializers.Serializer[Any]
+
+
+class NewBenchSerializer(Plain):
+    """A bench over a corpus or a campaign, by name."""
+
+    name = serializers.CharField(max_length=100)
+    protocol = serializers.CharField(max_length=60)
+    corpus = serializers.CharField(required=False, default="", allow_blank=True)
+    campaign = serializers.CharField(required=False, default="", allow_blank=True)
+    scheme = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=140,
+        help_text="whose questions a rubric asks: key or key@version; over a campaign its own by default",
+    )
+    variant = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=60, help_text="how a rubric asks (json)"
+    )
+    include_self = serializers.BooleanField(
+        required=False, default=False, help_text="dialogues' own turns, too, where they have continuations"
+    )
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+
+
+class DraftExamplesSerializer(Plain):
+    """How a draft's worked examples are picked, from dev of its bench, in place of those it has."""
+
+    rule = serializers.ChoiceField(choices=RULE_CHOICES)
+    n = serializers.IntegerField(required=False, default=USUAL, min_value=1, max_value=MOST_SHOWN)
+    items = serializers.ListField(
+        child=serializers.CharField(), required=False, default=list, max_length=MOST_SHOWN
+    )
+    judge = serializers.CharField(required=False, default="", allow_blank=True)
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+
+
+class TrySerializer(Plain):
+    """A draft and how many targets it is tried on (null: all of dev). `begin` is what it is begun from:
+    `draft-3`, `name@2`, or nothing for what comes with Concord; parts left out are those of that text."""
+
+    begin = serializers.CharField(required=False, default="", allow_blank=True, max_length=120)
+    system = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=LONGEST
+    )
+    user = serializers.CharField(required=False, trim_whitespace=False, max_length=LONGEST)
+    form = serializers.CharField(required=False, allow_blank=True, max_length=40)
+    variant = serializers.CharField(required=False, allow_blank=True, max_length=60)
+    endpoint = serializers.CharField(max_length=100, help_text="its name")
+    needs = serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        default=dict,
+        help_text="per role the judge or metric, by name or fingerprint, or the draft (BENCH/draft-3), that "
+        "the protocol reads",
+    )
+    budget = serializers.IntegerField(
+        required=False, allow_null=True, min_value=LEAST_BUDGET, max_value=10**9
+    )
+    examples = DraftExamplesSerializer(required=False, allow_null=True, default=None)
+    targets = serializers.IntegerField(required=False, default=5, allow_null=True, min_value=1)
+    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
+    estimate = serializers.BooleanField(
+        required=False, default=False, help_text="only say what it takes; the draft is written all the same"
+    )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields above, and one for each sampling parameter."""
+        return super().get_fields() | parameter_fields()
+
+
+class KeepSerializer(Plain):
+    """Under which name a draft is kept."""
+
+    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=100)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
+
+
+class MarkSerializer(Plain):
+    """What is said of a disagreement. `adjudicate` also sends what is marked `people_wrong` on."""
+
+    judged = serializers.CharField(max_length=40, help_text="draft-3 or judge-17")
+    item = serializers.IntegerField(help_text="item_id of the disagreement")
+    question = serializers.IntegerField(help_text="question_id of the disagreement")
+    verdict = serializers.ChoiceField(choices=Mark.Verdict.choices)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
+    adjudicate = serializers.BooleanField(required=False, default=False)
+
+
+class DifferencesSerializer(Plain):
+    """Which disagreements are listed."""
+
+    judged = serializers.CharField(required=False, default="", max_length=40)
+    question = serializers.CharField(required=False, default="", help_text="its key")
+    direction = serializers.ChoiceField(required=False, default="", choices=DIRECTIONS)
+    system = serializers.CharField(required=False, default="")
+
+
+class CheckSerializer(Plain):
+    """A check of a draft that asks something."""
+
+    draft = serializers.IntegerField()
+    check_key = serializers.ChoiceField(choices=[key for key, one in CHECKS.items() if one.asks])
+    estimate = serializers.BooleanField(required=False, default=False)
+
 
 VERBS = ("cancel", "retry", "keep", "discard")
 
@@ -138,3 +258,146 @@ def _done(verb: str, draft: Draft, by: User, told: dict[str, Any]) -> None:
         runs.cancel(by=by, run=run)
     elif run is not None:
         runs.retry_failed(by=by, run=run)
+
+
+# What the workbench found, over HTTP: disagreements, marks, versions side by side, checks, adjudication.
+
+
+@extend_schema(parameters=[DifferencesSerializer], responses=OpenApiTypes.OBJECT)
+@paged
+@api_view(["GET"])
+def bench_disagreements(request: Request, pk: int) -> Response:
+    """List where a draft or judge and people disagree, largest share of the scale first."""
+    bench = access.bench(pk)
+    wanted = DifferencesSerializer(data=request.query_params)
+    wanted.is_valid(raise_exception=True)
+    asked = dict(wanted.validated_data)
+    judged = _judged(bench, asked.pop("judged"))
+    try:
+        listed = differences(sheets(bench, [judged]), judged, **asked)
+    except CalibrationError as error:
+        raise ValidationError({"detail": str(error)}) from None
+    pager = Pages()
+    rows: list[Difference] = pager.paginate_queryset(listed, request) or []
+    standing = marks.standing(bench)
+    return pager.get_paginated_response(
+        [
+            as_json.difference(one, judged)
+            | {"mark": mark.verdict if (mark := standing.get(_place(one, judged))) else None}
+            for one in rows
+        ]
+    )
+
+
+def _place(one: Difference, judged: Judged) -> tuple[int, int, str]:
+    return one.item, one.sheet.question.id, judged.key
+
+
+def _judged(bench: Bench, key: str) -> Judged:
+    found = [one for one in judged_on(bench) if key in ("", one.key)]
+    if not found:
+        raise NotFound(
+            f"This bench has nobody {key!r} who was tried." if key else "Nobody was tried here yet."
+        )
+    return found[0]
+
+
+@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
+@extend_schema(methods=["POST"], request=MarkSerializer, responses={201: OpenApiTypes.OBJECT})
+@api_view(["GET", "POST"])
+def bench_marks(request: Request, pk: int) -> Response:
+    """Return the marks that stand, and their numbers; POST says who is wrong (`withdrawn` takes it back)."""
+    bench = access.bench(pk)
+    if request.method == "GET":
+        return Response({"counts": marks.counts(bench), "marks": exporting.listed(bench)})
+    wanted = MarkSerializer(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    data = wanted.validated_data
+    try:
+        made = marks.mark(
+            by=person(request),
+            bench=bench,
+            judged=_judged(bench, data["judged"]),
+            item=get_object_or_404(Item, pk=data["item"]),
+            question=get_object_or_404(Question, pk=data["question"]),
+            verdict=data["verdict"],
+            note=data["note"],
+        )
+        sent = marks.send_to_adjudication(by=person(request), mark=made) if data["adjudicate"] else None
+    except CalibrationError as error:
+        raise ValidationError({"detail": str(error)}) from None
+    return Response(
+        {"id": made.pk, "verdict": made.verdict, "adjudication": sent.pk if sent else None},
+        status=status.HTTP_201_CREATED,
+    )
+
+
+@extend_schema(
+    parameters=[
+        OpenApiParameter("with", str, description="draft-3 or judge-17; the first tried if left out")
+    ],
+    responses=OpenApiTypes.OBJECT,
+)
+@api_view(["GET"])
+def bench_versions(request: Request, pk: int) -> Response:
+    """Put all versions and drafts of a bench side by side, each compared with a chosen one."""
+    try:
+        found = side_by_side(access.bench(pk), request.query_params.get("with", ""))
+    except CalibrationError as error:
+        raise ValidationError({"with": [str(error)]}) from None
+    return Response(as_json.side_by_side(found))
+
+
+@extend_schema(
+    methods=["GET"],
+    parameters=[
+        OpenApiParameter("draft", int, required=True, description="a draft's number"),
+        OpenApiParameter("own", str, many=True, description="systems of the judge's own family"),
+    ],
+    responses=OpenApiTypes.OBJECT,
+)
+@extend_schema(methods=["POST"], request=CheckSerializer, responses={201: OpenApiTypes.OBJECT})
+@api_view(["GET", "POST"])
+def bench_checks(request: Request, pk: int) -> Response:
+    """Return what checks of a draft found; POST asks what one needs, or says (`estimate`) what it takes."""
+    bench = access.bench(pk)
+    if request.method == "GET":
+        number = request.query_params.get("draft", "")
+        if not (number.isdecimal() and len(number) < 10):
+            raise ValidationError({"draft": ["Give a draft's number."]})
+        draft = access.draft(bench, int(number))
+        own = request.query_params.getlist("own")
+        try:
+            found = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+        except CalibrationError as error:
+            raise ValidationError({"detail": str(error)}) from None
+        return Response({"findings": [as_json.finding(one) for one in found]})
+    wanted = CheckSerializer(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    data = wanted.validated_data
+    draft = access.draft(bench, data["draft"])
+    try:
+        if data["estimate"]:
+            return Response({"estimate": checks.cost(draft, data["check_key"]).as_json()})
+        made = checks.start(by=person(request), draft=draft, key=data["check_key"])
+    except (CalibrationError, JobError) as error:
+        raise ValidationError({"detail": str(error)}) from None
+    return Response({"drafts": [one.number for one in made]}, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@paged
+@api_view(["GET"])
+def adjudication(request: Request) -> Response:
+    """List what waits for adjudication, latest first."""
+    pager = Pages()
+    rows = pager.paginate_queryset(marks.waiting(), request) or []
+    return pager.get_paginated_response(as_json.waiting(rows))
+
+
+@extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+def withdraw_adjudication(request: Request, pk: int) -> Response:
+    """Take an item off the list."""
+    row = marks.withdraw(by=person(request), row=access.for_adjudication(pk))
+    return Response({"id": row.pk, "withdrawn_at": row.withdrawn_at})

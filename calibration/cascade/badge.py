@@ -15,7 +15,7 @@ from annotation.scenarios.records import DIMENSIONS
 from annotation.schemes.conduct import CONDUCT
 from annotation.text.numbers import number
 from calibration.models import Report
-from calibration.reports.figure import Figure
+from calibration.reports.contents import Figure
 from calibration.reports.figures import HUMAN, QuestionFigures
 from calibration.reports.snapshot import Question, is_readable, snapshot_of
 

@@ -7,12 +7,10 @@ from typing import Any
 
 from annotation.scenarios.records import PROBES, STAGES
 from calibration.cascade import figures
-from calibration.cascade.competence_tables import of_kind
+from calibration.cascade.competence_tables import of_kind, panel, reliability
 from calibration.cascade.conduct_tables import NAMED, UNRATED, canary, judged, reached
-from calibration.cascade.decided import Decided
 from calibration.cascade.parts import WAITS, Context, Rows, copies
-from calibration.cascade.reliability import reliability
-from calibration.cascade.restraint import panel
+from calibration.cascade.reading import Decided
 from calibration.statistics import Result
 
 

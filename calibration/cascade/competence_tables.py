@@ -2,14 +2,279 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
 
 from annotation.scenarios.records import FORM, NONE, PROBES, STAGES
 from calibration.cascade import figures
-from calibration.cascade.decided import Decided
+from calibration.cascade.figures import Families, divided, probed
 from calibration.cascade.parts import NOT_ASKED, WAITS, Column, Context, Rows, label
-from calibration.cascade.restraint import PANEL, panel, panel_difference, unread
+from calibration.cascade.query import TURN_SCORE, CascadeQuery
+from calibration.cascade.reading import MUST_SPEAK, STAY_OUT, Decided
 from calibration.cascade.tables import Cell, Line, Table
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.sums import finished
+from calibration.statistics.core.types import Floats
+from calibration.statistics.repeats import pass_at_k, pass_hat_k
+
+# The restraint panel: whether an agent stays out where it must, and joins in where it must.
+#
+# `group_chat.md`, section 7. Replies that could not be read are left out: they are no right silences.
+
+Figure = Callable[[Floats], Floats]
+"""From sums (must speak, stay out, said where it must, said where not, silent where it must) to a figure."""
+SUMS = 5
+NO_POINT = "no point where one must speak or stay out"
+
+
+def _recall(sums: Floats) -> Floats:
+    return divided(sums[:, 2], sums[:, 0])
+
+
+def _intrusion(sums: Floats) -> Floats:
+    return divided(sums[:, 3], sums[:, 1])
+
+
+def _f1(sums: Floats) -> Floats:
+    """Return the harmonic mean of precision and recall: 2 hits / (2 hits + intrusions + not said)."""
+    hits = sums[:, 2]
+    return divided(2 * hits, 2 * hits + sums[:, 3] + (sums[:, 0] - hits))
+
+
+PANEL: Mapping[str, tuple[str, Figure, tuple[int, ...], str]] = {
+    "intrusion_rate": ("Intrusion rate", _intrusion, (1,), "no point to stay out of"),
+    "miss_rate": (
+        "Miss rate",
+        lambda sums: divided(sums[:, 4], sums[:, 0]),
+        (0,),
+        "no point where one must speak",
+    ),
+    "recall": ("Recall", _recall, (0,), "no point where one must speak"),
+    "precision": (
+        "Precision",
+        lambda sums: divided(sums[:, 2], sums[:, 2] + sums[:, 3]),
+        (2, 3),
+        "it never said anything at these points",
+    ),
+    "f1": ("F1", _f1, (0, 1), "it never said anything, and never had to"),
+    "balanced_accuracy": (
+        "Balanced accuracy",
+        lambda sums: (_recall(sums) + 1 - _intrusion(sums)) / 2,
+        (0, 1),
+        "one of the two classes has no point",
+    ),
+}
+"""The figures: title, formula, which sums are their n, and why there may be none."""
+
+
+def panel(decisions: Sequence[Decided], families: Families, plan: Plan) -> dict[str, Result]:
+    """Return the figures of the panel, each with its interval over families."""
+    used = _used(decisions)
+    if not used:
+        return {name: Result(name, status="insufficient", reason=NO_POINT) for name in PANEL}
+    whole, drawn = families.summed(used, _rows(used), plan)
+    n_clusters = len({one.family for one in used})
+    return {
+        name: finished(
+            name,
+            float(figure(whole)[0]),
+            figure(drawn),
+            plan,
+            n_items=int(sum(whole[0, at] for at in counted)),
+            n_clusters=n_clusters,
+            n_raters=1,
+            method="share of decisions",
+            undefined=undefined,
+        )
+        for name, (_, figure, counted, undefined) in PANEL.items()
+    }
+
+
+def panel_difference(
+    one: Sequence[Decided], other: Sequence[Decided], families: Families, plan: Plan
+) -> dict[str, Result]:
+    """Return the paired differences of two panels, one minus other, on the same resamples of families."""
+    first, second = _used(one), _used(other)
+    if not first or not second:
+        return {name: Result(name, status="insufficient", reason=NO_POINT) for name in PANEL}
+    rows = np.zeros((len(first) + len(second), 2 * SUMS))
+    rows[: len(first), :SUMS], rows[len(first) :, SUMS:] = _rows(first), _rows(second)
+    whole, drawn = families.summed([*first, *second], rows, plan)
+    n_clusters = len({each.family for each in first})
+    return {
+        name: finished(
+            name,
+            float((figure(whole[:, :SUMS]) - figure(whole[:, SUMS:]))[0]),
+            figure(drawn[:, :SUMS]) - figure(drawn[:, SUMS:]),
+            plan,
+            n_items=int(sum(whole[0, at] for at in counted)),
+            n_clusters=n_clusters,
+            method="difference of shares on the same resamples",
+            undefined=f"for one of the two: {undefined}",
+        )
+        for name, (_, figure, counted, undefined) in PANEL.items()
+    }
+
+
+def unread(decisions: Sequence[Decided]) -> int:
+    """Return how many replies could not be read."""
+    return sum(not one.is_read for one in decisions)
+
+
+def _used(decisions: Sequence[Decided]) -> list[Decided]:
+    return [one for one in decisions if one.must and one.is_read]
+
+
+def _rows(decisions: Sequence[Decided]) -> Floats:
+    return np.array([_row(one) for one in decisions], dtype=np.float64).reshape(len(decisions), SUMS)
+
+
+def _row(one: Decided) -> tuple[bool, bool, bool, bool, bool]:
+    must, out = one.must == MUST_SPEAK, one.must == STAY_OUT
+    message, silence = one.act == "message", one.act == "silence"
+    return must, out, must and message, out and message, must and silence
+
+
+# Reliability: whether k independent trials of a scenario all succeed. `group_chat.md`, section 7.
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The trials of one scenario: how many succeeded, failed, and are not decided yet."""
+
+    family: str
+    right: int
+    wrong: int
+    waiting: int
+
+    @property
+    def known(self) -> int:
+        """How many are decided."""
+        return self.right + self.wrong
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """pass^k and pass@k by k, with the bounds where trials are undecided.
+
+    ``low`` and ``high`` are pass^k with all undecided trials failed and succeeded.
+    """
+
+    trials: dict[int, Trials]
+    pass_hat: dict[int, Result]
+    pass_at: dict[int, Result]
+    low: dict[int, float]
+    high: dict[int, float]
+
+    @property
+    def fewest(self) -> int:
+        """The smallest number of decided trials of a scenario."""
+        return min((one.known for one in self.trials.values()), default=0)
+
+    @property
+    def undecided(self) -> int:
+        """How many trials are not decided."""
+        return sum(one.waiting for one in self.trials.values())
+
+
+def reliability(
+    decisions: Sequence[Decided], query: CascadeQuery, probed_points: Mapping[int, int], copies: int = 1
+) -> Reliability:
+    """Return the chance that k independent trials of a scenario all succeed, unbiased, over scenarios.
+
+    ``probed_points`` is the number of probed points by scenario: a trial that lacks one is not decided.
+    ``copies`` is how often each trial is counted: once, but for an agent that does the same every time.
+    """
+    trials = trials_of(decisions, query, probed_points, copies)
+    order = list(trials.values())
+    total = [one.known + one.waiting for one in order]
+    right, known = [one.right for one in order], [one.known for one in order]
+    most = min(total, default=0)
+    ks = [k for k in query.k if k <= max(most, 1)]
+    clusters = [one.family for one in order]
+    waits = any(one.waiting for one in order)
+    hopeful = [one.right + one.waiting for one in order]
+    return Reliability(
+        trials,
+        pass_hat={k: pass_hat_k(right, known, k, clusters, query.plan) for k in ks},
+        pass_at={k: pass_at_k(right, known, k, clusters, query.plan) for k in ks},
+        low={k: _bound(right, total, k) for k in ks} if waits else {},
+        high={k: _bound(hopeful, total, k) for k in ks} if waits else {},
+    )
+
+
+def trials_of(
+    decisions: Sequence[Decided], query: CascadeQuery, probed_points: Mapping[int, int], copies: int = 1
+) -> dict[int, Trials]:
+    """Return the trials of each scenario with a probe, by scenario.
+
+    A trial succeeds where every probed decision does; a decision that failed makes it fail, whatever waits.
+    """
+    made: dict[tuple[int, int], list[Decided]] = defaultdict(list)
+    for one in probed(decisions):
+        made[one.scenario, one.trial].append(one)
+    counted: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+    families: dict[int, str] = {}
+    for (scenario, _), several in made.items():
+        success = _succeeded(several, query)
+        if success and len(several) < probed_points.get(scenario, 0):
+            success = None
+        counted[scenario][0 if success else 1 if success is not None else 2] += copies
+        families[scenario] = several[0].family
+    return {scenario: Trials(families[scenario], *counted[scenario]) for scenario in sorted(counted)}
+
+
+def pass_difference(one: Reliability, other: Reliability, k: int, families: Families, plan: Plan) -> Result:
+    """Return the paired difference of pass^k, one minus other, over the scenarios that both were tried on."""
+    shared = [
+        at
+        for at, trials in one.trials.items()
+        if trials.known >= k and at in other.trials and other.trials[at].known >= k
+    ]
+    if not shared:
+        return Result(f"pass_hat_{k}", status="insufficient", reason=f"no scenario has {k} trials of both")
+    rows = np.array(
+        [(1.0, _all_of(one.trials[at], k) - _all_of(other.trials[at], k)) for at in shared]
+    ).reshape(-1, 2)
+    names = [one.trials[at].family for at in shared]
+    whole, drawn = families.summed_by(names, rows, plan)
+    return finished(
+        f"pass_hat_{k}",
+        float(whole[0, 1] / whole[0, 0]),
+        divided(drawn[:, 1], drawn[:, 0]),
+        plan,
+        n_items=len(shared),
+        n_clusters=len(set(names)),
+        method="mean of the differences by scenario",
+    )
+
+
+def _all_of(trials: Trials, k: int) -> float:
+    return comb(trials.right, k) / comb(trials.known, k)
+
+
+def _bound(right: Sequence[int], total: Sequence[int], k: int) -> float:
+    value = pass_hat_k(right, total, k, None, Plan(0)).value
+    return float("nan") if value is None else value
+
+
+def _succeeded(made: Sequence[Decided], query: CascadeQuery) -> bool | None:
+    """Return whether a trial succeeded, None while that is not decided."""
+    if query.success == TURN_SCORE:
+        scores = [one.result.turn_score for one in made]
+        passed = [None if score is None else score >= query.threshold for score in scores]
+    else:
+        scores = [one.result.competence for one in made]
+        passed = [None if score is None else score >= 1 for score in scores]
+    if any(one is False for one in passed):
+        return False
+    return None if None in passed else True
+
 
 CHANCE = "Chance (random) and majority stand beside every accuracy."
 

@@ -24,17 +24,15 @@ from calibration.cascade import (
     figures,
     parts,
     people,
-    people_tables,
     sentences,
 )
 from calibration.cascade.badge import badges
+from calibration.cascade.competence_tables import Reliability, pass_difference
+from calibration.cascade.competence_tables import reliability as computed
 from calibration.cascade.conduct_tables import NAMED, UNRATED, is_calibrated, judged
-from calibration.cascade.decided import Decided
 from calibration.cascade.parts import WAITS, Context, Rows, copies, label
 from calibration.cascade.query import CONDITION, CascadeQuery, part_of
-from calibration.cascade.reading import Group, Material, baselines, material, of_part, raters_named
-from calibration.cascade.reliability import Reliability, pass_difference
-from calibration.cascade.reliability import reliability as computed
+from calibration.cascade.reading import Decided, Group, Material, baselines, material, of_part, raters_named
 from calibration.cascade.tables import Cell, Line, Table
 from calibration.errors import CascadeRefused
 from calibration.statistics import Result
@@ -116,7 +114,7 @@ TABLES: tuple[Callable[[parts.Context], Table], ...] = (
     *conduct_tables.TABLES,
     reliability,
     *competence_tables.TABLES,
-    *people_tables.TABLES,
+    *sentences.TABLES,
 )
 """The tables, in the order of the page. None has a number that mixes the three scores."""
 

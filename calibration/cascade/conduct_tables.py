@@ -8,8 +8,8 @@ from annotation.scenarios.presence import WINDOW
 from annotation.scenarios.records import DIMENSIONS, LEAK
 from calibration.cascade import figures
 from calibration.cascade.badge import NOT_CALIBRATED
-from calibration.cascade.decided import Decided
 from calibration.cascade.parts import Column, Context, Rows, label
+from calibration.cascade.reading import Decided
 from calibration.cascade.tables import Line, Table
 
 NAMED = tuple(one for one in DIMENSIONS if one != LEAK)

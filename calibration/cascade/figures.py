@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from annotation.scenarios.records import STAGES, CascadeSettings
-from calibration.cascade.decided import Decided
+from calibration.cascade.reading import Decided
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.resampling import Resampling
 from calibration.statistics.core.sums import finished

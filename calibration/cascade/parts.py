@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol
 from annotation.scenarios.agents import AGENTS
 from calibration.cascade import figures
 from calibration.cascade.badge import Badge
-from calibration.cascade.decided import Decided
 from calibration.cascade.figures import Families, Weigh
 from calibration.cascade.people import People
 from calibration.cascade.query import CascadeQuery
+from calibration.cascade.reading import Decided
 from calibration.cascade.tables import Cell, Line
 from calibration.statistics import Result
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.core.serializers.json import DjangoJSONEncoder
+
 from annotation.checks import marks, stages
 from annotation.labels.pseudonyms import of_people
-from annotation.models import (
-    Assignment,
-    Attempt,
-    Campaign,
-    CheckPlan,
-    CheckResult,
-    Label,
-    Occasion,
-    Standing,
-)
+from annotation.models import Assignment, Attempt, CheckPlan, CheckResult, Label, Occasion, Standing
+from annotation.models.campaigns import Campaign
 from annotation.scheme_versions.store import Asked, questionnaire_of
+from annotation.text.csv_cells import guarded
 from calibration.statistics import Plan, Record, Result, analyse, ratings_from_records
 
 PLAN = Plan(resamples=1000)
@@ -296,3 +294,38 @@ def _figures(question: Asked, twice: Sequence[Twice]) -> tuple[Result, ...]:
     entries = analyse(ratings, statistics=wanted, plan=PLAN).entries
     found = {entry.result.name: entry.result for entry in entries}
     return tuple(found[name] for name in wanted if name in found)
+
+
+# The results of a campaign's annotators as CSV and JSON.
+
+FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+
+
+def told(campaign: Campaign) -> dict[str, Any]:
+    """Return all results as plain data: `people`, and `consistency` by annotator and question."""
+    return {
+        "campaign": campaign.name,
+        "people": [person.as_json() for person in people(campaign)],
+        "consistency": [row.as_json() for row in consistency(campaign)],
+    }
+
+
+def written(campaign: Campaign, form: str) -> str:
+    """Return the results as a file's text; as CSV, a line for each annotator."""
+    found = told(campaign)
+    if form == "json":
+        return json.dumps(found, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
+    text = io.StringIO()
+    rows = found["people"]
+    names = list(rows[0]) if rows else ["annotator"]
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([_cell(row[name]) for name in names])
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return guarded(value) if isinstance(value, str) else value

@@ -2,19 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-from calibration.errors import DefinitionError
-from calibration.models import Study
+import numpy as np
+import numpy.typing as npt
+
+from calibration.errors import DefinitionError, ItemsRefused
+from calibration.models.studies import Study
 from calibration.reading.census import census
 from calibration.reading.definitions import parse
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, of_study
 from calibration.reading.subjects import Subject, subjects_of
-from calibration.statistics import Ratings
+from calibration.statistics import RatingError
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.types import CATEGORIES, Floats
 from calibration.studies.computing import POOLED, pooled
 from calibration.studies.inputs import clusters_of, split_of
+
+# How far raters are apart on each item, and which answers met which.
+
+PEOPLE = "kind:human"
+"""Stands for all people at once, where a rater is named."""
+LARGEST_TABLE = 11
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two raters, or one rater with all people, or the people among themselves, as pairs of columns."""
+
+    ratings: Ratings
+    pairs: tuple[tuple[int, int], ...]
+    ordered: bool
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The raters that take part, in the order of the ratings."""
+        return tuple(sorted({column for pair in self.pairs for column in pair}))
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether the raters share no scale, so that only the order of their answers can be compared."""
+        return not all(self.ratings.on_scale[column] for column in self.columns)
+
+
+def comparison(ratings: Ratings, first: str, second: str) -> Comparison:
+    """Return who is compared: `first` and `second` name a rater or are PEOPLE.
+
+    One rater with the people is that rater with each of them; the people alone are all their pairs.
+    Of repeated answers whose mean left the scale the first is read. Raises KeyError for a stranger.
+    """
+    ratings = ratings.as_answered()
+    people = ratings.of_kind("human")
+    if first == second == PEOPLE:
+        return Comparison(ratings, tuple(combinations(people, 2)), ordered=False)
+    if PEOPLE in (first, second):
+        one = ratings.column(second if first == PEOPLE else first)
+        pairs = tuple((one, other) if second == PEOPLE else (other, one) for other in people if other != one)
+        return Comparison(ratings, pairs, ordered=True)
+    pair = ratings.column(first), ratings.column(second)
+    return Comparison(ratings, (pair,) if pair[0] != pair[1] else (), ordered=True)
+
+
+def distances(compared: Comparison) -> Floats:
+    """Return per item how far the raters are apart, NaN where no pair of them rated it.
+
+    The mean over pairs of: 1 for different categories, the difference on a shared scale (in its units), the
+    difference of percentile ranks (0 to 1) where the scales are not shared.
+    """
+    ratings = compared.ratings
+    values = _ranks(ratings.values) if compared.by_rank else ratings.values
+    total, counted = np.zeros(len(values)), np.zeros(len(values))
+    for a, b in compared.pairs:
+        apart = np.abs(values[:, a] - values[:, b])
+        if ratings.level in CATEGORIES and not compared.by_rank:
+            apart = np.where(np.isnan(apart), apart, (apart > 0).astype(float))
+        both = ~np.isnan(apart)
+        total[both] += apart[both]
+        counted[both] += 1
+    return np.divide(total, counted, out=np.full(len(values), np.nan), where=counted > 0)
+
+
+def table(compared: Comparison) -> list[list[int]] | None:
+    """Return how often each answer of the first met each of the second, over all pairs.
+
+    None for people among themselves, without a shared scale, or with more than LARGEST_TABLE values.
+    """
+    scale = compared.ratings.scale
+    if not compared.ordered or compared.by_rank or not scale or len(scale) > LARGEST_TABLE:
+        return None
+    return [[int(sum(hits.sum() for hits in _hits(compared, x, y))) for y in scale] for x in scale]
+
+
+def in_cell(compared: Comparison, row: int, column: int) -> npt.NDArray[np.bool_]:
+    """Return which items some pair answered with the row-th and the column-th value of the scale."""
+    scale = compared.ratings.scale or ()
+    hits: Sequence[npt.NDArray[np.bool_]] = _hits(compared, scale[row], scale[column])
+    return np.logical_or.reduce(hits) if hits else np.zeros(compared.ratings.n_items, dtype=bool)
+
+
+def _hits(compared: Comparison, x: float, y: float) -> list[npt.NDArray[np.bool_]]:
+    values = compared.ratings.values
+    return [(values[:, a] == x) & (values[:, b] == y) for a, b in compared.pairs]
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return each rater's answers as percentile mid-ranks (0 to 1), NaN where missing."""
+    ranked = np.full(values.shape, np.nan)
+    for column in range(values.shape[1]):
+        given = ~np.isnan(values[:, column])
+        _, place, counts = np.unique(values[given, column], return_inverse=True, return_counts=True)
+        middle = np.cumsum(counts) - counts / 2
+        ranked[given, column] = middle[place] / max(1, counts.sum())
+    return ranked
 
 
 @dataclass(frozen=True)
@@ -73,3 +175,72 @@ def _chosen(subjects: Sequence[Subject], ref: str) -> list[Subject]:
     if not named and not tags:
         raise DefinitionError(f"the study asks no question {ref!r}")
     return named or tags
+
+
+# Which items stand behind a figure, in the order in which they are worth reading.
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A question, who is compared, and the rows of its ratings to read: farthest apart first.
+
+    `both` counts the items that raters of a pair share, `differ` those on which some pair differs; `cell` is
+    the chosen place of the table (row, column), None where all differing items are listed.
+    """
+
+    asked: RatedQuestion
+    compared: Comparison
+    first: str
+    second: str
+    cell: tuple[int, int] | None
+    rows: tuple[int, ...]
+    apart: Mapping[int, float]
+    both: int
+    differ: int
+
+    def named(self, part: str) -> dict[str, str]:
+        """Return the parameters that lead to this list."""
+        named = {"question": self.asked.data.subject.question.ref, "a": self.first, "b": self.second}
+        if part == "test":
+            named["part"] = part
+        if self.cell:
+            named["cell"] = "{},{}".format(*self.cell)
+        return named
+
+
+def listing(study: Study, part: str, given: Mapping[str, str]) -> Listing:
+    """Return the list that parameters name: `question`, `a`, `b` (raters, or PEOPLE, the default), `cell`.
+
+    Raises DefinitionError or ItemsRefused where the study has no such question, KeyError for a stranger.
+    """
+    first, second = given.get("a") or PEOPLE, given.get("b") or PEOPLE
+    try:
+        read = asked(study, part, given.get("question", ""))
+        compared = comparison(read.ratings, first, second)
+    except RatingError as error:
+        raise ItemsRefused(str(error)) from error
+    apart = distances(compared)
+    cell = _cell(given.get("cell", ""), compared)
+    listed = apart > 0 if cell is None else in_cell(compared, *cell)
+    rows = np.flatnonzero(listed)
+    ordered = rows[np.lexsort((np.array(read.items)[rows], -apart[rows]))]
+    return Listing(
+        read,
+        compared,
+        first,
+        second,
+        cell,
+        tuple(ordered.tolist()),
+        {int(row): float(apart[row]) for row in rows},
+        int((~np.isnan(apart)).sum()),
+        int((apart > 0).sum()),
+    )
+
+
+def _cell(text: str, compared: Comparison) -> tuple[int, int] | None:
+    """Return the place `row,column` of the table, None where the text names none."""
+    row, _, column = text.partition(",")
+    if not (row.isdecimal() and column.isdecimal() and text.isascii() and len(text) < 40):
+        return None
+    size = len(compared.ratings.scale or ())
+    return (int(row), int(column)) if int(row) < size and int(column) < size else None

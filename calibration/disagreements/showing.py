@@ -14,8 +14,7 @@ from django.db.models import Q
 from annotation.corpora import dialogue_view
 from annotation.labels.recording import Pointed, pointed
 from annotation.models import Item, Turn, turn_numbers
-from calibration.disagreements.measure import Comparison
-from calibration.disagreements.reading import RatedQuestion
+from calibration.disagreements.reading import Comparison, RatedQuestion
 from calibration.reading.census import QuestionInfo
 from calibration.statistics import Ratings
 

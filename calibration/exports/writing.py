@@ -8,6 +8,7 @@ numbers are written as the shortest text that reads back equal. Text cells of CS
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,17 @@ from typing import IO, Any, Literal
 from django.db import connection, transaction
 
 from annotation.text import csv_cells as cells
+from annotation.text.cleaning import one_line
+
+# Text that Markdown prints as it is.
+
+MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
+
+
+def plain(text: str) -> str:
+    """Return a text on one line that is no markup in Markdown, of a table's cell too."""
+    return MARKUP.sub(r"\\\1", one_line(text))
+
 
 Blocks = Generator[bytes, None, int]
 """The blocks of a file; the generator's own value, at its end, is how many rows they hold."""

@@ -13,16 +13,19 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
-from annotation.models import Campaign, Corpus, SchemeVersion
+from annotation.labels.pseudonyms import name_of
+from annotation.models import Campaign, Corpus, Occasion, Rater, SchemeVersion
 from calibration.errors import GoldRuleError
 from calibration.gold.reading import Source, read, reference
 from calibration.gold.rules import RULES, Rule
 from calibration.gold.rules.adjudicated import DECISIONS, FIRST, IGNORED
-from calibration.models import Gold, GoldLabel
+from calibration.models import GoldLabel
+from calibration.models.gold import Gold
+from calibration.reading.changes import Changes, since
 from calibration.reading.ratings import SubjectData
 from calibration.reading.scope import Scope, scope_of
 from calibration.statistics import Ratings
@@ -30,6 +33,68 @@ from calibration.statistics.adjudication import DECIDED
 from calibration.statistics.gold import Chosen
 from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
+
+# What a gold was chosen by, for pages: its rule's title and the options that it was used with.
+
+
+@dataclass(frozen=True)
+class Described:
+    """A gold with its rule in words; a rule that is no longer in the table is called by its key.
+
+    An option that is one of several words is told by its meaning: a policy is no count.
+    """
+
+    gold: Gold
+    title: str
+    options: tuple[tuple[str, Any], ...]
+
+    def __str__(self) -> str:
+        """Return `Majority (ties: no gold label; the tie is listed)`."""
+        told = ", ".join(f"{name}: {value}" for name, value in self.options)
+        return f"{self.title} ({told})" if told else self.title
+
+
+def described(gold: Gold) -> Described:
+    """Return what a gold was chosen by."""
+    rule = RULES.get(gold.rule)
+    if rule is None:
+        return Described(gold, gold.rule, ())
+    kept = [
+        (name, option, gold.options[name]) for name, option in rule.options.items() if name in gold.options
+    ]
+    options = tuple((name, option.choices.get(value, value)) for name, option, value in kept)
+    return Described(gold, rule.title, options)
+
+
+# Whether gold still says what the labels of now would: what came or changed since it was made.
+
+
+def changes_of(gold: Gold) -> Changes:
+    """Return what became, since a gold was made, of the labels on its questions."""
+    scope = scope_of(gold.corpus, gold.campaign, gold.part)
+    rule = RULES.get(gold.rule)
+    reads = rule is not None and rule.reads_adjudications
+    if reads and gold.options.get(DECISIONS) != IGNORED:
+        scope = replace(scope, occasions=(*scope.occasions, Occasion.ADJUDICATION))
+    return since(scope, gold.created_at, _questions(gold))
+
+
+def counts_everybody(gold: Gold) -> bool:
+    """Whether a gold was chosen from the answers of all people who had answered its questions by then."""
+    names = gold.options["raters"]
+    answered = scope_of(gold.corpus, gold.campaign, gold.part).ever()
+    answered = answered.filter(question__in=_questions(gold), created_at__lte=gold.created_at)
+    theirs = answered.filter(rater=OuterRef("pk"))
+    for rater in Rater.objects.filter(Exists(theirs)):
+        chosen = rater.name in names or name_of(rater, gold.corpus_id) in names
+        if chosen != (rater.kind == Rater.Kind.HUMAN):
+            return False
+    return True
+
+
+def _questions(gold: Gold) -> list[int]:
+    return list(gold.scheme_version.questions.values_list("pk", flat=True))
+
 
 BATCH = 5_000
 TIES_OPTION = "ties"

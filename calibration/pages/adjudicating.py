@@ -26,9 +26,9 @@ from annotation.text.views import DEFAULT
 from annotation.work.checking import parse
 from annotation.work.screens import load_place
 from calibration import access
-from calibration.adjudication import deciding, holding, reading, said
+from calibration.adjudication import deciding, holding, reading
+from calibration.adjudication.actions import may_decide
 from calibration.adjudication.files import number_of
-from calibration.adjudication.who import may_decide
 from calibration.errors import AdjudicationRefused, NotYours
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
 from judges.pages.runs import user_of
@@ -145,7 +145,7 @@ def _page(
         "chosen": "cannot" if kept.get("cannot") else _place(case, kept.get("answer")),
         "value": "" if kept.get("answer") is None else kept.get("answer"),
         "reason": kept.get("reason") or "",
-        "said": said.said_about(found, case),
+        "said": reading.said_about(found, case),
         "transcript": _transcript(found, case),
         "progress": progress,
         "done": progress.cases - progress.waiting,

@@ -16,10 +16,9 @@ from annotation.labels.pseudonyms import of_people
 from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
 from annotation.pages.choosing import choose
 from calibration import access
-from calibration.adjudication import actions, agreement, deciding, files, reading, said
+from calibration.adjudication import actions, agreement, deciding, files, reading
 from calibration.adjudication.actions import MOST_SEED, Plan
-from calibration.adjudication.material import locked_clusters, questions_with_answers, raters_scope
-from calibration.adjudication.rules import TITLES
+from calibration.adjudication.material import TITLES, locked_clusters, questions_with_answers, raters_scope
 from calibration.adjudication.settings import CONFIDENCE_RULES, MOST_CONTROL
 from calibration.errors import AdjudicationRefused, CalibrationError
 from calibration.gold.rules import RULES
@@ -318,7 +317,7 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
         "locked": locked,
         "state": reading.STATES[reading.state_of(one)],
         "why": reading.why(one),
-        "said": [] if locked else said.said_about(found, one),
+        "said": [] if locked else reading.said_about(found, one),
         "decisions": [] if locked else _decided(one, found.corpus_id),
     }
     return render(request, "adjudication/case.html", ROOM | context)
@@ -326,10 +325,10 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
 
 def _decided(case: AdjudicationCase, corpus: int) -> list[tuple[AdjudicationDecision, str, str]]:
     """Return the decisions on a case, each with its value in words, and whose (by pseudonym) it is."""
-    made = said.decided_on(case)
+    made = reading.decided_on(case)
     names = of_people({one.adjudicator_id for one in made}, corpus)
     worded = [(one, one.label.value) for one in made if one.label]
-    return [(one, said.worded(case.question, value), names[one.adjudicator_id]) for one, value in worded]
+    return [(one, reading.worded(case.question, value), names[one.adjudicator_id]) for one, value in worded]
 
 
 @require_POST

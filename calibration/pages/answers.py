@@ -21,12 +21,10 @@ from calibration.answers import charts, one_answer
 from calibration.answers.computing import compute, open_test
 from calibration.answers.groups import BY, SCRIPT, SYSTEM
 from calibration.answers.listing import NARROWED, listing
-from calibration.answers.query import LAYOUTS, REPORT, read
+from calibration.answers.query import LAYOUTS, REPORT, read, settings_of
 from calibration.answers.reading import has_answers, judge_named, judges_of
-from calibration.answers.renderings import RENDERINGS
+from calibration.answers.renderings import RENDERINGS, view_of
 from calibration.answers.rows import AnswerRow
-from calibration.answers.settings import settings_of
-from calibration.answers.view import view_of
 from calibration.errors import CalibrationError
 from config.permissions import researcher_only
 

@@ -27,7 +27,7 @@ from annotation.permissions import campaign_researcher_only
 from annotation.scheme_versions.store import Asked, Questionnaire, questionnaire_of
 from annotation.work.screens import load_place
 from calibration.checks import results, sources
-from calibration.checks.writing import FORMS, written
+from calibration.checks.results import FORMS, written
 from config.ids import row_id
 
 # The form of a campaign's training, test and checks, and the fields of an answer key.

@@ -14,8 +14,7 @@ from django.views.decorators.http import require_GET
 from annotation import access
 from annotation.text.language import language_tag
 from calibration.errors import CalibrationError
-from calibration.profiles.choosing import Wanted
-from calibration.profiles.contexts import contexts
+from calibration.profiles.contexts import Wanted, contexts
 from calibration.profiles.side_by_side import Cell, Column, Comparison, Row, compare
 from calibration.profiles.side_by_side_files import FILES, signed
 from config.ids import row_id

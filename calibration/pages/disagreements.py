@@ -12,12 +12,11 @@ from django.views.decorators.http import require_GET
 
 from annotation.corpora import reading
 from calibration import access
-from calibration.disagreements import measure
-from calibration.disagreements.listing import Listing, listing
-from calibration.disagreements.measure import PEOPLE
+from calibration.disagreements import reading as measure
+from calibration.disagreements.reading import PEOPLE, Listing, listing
 from calibration.disagreements.showing import shown, value_name
 from calibration.pages.asked import part_of
-from calibration.pages.refusals import refusal_shown
+from calibration.pages.reports import refusal_shown
 from calibration.permissions import study_researcher_only
 from calibration.reports.wording import crowd_of
 

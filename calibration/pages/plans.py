@@ -17,10 +17,9 @@ from calibration import access
 from calibration.errors import CalibrationError
 from calibration.kept import Kept
 from calibration.models import Study
-from calibration.pages.refusals import refusal_shown
-from calibration.pages.reports import chart_file, file_of
+from calibration.pages.reports import chart_file, file_of, refusal_shown
 from calibration.permissions import study_researcher_only
-from calibration.plans import charts, job, renderings, wording
+from calibration.plans import job, renderings, wording
 from calibration.plans.answer import PlanAnswer
 from calibration.plans.pilot import Choices
 from calibration.plans.query import PEOPLE, PLANNED, read
@@ -80,7 +79,7 @@ def plan_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if form in renderings.FORMS:
         rendering = renderings.FORMS[form]
         return file_of(rendering.write(found), rendering.media_type, name, rendering.suffix)
-    chart = charts.chart_of(found)
+    chart = renderings.chart_of(found)
     if chart is None or form not in ("svg", "png", "data"):
         raise Http404
     return chart_file(chart, form, name)
@@ -130,7 +129,7 @@ def _shown(found: PlanAnswer | Job) -> dict[str, Any]:
     """Return what the page shows of a plan, or of the job that computes it."""
     if isinstance(found, Job):
         return {"job": found}
-    chart = charts.chart_of(found)
+    chart = renderings.chart_of(found)
     return {
         "answer": found,
         "half": f"{found.target / 2:.4g}" if found.goal == "width" and found.target else "",

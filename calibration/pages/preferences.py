@@ -16,9 +16,7 @@ from annotation.corpora import splits
 from annotation.models import Campaign, Corpus
 from calibration.errors import CalibrationError
 from calibration.preferences import charts, reading, wording
-from calibration.preferences.computing import Computed, compute, open_test
-from calibration.preferences.made import Asked
-from calibration.preferences.query import NAMES, read
+from calibration.preferences.computing import NAMES, Asked, Computed, compute, open_test, read
 from calibration.preferences.renderings import RENDERINGS
 from calibration.preferences.sheets import Cell, Sheet, flags_of, reasons_of, sheets
 from calibration.reading.census import census

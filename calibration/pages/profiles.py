@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.models import Continuation
-from calibration.profiles import causes, distribution, summary, tables
+from calibration.profiles import causes, distribution, summary
 from calibration.profiles.contexts import contexts
 from calibration.profiles.job import profile_or_job, spread_of
 from calibration.profiles.points import ALL, SAME
@@ -23,8 +23,8 @@ from jobs.models import Job
 
 TITLE = "What metrics say of each system"
 FILES = {
-    "csv": (tables.as_csv, "text/csv; charset=utf-8"),
-    "tex": (tables.as_latex, "text/plain; charset=utf-8"),
+    "csv": (summary.as_csv, "text/csv; charset=utf-8"),
+    "tex": (summary.as_latex, "text/plain; charset=utf-8"),
 }
 
 

@@ -5,6 +5,8 @@ For researchers, and for those who look after the campaign of the study; test is
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django import forms
@@ -19,10 +21,9 @@ from annotation import access as loading
 from annotation.corpora.openings import unopened
 from annotation.permissions import campaign_researcher_only
 from calibration import access
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, OlderFormat
 from calibration.models import Report, Study
 from calibration.pages.asked import asked_report
-from calibration.pages.refusals import refusal_shown
 from calibration.permissions import study_researcher_only
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
@@ -33,6 +34,24 @@ from calibration.studies import job as jobs
 from calibration.studies.inputs import split_of
 from config.permissions import researcher_only
 from jobs.models import Job
+
+# What the pages of a study answer where it cannot be computed.
+
+
+def refusal_shown(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Decorator: whatever is refused of the study `pk` becomes a page that says why (422)."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, pk: int, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, pk, *args, **kwargs)
+        except CalibrationError as error:
+            older = request.GET.get("snapshot", "") if isinstance(error, OlderFormat) else None
+            context = {"study": access.study(pk), "reason": str(error), "older": older}
+            context["active_room"] = "studies"
+            return render(request, "calibration/report_refused.html", context, status=422)
+
+    return guarded
 
 
 @require_GET

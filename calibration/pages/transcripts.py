@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,16 +16,46 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.pages.choosing import choose
-from calibration.exports.orders import TRANSCRIPTS, Order
+from calibration.errors import CalibrationError
+from calibration.exports import tuning
+from calibration.exports.orders import SFT, TRANSCRIPTS, Order
 from calibration.exports.parts import Taken, taken_by_default
 from calibration.exports.transcripts.collecting import of_part, raters_of
 from calibration.exports.transcripts.forms import FORMS
 from calibration.pages.asked import WHOSE, place_of
-from calibration.pages.exports import answer, taken_by
+from calibration.pages.exports import answer, place_told, taken_by
 from calibration.permissions import place_researcher_only, within_campaign
 from calibration.reading.census import census
 from calibration.reading.scope import scope_of
 from config.ids import row_id
+from config.permissions import researcher_only
+from systems.generators.cocoeval_continuation import CocoevalContinuation
+
+# Examples for fine-tuning, as a download. For researchers.
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    """The examples of a corpus; of a split test is taken out by POST alone."""
+    corpus, campaign = place_of(request)
+    if corpus is None or campaign is not None:
+        raise Http404
+    user: Any = request.user
+    told = request.POST if request.method == "POST" else request.GET
+    names = [setting.name for setting in CocoevalContinuation.settings]
+    given = {name: told[name][:100] for name in names if told.get(name)}
+    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
+    try:
+        settings = tuning.settings_of(given)
+        taken, part = tuning.taken_for(
+            corpus=corpus, part=told.get("part", "")[:20], purpose=purpose, by=user
+        )
+    except CalibrationError as refused:
+        messages.error(request, f"Not downloaded: {refused}.")
+        return redirect(f"{reverse('exports')}?{place_told(corpus.pk, None)}")
+    return answer(request, Order(SFT, corpus, None, taken, "jsonl", choice={"part": part, **settings}))
+
 
 MOST_CHOSEN = 500
 """Continuations that one request may name."""

@@ -22,8 +22,12 @@ from annotation.pages.choosing import choose
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.pages.asked import place_of
-from calibration.workbench import agreement, progress, showing
-from calibration.workbench.sheets import Judged, sheets
+from calibration.workbench import agreement, checks, progress, showing
+from calibration.workbench.differences import item_systems
+from calibration.workbench.families import own_systems
+from calibration.workbench.sheets import Judged, items_of, judged_on, sheets
+from calibration.workbench.versions import side_by_side
+from config.ids import row_id
 from config.permissions import researcher_only
 from jobs import runs
 from jobs.endpoints.parameters import PARAMETERS
@@ -34,8 +38,7 @@ from judges.drafts import actions, benches, estimating, keeping
 from judges.drafts.beginning import begun_from, options_of, parent_of, text_of, versions_for
 from judges.drafts.worked_examples import USUAL, picked
 from judges.errors import JudgeError
-from judges.models import Draft
-from judges.models.drafts import Bench
+from judges.models.drafts import Bench, Draft
 from judges.pages.bound_fields import NEED, need_fields, needs_of, scheme_choices
 from judges.pages.prompt_forms import EditorForm, judges_to_disagree_with
 from judges.pages.runs import user_of
@@ -451,3 +454,65 @@ def _shown(found: Bench, number: str) -> Draft | None:
 
 def _address(draft: Draft) -> str:
     return f"{reverse('bench', args=[draft.bench_id])}?draft={draft.number}"
+
+
+# Checks of a draft: what was found, and what asking for more would take. Researchers only.
+
+
+@researcher_only
+def bench_checks(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: what checks of a draft found; POST asks what one needs to know, once its cost was seen."""
+    bench = access.bench(pk)
+    drafts = [one.draft for one in judged_on(bench) if one.draft is not None]
+    draft = _draft(bench, drafts, request)
+    context: dict[str, Any] = {"bench": bench, "drafts": drafts, "draft": draft, **ROOM}
+    if draft is None:
+        return render(request, "workbench/checks.html", context)
+    if request.method == "POST":
+        key = request.POST.get("check", "")
+        try:
+            if "confirmed" in request.POST:
+                checks.start(by=user_of(request), draft=draft, key=key)
+                return redirect(f"{reverse('bench-checks', args=[pk])}?draft={draft.number}#{key}")
+            context |= {"asked": checks.cost(draft, key), "asked_for": key}
+        except (CalibrationError, JobError) as error:
+            messages.error(request, str(error))
+    own = request.GET.getlist("own") or own_systems(draft)
+    try:
+        context["findings"] = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+    except CalibrationError as error:
+        messages.error(request, str(error))
+    context |= {
+        "own": own,
+        "systems": sorted(set(item_systems(list(items_of(bench))))),
+        "active": _active(draft),
+    }
+    return render(request, "workbench/checks.html", context)
+
+
+def _draft(bench: Bench, drafts: list[Draft], request: HttpRequest) -> Draft | None:
+    number = row_id(request.POST.get("draft", "") or request.GET.get("draft", ""))
+    if number is not None:
+        return access.draft(bench, number)
+    return access.draft(bench, drafts[0].number) if drafts else None
+
+
+def _active(draft: Draft) -> bool:
+    """Whether something that a check asked is under way."""
+    return any(progress.tried(one).active for one in [draft, *draft.checks.select_related("bench", "rater")])
+
+
+# Versions and drafts of a bench side by side. Researchers only.
+
+
+@require_GET
+@researcher_only
+def bench_versions(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: every version and draft tried here, each compared with a chosen one."""
+    bench = access.bench(pk)
+    context: dict[str, Any] = {"bench": bench, **ROOM}
+    try:
+        context["found"] = side_by_side(bench, request.GET.get("with", ""))
+    except CalibrationError as error:
+        return render(request, "workbench/versions.html", context | {"refused": str(error)}, status=422)
+    return render(request, "workbench/versions.html", context)

@@ -18,9 +18,14 @@ from calibration.reports.wording import crowd_of
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.analysis import mean_of
 from calibration.statistics.core.samples import MAX_TABLE
-from calibration.statistics.planned_crowds import crowds, ratings_an_item, thinned
 from calibration.statistics.planned_figures import people_of, planned
-from calibration.statistics.planned_power import PowerPlan, clusters_for_alt_test
+from calibration.statistics.planned_power import (
+    PowerPlan,
+    clusters_for_alt_test,
+    crowds,
+    ratings_an_item,
+    thinned,
+)
 from calibration.statistics.planning import Told, WidthPlan, clusters_for_width, silent, width_of
 from calibration.statistics.table import STATISTICS
 from calibration.studies.inputs import split_of

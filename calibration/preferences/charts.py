@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from calibration.preferences.made import Asked, Report
+from calibration.preferences.computing import Asked, Report
 from calibration.reports import drawing
 from calibration.reports.charts import Chart, Point
 from calibration.statistics.core.result import Result

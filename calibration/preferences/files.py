@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotation.text.csv_cells import unguarded
+from calibration.agree.cells import Spelling
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
-from calibration.agree.names import Spelling
 from calibration.statistics.preferences.votes import Vote, checked
 
 NEEDED = ("item", "rater", "value")
@@ -25,7 +25,7 @@ Watch = Callable[[Table], Iterable[tuple[int, Row]]]
 class Wanted:
     """What of a file is read: questions and systems (all where empty), and the column of clusters.
 
-    `names` says what becomes of names that differ in case or space alone (`calibration.agree.names`).
+    `names` says what becomes of names that differ in case or space alone (`calibration.agree.cells`).
     """
 
     questions: tuple[str, ...] = ()

@@ -14,8 +14,7 @@ from annotation.models import Dialogue, Label
 from annotation.models.turn_numbers import of_continuations
 from calibration.errors import CompareRefused
 from calibration.profiles.causes import Line, Telling, metric_labels
-from calibration.profiles.choosing import Choice, Wanted, choose
-from calibration.profiles.contexts import Answer, Context, contexts
+from calibration.profiles.contexts import Answer, Choice, Context, Wanted, choose, contexts
 from calibration.profiles.summary import Column as MetricColumn
 from config.ids import row_id
 from judges.material.loading import load

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotation.text.numbers import number
-from calibration.reports.figure import Figure
+from calibration.reports.contents import BoundsRow, Figure
 from calibration.reports.figures import QuestionFigures, figures, worded
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.unanswered import BoundsRow
 from calibration.reports.wording import counted
 from calibration.statistics import Result
 from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calibration.reports.palette import COLOURS, FONT, INK, INK_3, SHAPES, STRONG, WIDTH, alt, axis
+from calibration.reports.charts import COLOURS, FONT, INK, INK_3, SHAPES, STRONG, WIDTH, alt, axis
 
 HEIGHT, ACROSS = 320, WIDTH + 170
 

@@ -15,8 +15,8 @@ from typing import Any
 import vl_convert
 
 from calibration.reports import curves
-from calibration.reports.charts import AMONG, Chart
-from calibration.reports.palette import (
+from calibration.reports.charts import (
+    AMONG,
     COLOURS,
     FONT,
     INK,
@@ -27,6 +27,7 @@ from calibration.reports.palette import (
     STRONG,
     TOKENS,
     WIDTH,
+    Chart,
     alt,
     axis,
 )

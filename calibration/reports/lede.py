@@ -22,7 +22,7 @@ from calibration.reports.figures import (
 )
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import Crowd, in_words, interval, listed, signed, units
-from calibration.statistics.one_more import beyond_one_more, direction, unknown_of_one_more
+from calibration.statistics.gaps import beyond_one_more, direction, unknown_of_one_more
 
 MOST_JUDGES = 3
 WIN_RATE = "preference_win_rate"

@@ -14,19 +14,23 @@ from typing import TYPE_CHECKING, Any
 from calibration.errors import OlderFormat
 from calibration.reading.answered import Answered
 from calibration.reading.calls import Calls
+from calibration.reading.compared import Uncompared
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
-from calibration.reading.uncompared import Uncompared
-from calibration.reports.coverage import CoverageTable
-from calibration.reports.evidence import EvidenceTable
-from calibration.reports.figure import Figure
-from calibration.reports.judging import ComparedJudges, KeyTable
-from calibration.reports.levels import LevelTable
-from calibration.reports.panels import Floor, PanelTold
-from calibration.reports.preferences import PreferenceTable
-from calibration.reports.raters import QuestionRaters
-from calibration.reports.scores import Scores
-from calibration.reports.unanswered import BoundsRow
+from calibration.reports.contents import (
+    BoundsRow,
+    ComparedJudges,
+    CoverageTable,
+    EvidenceTable,
+    Figure,
+    Floor,
+    KeyTable,
+    LevelTable,
+    PanelTold,
+    PreferenceTable,
+    QuestionRaters,
+    Scores,
+)
 from calibration.statistics.cocoeval import Policy
 from calibration.statistics.replacement import StandIn
 

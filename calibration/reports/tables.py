@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from annotation.kinds import KINDS as ITEM_KINDS
-from calibration.disagreements.measure import PEOPLE
+from calibration.disagreements.reading import PEOPLE
 from calibration.reading.answered import Answered
 from calibration.reports.figures import (
     HUMAN,

@@ -17,7 +17,7 @@ from calibration.models import Report, Study
 from calibration.reading import changes
 from calibration.reading.scope import leaves_out, of_study
 from calibration.reports import caveats, charts, drawing, lede, tables
-from calibration.reports.figure import Figure
+from calibration.reports.contents import Figure
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, worded
 from calibration.reports.how_asked import how_asked
 from calibration.reports.sections import SECTIONS, Asked, Section, View

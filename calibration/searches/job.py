@@ -19,8 +19,8 @@ from calibration.models import SearchRequest
 from calibration.models.searches import Search, SearchText
 from calibration.searches import HELD_BACK, IMPROVE, actions, material
 from calibration.searches.bounds import Bounds
-from calibration.searches.cases import disagreement
-from calibration.searches.figures import Figure, figures, name_of
+from calibration.searches.improving import disagreement
+from calibration.searches.reading import Figure, figures, name_of
 from jobs import runs
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind

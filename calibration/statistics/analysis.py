@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.contests import is_testable
 from calibration.statistics.core.base import Statistic
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import Estimate, estimates, result_of
@@ -23,6 +22,7 @@ from calibration.statistics.replacement import (
     JUDGE_TESTS,
     StandIn,
     alternative_annotator_test,
+    is_testable,
     stand_in,
 )
 from calibration.statistics.table import STATISTICS, described

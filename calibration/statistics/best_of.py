@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.compared_pairs import Reference, statistic_of
-from calibration.statistics.contenders import Contender
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import estimates
 from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import Floats, Ints
+from calibration.statistics.judges_compared import Contender, Reference, statistic_of
 
 FEWEST_CLUSTERS = 10
 MOST_UNDEFINED = 0.05

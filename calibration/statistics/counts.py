@@ -26,7 +26,7 @@ from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.counted import Column, Counted
 from calibration.statistics.differences import Difference, differences
 from calibration.statistics.judge_errors import Correction, Rated, corrected
-from calibration.statistics.proportions import wilson_bounds
+from calibration.statistics.prevalence import wilson_bounds
 from calibration.statistics.strata import Design, Mask, Sums, mean, mean_of_strata
 
 # How far one distribution of mean counts is from another: in shape, and in amount.

@@ -23,9 +23,34 @@ from calibration.statistics.core.base import (
     too_few_of_either,
 )
 from calibration.statistics.core.features import Draw
-from calibration.statistics.core.types import CATEGORIES, Floats
-from calibration.statistics.second_opinions import kappa as by_library
-from calibration.statistics.second_opinions import mcc as mcc_by_library
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import CATEGORIES, Floats, Ints
+
+# Cohen's kappa and MCC of two raters by scikit-learn, to verify ours with.
+#
+# Loading scikit-learn takes seconds, so that no page and no plain command asks it: verifying a report does.
+
+
+def kappa(sample: Sample, weights: Literal["linear", "quadratic"] | None) -> float:
+    """Return scikit-learn's kappa of a pair on all values of the scale, weighted by their positions."""
+    from sklearn.metrics import cohen_kappa_score
+
+    first, second = _positions(sample)
+    return float(cohen_kappa_score(first, second, labels=range(len(sample.grids[0])), weights=weights))
+
+
+def mcc_by_library(sample: Sample) -> float:
+    """Return scikit-learn's Matthews correlation of a pair, for two classes or more."""
+    from sklearn.metrics import matthews_corrcoef
+
+    return float(matthews_corrcoef(*_positions(sample)))
+
+
+def _positions(sample: Sample) -> tuple[Ints, Ints]:
+    """Return both raters' answers as positions on the scale."""
+    grid = sample.grids[0]
+    return np.searchsorted(grid, sample.x), np.searchsorted(grid, sample.y)
+
 
 Weights = Literal["unweighted", "linear", "quadratic"]
 
@@ -70,7 +95,7 @@ def _kappa(weights: Weights) -> Statistic:
         levels=frozenset({"binary", "nominal", "ordinal", "interval", "ratio"}) if not suffix else _ORDERED,
         checks=(no_variation, constant_flag, prevalence, few_of_either, too_few_of_either),
         source="Cohen (1960)" if not suffix else "Cohen (1968)",
-        second_opinion=lambda sample: by_library(sample, None if weights == "unweighted" else weights),
+        second_opinion=lambda sample: kappa(sample, None if weights == "unweighted" else weights),
         in_reports=InReports(
             "Cohen’s kappa" if not suffix else f"Cohen’s kappa, {weights} weights",
             "κ" if not suffix else f"κ, {weights}",

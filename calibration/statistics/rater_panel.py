@@ -23,7 +23,7 @@ from calibration.statistics.core.sums import finished
 from calibration.statistics.core.types import CATEGORIES, Floats, Ints
 from calibration.statistics.describe import as_numbers, average, bland_altman, ends, shares, spread
 from calibration.statistics.gold import majority
-from calibration.statistics.rater_repeats import repeat_title
+from calibration.statistics.repeats import repeat_title
 from calibration.statistics.severity import RaterEffect, groups_of, rater_effects
 from calibration.statistics.table import STATISTICS
 

@@ -16,10 +16,16 @@ from calibration.reading.coverage import ANOTHER, Coverage
 from calibration.reading.definitions import Definition
 from calibration.reading.evidence import Evidence
 from calibration.reading.ratings import SubjectData
-from calibration.reports.coverage import CoverageLine, CoverageTable
-from calibration.reports.evidence import EvidenceRow, EvidenceTable
-from calibration.reports.figure import Figure
-from calibration.reports.preferences import PreferenceRow, PreferenceSheet, PreferenceTable
+from calibration.reports.contents import (
+    CoverageLine,
+    CoverageTable,
+    EvidenceRow,
+    EvidenceTable,
+    Figure,
+    PreferenceRow,
+    PreferenceSheet,
+    PreferenceTable,
+)
 from calibration.reports.snapshot import (
     FORMAT,
     Answerer,
@@ -35,11 +41,10 @@ from calibration.statistics import Ratings, Record, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.types import RatingError
-from calibration.statistics.corrected_share import corrected_shares
 from calibration.statistics.evidence.overlap import overlaps
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.statistics.preferences.report import preferences
-from calibration.statistics.proportions import wilson
+from calibration.statistics.prevalence import corrected_shares, wilson
 from calibration.statistics.replacement import StandIn
 from calibration.studies.floors import floors
 from calibration.studies.inputs import Inputs

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
-from calibration.reports.figure import Figure
-from calibration.reports.panels import Floor, FloorRow
+from calibration.reports.contents import Figure, Floor, FloorRow
 from calibration.reports.wording import crowd_of
 from calibration.statistics import RatingError, Ratings, Result
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

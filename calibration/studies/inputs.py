@@ -14,22 +14,17 @@ from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study
 from calibration.reading import level_sources
-from calibration.reading.again import again
-from calibration.reading.answered import Answered, answered
-from calibration.reading.calls import Calls, calls, doubtful
+from calibration.reading.answered import Answered, again, answered, lengths
+from calibration.reading.calls import Calls, calls, doubtful, fake_systems, with_unanswered
 from calibration.reading.census import Census, census
-from calibration.reading.compared import Compared, compared
+from calibration.reading.compared import Compared, Uncompared, compared, uncompared
 from calibration.reading.coverage import Coverage, coverage
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.evidence import Evidence, evidence
-from calibration.reading.fake_systems import fake_systems
-from calibration.reading.lengths import lengths
 from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, of_study
 from calibration.reading.subjects import Subject, subjects_of
-from calibration.reading.unanswered import with_unanswered
-from calibration.reading.uncompared import Uncompared, uncompared
 from calibration.reports.snapshot import FORMAT
 from calibration.statistics import Record
 

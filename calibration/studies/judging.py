@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from calibration.reading.census import RaterInfo
 from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
-from calibration.reports.figure import Figure
-from calibration.reports.judging import ComparedJudges, ComparedPair, KeyRow, KeyTable
+from calibration.reports.contents import ComparedJudges, ComparedPair, Figure, KeyRow, KeyTable
 from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, Result, keys
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.compared_pairs import Compared
-from calibration.statistics.contenders import KINDS, contenders_of
 from calibration.statistics.core.records import default_samples
 from calibration.statistics.core.types import Samples
-from calibration.statistics.judges_compared import judges_compared
+from calibration.statistics.judges_compared import KINDS, Compared, contenders_of, judges_compared
 
 PEOPLE, KEY = "human", "key"
 

@@ -11,7 +11,7 @@ from calibration.reading.definitions import Definition
 from calibration.reading.level_sources import LevelInputs, LevelQuestion
 from calibration.reading.levels import TURN, Levels
 from calibration.reading.ratings import SubjectData
-from calibration.reports.levels import LevelCell, LevelRow, LevelTable, SystemDot
+from calibration.reports.contents import LevelCell, LevelRow, LevelTable, SystemDot
 from calibration.statistics import RatingError, by_level
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.by_level import Options, Scored

@@ -11,7 +11,7 @@ from calibration.reading.census import RaterInfo
 from calibration.reading.definitions import Definition
 from calibration.reading.panels import PanelAsked
 from calibration.reading.ratings import SubjectData
-from calibration.reports.panels import PanelMember, PanelTold
+from calibration.reports.contents import PanelMember, PanelTold
 from calibration.statistics import RatingError, Ratings, Record
 from calibration.statistics.core.types import Samples
 from calibration.statistics.panels import PANEL, PanelAnswers, panel_of

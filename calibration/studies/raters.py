@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from calibration.reading.ratings import SubjectData
-from calibration.reports.raters import QuestionRaters, RaterLine, RepeatLine
+from calibration.reports.contents import QuestionRaters, RaterLine, RepeatLine
 from calibration.statistics import Plan, RatingError, Ratings, Record, ratings_from_records
 from calibration.statistics.core.types import Floats
 from calibration.statistics.rater_panel import ASIDE, rater_panel
-from calibration.statistics.rater_repeats import How, repeats_of, right_answers
+from calibration.statistics.repeats import How, repeats_of, right_answers
 from calibration.studies.inputs import Inputs
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
-from calibration.reports.scores import ScoreBin, ScoreMap, ScoreMarks, ScoreProbabilities, Scores
+from calibration.reports.contents import ScoreBin, ScoreMap, ScoreMarks, ScoreProbabilities, Scores
 from calibration.reports.snapshot import Figure
 from calibration.statistics import RatingError, Ratings, Result
 from calibration.statistics.cross_fitting import FOLDS

@@ -9,12 +9,10 @@ import numpy as np
 
 from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
-from calibration.reports.figure import Figure
-from calibration.reports.unanswered import BoundsRow
+from calibration.reports.contents import BoundsRow, Figure
 from calibration.statistics import RatingError, Ratings
 from calibration.statistics.core.types import as_number
-from calibration.statistics.unanswered.correlations import Ends
-from calibration.statistics.unanswered.figures import bounds_of
+from calibration.statistics.unanswered.figures import Ends, bounds_of
 
 KINDS = ("judge", "metric")
 Places = dict[str, set[str]]

@@ -15,7 +15,7 @@ import numpy as np
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Item, Question, Rater, turn_numbers
-from calibration.disagreements.measure import PEOPLE, comparison, distances
+from calibration.disagreements.reading import PEOPLE, comparison, distances
 from calibration.reading.census import Census, QuestionInfo, census
 from calibration.reading.ratings import Place, load, places
 from calibration.reading.scope import Scope

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from calibration.reading.census import QuestionInfo
 from calibration.reports.figures import worded
 from calibration.statistics import Plan, Result
-from calibration.statistics.compared_pairs import ACCURACY
-from calibration.statistics.contenders import Contender
-from calibration.statistics.judges_compared import each_alone
+from calibration.statistics.judges_compared import ACCURACY, Contender, each_alone
 from calibration.workbench.sheets import Judged, Sheet
 
 BY_LEVEL: dict[str, tuple[str, ...]] = {

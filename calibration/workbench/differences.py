@@ -9,8 +9,8 @@ import numpy as np
 
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
-from calibration.disagreements import measure
-from calibration.disagreements.measure import PEOPLE
+from calibration.disagreements import reading
+from calibration.disagreements.reading import PEOPLE
 from calibration.statistics.analysis import mean_of
 from calibration.statistics.core.types import CATEGORIES, Floats
 from calibration.workbench.sheets import Judged, Sheet
@@ -64,8 +64,8 @@ def _of(sheet: Sheet, judged: Judged, systems: Sequence[str]) -> list[Difference
     people = ratings.of_kind("human")
     if not readings or not people:
         return []
-    compared = measure.comparison(ratings, readings[0].rater, PEOPLE)
-    apart, gaps = measure.distances(compared), _gaps(sheet, readings[0].values)
+    compared = reading.comparison(ratings, readings[0].rater, PEOPLE)
+    apart, gaps = reading.distances(compared), _gaps(sheet, readings[0].values)
     width = _width(sheet)
     return [
         Difference(

@@ -20,10 +20,10 @@ from calibration.errors import WorkbenchRefused
 from calibration.reading.census import QuestionInfo, question_info
 from calibration.reading.ratings import Place
 from calibration.reading.scope import scope_of
-from calibration.statistics.contenders import Contender, contenders_of
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import Collector, default_samples
 from calibration.statistics.core.types import Ints, RatingError, Record, Samples, Value
+from calibration.statistics.judges_compared import Contender, contenders_of
 from judges.drafts import benches
 from judges.models import Bench, Draft, DraftAnswer
 from judges.protocols.rubric import base_of

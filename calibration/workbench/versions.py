@@ -13,9 +13,14 @@ from calibration.reading.census import QuestionInfo
 from calibration.reports.figures import worded
 from calibration.statistics import Plan, Result
 from calibration.statistics.best_of import BestOf, best_of
-from calibration.statistics.compared_pairs import ACCURACY, Compared
-from calibration.statistics.contenders import Contender
-from calibration.statistics.judges_compared import compared_with, each_alone, references_of
+from calibration.statistics.judges_compared import (
+    ACCURACY,
+    Compared,
+    Contender,
+    compared_with,
+    each_alone,
+    references_of,
+)
 from calibration.workbench.agreement import statistics_of, unanswered, why_none
 from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets
 from judges.drafts import trials

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.labels import raters, recording
 from annotation.models import Label, Occasion
-from calibration.adjudication import actions, agreement, deciding, files, holding, reading, said
+from calibration.adjudication import actions, agreement, deciding, files, holding, reading
 from calibration.adjudication.actions import Plan
 from calibration.errors import AdjudicationRefused, CaseLost, NotYours, OtherDraft
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound, ForAdjudication
@@ -206,15 +206,15 @@ def test_raters_keep_their_letters_and_nothing_else_tells_who_they_are(rated: Wo
     rated.say("gpt", "quality", [2.0] * 10, kind="judge")
     found = _begin(rated, {"no_majority": True})
     cases = list(reading.cases(found))
-    names = [[(one.name, one.value) for one in said.said_about(found, case)] for case in cases]
+    names = [[(one.name, one.value) for one in reading.said_about(found, case)] for case in cases]
     assert [name for name, _ in names[0]] == ["Rater A", "Rater B", "Rater C", "Judge"]
     of_letter = {name: [dict(row)[name] for row in names] for name in ("Rater A", "Rater B", "Rater C")}
     at = [rated.turns.index(case.item) for case in cases]
     assert sorted(of_letter.values()) == sorted([float(row[i]) for i in at] for row in ANSWERS.values())
     rated.say("aaa", "quality", {cases[0].item: 2.0})
-    assert [one.name for one in said.said_about(found, cases[0])][3] == "Rater D"
+    assert [one.name for one in reading.said_about(found, cases[0])][3] == "Rater D"
     found.shows_names = True
-    assert {one.name for one in said.said_about(found, cases[0])} == {*ANSWERS, "aaa", "gpt"}
+    assert {one.name for one in reading.said_about(found, cases[0])} == {*ANSWERS, "aaa", "gpt"}
 
 
 def test_the_report_tells_control_apart_and_what_was_overturned(rated: World) -> None:
@@ -237,7 +237,7 @@ def test_the_report_tells_control_apart_and_what_was_overturned(rated: World) ->
 def test_decisions_made_elsewhere_are_read_line_by_line_or_not_at_all(rated: World) -> None:
     by = factories.user(researcher=True)
     found = _begin(rated, {"no_majority": True})
-    one, two = (said.key_of(case) for case in reading.cases(found))
+    one, two = (reading.key_of(case) for case in reading.cases(found))
     lines = f'item,question,value,missing,reason\n{one},quality,4,,"=read, again"\n'
     for wrong, line in (
         (f"{lines}{two},quality,9,,why\n", "Line 3: .* does not take 9"),

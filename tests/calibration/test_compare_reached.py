@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Continuation, Dialogue
-from calibration.profiles.choosing import Wanted
+from calibration.profiles.contexts import Wanted
 from calibration.profiles.side_by_side import compare
 from calibration.profiles.side_by_side_files import as_json, signed
 from calibration.studies import actions as studies

@@ -13,11 +13,11 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.models import Occasion, Question
 from calibration.models import Report
-from calibration.reports.coverage import CoverageTable
+from calibration.reports.contents import CoverageTable
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sections.coverage import MOST_NOTES
 from calibration.reports.snapshot import snapshot_of
-from calibration.statistics.proportions import wilson_bounds
+from calibration.statistics.prevalence import wilson_bounds
 from calibration.studies import actions as studies
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.labels.recording import Answer, record
 from annotation.models import Turn
 from annotation.records import Passage
-from calibration.reports.evidence import EvidenceTable
+from calibration.reports.contents import EvidenceTable
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies

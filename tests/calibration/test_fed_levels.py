@@ -15,7 +15,7 @@ from scipy import stats
 
 from annotation.importing import import_path
 from annotation.models import Corpus
-from calibration.reports.levels import LevelRow, LevelTable
+from calibration.reports.contents import LevelRow, LevelTable
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 

@@ -16,7 +16,7 @@ from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.scheme_versions import store as scheme_store
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
-from calibration.profiles import causes, distribution, summary, tables
+from calibration.profiles import causes, distribution, summary
 from calibration.reading.scope import of_corpus
 from calibration.studies import actions as studies
 from judges.metrics import METRICS, instrument_for
@@ -78,11 +78,11 @@ def test_the_profile_its_files_and_its_charts(rated: Corpus, client: Client) -> 
     assert any("gscc_dc_avg@no_singletons" in one for one in told)
     assert [one for one in told if bare(one)] == []
     panels = summary.profile(rated)
-    latex = tables.as_latex(panels).replace("\\", "")
+    latex = summary.as_latex(panels).replace("\\", "")
     assert "lnr_e_w@words" in latex
     assert bare(latex) == []
     assert [
-        row["metric"] for row in csv.DictReader(io.StringIO(tables.as_csv(panels))) if bare(row["metric"])
+        row["metric"] for row in csv.DictReader(io.StringIO(summary.as_csv(panels))) if bare(row["metric"])
     ] == []
     for panel in panels:
         for column in panel.columns:

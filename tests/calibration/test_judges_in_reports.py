@@ -17,7 +17,7 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.text.numbers import number
 from calibration.models import Report
-from calibration.reports.judging import ComparedJudges, KeyTable
+from calibration.reports.contents import ComparedJudges, KeyTable
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies

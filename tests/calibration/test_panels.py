@@ -19,7 +19,7 @@ from annotation.corpora import splits
 from annotation.models import Label
 from calibration.errors import DefinitionError
 from calibration.models import Report, Study
-from calibration.reports.panels import Floor, FloorRow
+from calibration.reports.contents import Floor, FloorRow
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies

@@ -14,7 +14,7 @@ from annotation.models import Assignment
 from annotation.work import actions as labelling
 from calibration.plans.effort import Timing, effort, timed
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.planned_crowds import crowds, ratings_an_item, thinned
+from calibration.statistics.planned_power import crowds, ratings_an_item, thinned
 from tests import factories
 
 SECONDS = {"ana": 20, "ben": 30, "cem": 40}

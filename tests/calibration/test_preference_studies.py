@@ -16,7 +16,7 @@ from annotation.labels import recording
 from annotation.labels.recording import Answer
 from annotation.models import Corpus, Item, Label, Occasion, Rater
 from calibration.errors import DefinitionError
-from calibration.preferences.query import read as query
+from calibration.preferences.computing import read as query
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies

@@ -18,7 +18,7 @@ from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import PrevalenceRow, snapshot_of
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.corrected_share import FIGURES, corrected_shares
+from calibration.statistics.prevalence import FIGURES, corrected_shares
 from calibration.studies import actions as studies
 from tests.calibration.world import world
 

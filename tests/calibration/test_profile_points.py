@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.models import Corpus, Rater
 from calibration import kept
-from calibration.profiles import distribution, job, summary, tables
+from calibration.profiles import distribution, job, summary
 from calibration.profiles.points import ALL, APART, SAME
 from jobs.models import Job
 from jobs.queue import jobs as queue
@@ -117,7 +117,7 @@ def test_page_api_and_files_say_which_points_they_speak_of(client: Client) -> No
         chart = client.get(reverse("profile-chart", args=[corpus.pk, by.pk, "svg"]) + f"?points={points}")
         assert chart.status_code == 200
         assert (
-            tables.SENTENCES[points]
+            summary.SENTENCES[points]
             in client.get(f"/corpora/{corpus.pk}/profile.tex?points={points}").content.decode()
         )
     assert client.get(f"{api}?points=some").status_code == 400

@@ -17,7 +17,7 @@ from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Corpus, Dialogue, Item, Rater
 from annotation.scheme_versions import store as scheme_store
 from calibration import kept
-from calibration.profiles import causes, distribution, job, summary, tables
+from calibration.profiles import causes, distribution, job, summary
 from calibration.reports import latex
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
@@ -130,12 +130,12 @@ def test_the_files_hold_the_same_figures_and_print_hostile_names_as_text() -> No
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", {"=HYPERLINK(1)": [0.25], "model_b%": [0.75]})
     panels = summary.profile(corpus)
-    rows = list(csv.DictReader(io.StringIO(tables.as_csv(panels))))
+    rows = list(csv.DictReader(io.StringIO(summary.as_csv(panels))))
     assert [(row["system"], float(row["mean"])) for row in rows] == [
         ("'=HYPERLINK(1)", 0.25),
         ("model_b%", 0.75),
     ]
-    written = tables.as_latex(panels)
+    written = summary.as_latex(panels)
     assert "model\\_b\\% & 0.750 \\\\\n & {\\scriptsize $\\pm$ 0.000} \\\\" in written
     assert r"m\_sns\_avg@paper $\to .5$" in written
 
@@ -143,7 +143,7 @@ def test_the_files_hold_the_same_figures_and_print_hostile_names_as_text() -> No
 def test_latex_is_one_booktabs_table_a_panel_whatever_the_names_are() -> None:
     corpus = factories.corpus()
     scored(corpus, "nse", {"\\input{x} & $^~#<|>\n\n% end": [0.25], "model-a": [0.75], "human": [0.5]})
-    written = tables.as_latex(summary.profile(corpus))
+    written = summary.as_latex(summary.profile(corpus))
     assert r"\textbackslash{}input\{x\} \& \$\textasciicircum{}\textasciitilde{}\#" in written
     assert r"\textless{}\textbar{}\textgreater{} \% end & \underline{0.250} \\" in written
     rows = [line for line in written.splitlines() if line.endswith(r"\\")]
@@ -339,8 +339,8 @@ def test_a_dash_with_its_reason_stands_on_the_page_and_in_the_files() -> None:
     corpus = factories.corpus()
     given_halves(corpus, "pf", SPEAKERS)
     panels = summary.profile(corpus)
-    assert "--: the speaker was given" in tables.as_latex(panels)
-    rows = {row["system"]: row for row in csv.DictReader(io.StringIO(tables.as_csv(panels)))}
+    assert "--: the speaker was given" in summary.as_latex(panels)
+    rows = {row["system"]: row for row in csv.DictReader(io.StringIO(summary.as_csv(panels)))}
     assert rows["half"]["reason"] == "the speaker was given"
     assert (rows["solver"]["given"], rows["half"]["given"], rows["other"]["given"]) == (
         "content",

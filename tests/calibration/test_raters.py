@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.models import Campaign, Occasion, SchemeVersion
 from annotation.text.numbers import number
 from calibration.models import Report
-from calibration.reports.raters import QuestionRaters
+from calibration.reports.contents import QuestionRaters
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sections import raters as section
 from calibration.reports.snapshot import snapshot_of

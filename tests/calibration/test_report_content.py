@@ -7,8 +7,8 @@ import re
 import pytest
 
 from calibration.reports import charts, lede
+from calibration.reports.charts import WIDTH
 from calibration.reports.drawing import svg
-from calibration.reports.palette import WIDTH
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.reports.view import sections, tables_of

@@ -19,8 +19,8 @@ from annotation.models import Corpus, Item, Label, Occasion
 from calibration.errors import WorkbenchRefused
 from calibration.models import Search
 from calibration.searches import IMPROVE, actions, material
-from calibration.searches.figures import figures
 from calibration.searches.job import Asking
+from calibration.searches.reading import figures
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from jobs.models import Call, Endpoint, Job, Run
 from jobs.queue import jobs as job_queue

@@ -7,8 +7,7 @@ import pytest
 from annotation.models import Dialogue, Label
 from calibration.errors import CompareRefused
 from calibration.profiles import side_by_side
-from calibration.profiles.choosing import MOST, USUAL, Wanted
-from calibration.profiles.contexts import contexts
+from calibration.profiles.contexts import MOST, USUAL, Wanted, contexts
 from calibration.profiles.side_by_side import NO_CONVERSATION, NOT_SCORED, Comparison, compare
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static

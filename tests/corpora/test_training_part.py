@@ -38,8 +38,8 @@ from calibration.exports.packages.base import Contents, by_continuation
 from calibration.exports.parts import take
 from calibration.exports.transcripts.collecting import _refuse_locked
 from calibration.gold import making as golds
-from calibration.gold.changes import changes_of
 from calibration.gold.difference import comparable, difference
+from calibration.gold.making import changes_of
 from calibration.gold.reading import reference
 from calibration.models import Gold, Study
 from calibration.profiles.cells import cells_of, metric_labels

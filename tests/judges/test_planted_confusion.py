@@ -13,9 +13,9 @@ import pytest
 
 from annotation.labels.recording import Answer, record
 from annotation.models import Item, Label, Occasion, Question, Rater
-from calibration.reports.figure import Figure
+from calibration.reports.contents import Figure
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.statistics.corrected_share import NAME
+from calibration.statistics.prevalence import NAME
 from calibration.studies import actions as studies
 from judges.rating.plans import Judge
 from tests import factories

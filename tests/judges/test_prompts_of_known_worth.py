@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.contenders import contenders_of
-from calibration.statistics.judges_compared import judges_compared
+from calibration.statistics.judges_compared import contenders_of, judges_compared
 from demo.fake_model.draws import u
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from demo.fake_model.mind import Mind

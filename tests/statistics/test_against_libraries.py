@@ -19,7 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 from calibration.statistics import Ratings
 from calibration.statistics.comparison import corrected
 from calibration.statistics.core import samples
-from calibration.statistics.proportions import wilson_bounds
+from calibration.statistics.prevalence import wilson_bounds
 
 from .helpers import compute, pair
 

@@ -12,10 +12,8 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, matthews_corrcoef
 
 from benchmarks import judges_compared as simulated
 from calibration.statistics import Plan, Ratings, Record, ratings_from_records
-from calibration.statistics.compared_pairs import Compared
 from calibration.statistics.comparison import corrected, paired_difference
-from calibration.statistics.contenders import Contender, contenders_of
-from calibration.statistics.judges_compared import judges_compared
+from calibration.statistics.judges_compared import Compared, Contender, contenders_of, judges_compared
 
 from .real_data import alt_test_data
 from .swapping import permutation_by_cluster

@@ -15,8 +15,8 @@ from calibration.statistics.prevalence import (
     rogan_gladen_estimated,
     stratified,
     stratified_rogan_gladen,
+    wilson,
 )
-from calibration.statistics.proportions import wilson
 
 PLAN = Plan(resamples=200)
 

@@ -20,8 +20,7 @@ from calibration.statistics.core.sums import resampled
 from calibration.statistics.core.types import Record
 from calibration.statistics.dawid_skene import dawid_skene
 from calibration.statistics.describe import bland_altman
-from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen
-from calibration.statistics.proportions import wilson_bounds
+from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen, wilson_bounds
 from calibration.statistics.repeats import pass_hat_k
 from calibration.statistics.replacement import alternative_annotator_test
 from calibration.statistics.score_calibration import calibration_of, isotonic

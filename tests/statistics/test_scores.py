@@ -20,8 +20,7 @@ from sklearn.metrics import (
 
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.cross_fitting import folds_of
-from calibration.statistics.scores import ERRORS, MAPS, MARKS, TIE, of_scores, truth_of
-from calibration.statistics.thresholds import RULES, learned
+from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES, TIE, learned, of_scores, truth_of
 
 PLAN = Plan(resamples=100)
 QUALITY = {"balanced_accuracy": balanced_accuracy_score, "mcc": matthews_corrcoef}

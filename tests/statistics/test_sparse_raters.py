@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.sparse_raters import by_means, cell, study
 from calibration.statistics import Plan, Ratings, analyse
-from calibration.statistics.one_more import beyond_one_more, direction
+from calibration.statistics.gaps import beyond_one_more, direction
 
 PLAN = Plan(resamples=150)
 

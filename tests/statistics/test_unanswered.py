@@ -14,9 +14,17 @@ from calibration.reports.figures import worded
 from calibration.statistics import STATISTICS, Plan, Ratings, Result, analyse
 from calibration.statistics.pooled import POOLED
 from calibration.statistics.unanswered import figures
-from calibration.statistics.unanswered.correlations import CORRELATIONS
-from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN, Bounded, bounds_of
-from calibration.statistics.unanswered.ratios import RATIOS
+from calibration.statistics.unanswered.figures import (
+    CORRELATIONS,
+    GAP,
+    MEAN,
+    NAME,
+    RATIOS,
+    SHARE,
+    WITH_MEAN,
+    Bounded,
+    bounds_of,
+)
 
 N = np.nan
 WEIGHTS = {"cohen_kappa": None, "cohen_kappa_linear": "linear", "cohen_kappa_quadratic": "quadratic"}

@@ -11,10 +11,11 @@ from statsmodels.api import OLS, add_constant
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.best_of import best_of
 from calibration.statistics.comparison import corrected
-from calibration.statistics.contenders import Contender, contenders_of
 from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
 from calibration.statistics.judges_compared import (
+    Contender,
     compared_with,
+    contenders_of,
     each_alone,
     judges_compared,
     references_of,

@@ -16,8 +16,8 @@ from rest_framework.test import APIClient
 
 from annotation.models import Continuation, Label, QuestionSet
 from annotation.text.draws import u as draw
-from calibration.answers.question_sets import stored
-from calibration.reading.fake_systems import fake_systems
+from calibration.answers.reading import stored
+from calibration.reading.calls import fake_systems
 from jobs.models import Endpoint
 from jobs.queue.heartbeat import Heart
 from jobs.queue.jobs import work as work_jobs

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotation.text.csv_cells import unguarded
+from calibration.agree.cells import Spelling
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
-from calibration.agree.names import Spelling
 
 COLUMNS = ("item", "rater", "dialogue", "continuation", "system", "turn")
 

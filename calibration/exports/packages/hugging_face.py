@@ -21,10 +21,9 @@ from annotation.models import Continuation, Dialogue, Label, SplitCluster
 from annotation.models.turn_numbers import of_continuations
 from calibration.exports.bundle import Bundle, Part
 from calibration.exports.labels import LABEL_COLUMNS, labels
-from calibration.exports.markup import plain
 from calibration.exports.packages.base import TOGETHER, Contents, Package
 from calibration.exports.parts import Taken
-from calibration.exports.writing import ARROW, BLOCK, Blocks, parquet_blocks, typed_columns
+from calibration.exports.writing import ARROW, BLOCK, Blocks, parquet_blocks, plain, typed_columns
 from calibration.reading.census import Census, census
 from calibration.reading.scope import Scope
 from jobs.fake_models import has_fake

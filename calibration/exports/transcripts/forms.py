@@ -8,9 +8,8 @@ from collections.abc import Callable
 from html import escape as quoted
 
 from annotation.text.csv_cells import guarded
-from calibration.exports.markup import plain
 from calibration.exports.transcripts.collecting import Line, Sheet, Transcript
-from calibration.exports.writing import Blocks
+from calibration.exports.writing import Blocks, plain
 from calibration.reports.latex import escaped
 
 HEAD = ("turn_number", "turn", "speaker", "text")

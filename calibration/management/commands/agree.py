@@ -14,12 +14,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.text.cells import judges_of, words_of
 from calibration.agree import csv_table, extras, html_page, judging, latex, panels, table_seven, text
-from calibration.agree.by_level import computed as by_level
 from calibration.agree.by_level import options as level_options
-from calibration.agree.cells import Declared
+from calibration.agree.by_level import renderings
+from calibration.agree.cells import JOIN, KEEP, Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
-from calibration.agree.names import JOIN, KEEP
 from calibration.agree.options import add_to, with_defaults, without_effect
 from calibration.agree.report import Block, Section, left_out_of, section_of
 from calibration.reports.wording import listed
@@ -100,11 +99,11 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
         ratings = file.ratings(part, **_how(file, part, options))
         return panels.at_levels(ratings, part.question, made, missed)
 
-    shown = by_level.tables(file, asked, plan, ratings_of, _progress, options["by"])
+    shown = renderings.tables(file, asked, plan, ratings_of, _progress, options["by"])
     if without := [why for why in missed.values() if why]:
         raise ValueError(without[0].rstrip("."))
     form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
-    return by_level.written(file, shown, form)
+    return renderings.written(file, shown, form)
 
 
 def _plan(options: dict[str, Any]) -> Plan:

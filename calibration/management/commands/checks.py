@@ -20,7 +20,7 @@ from annotation.management import named
 from annotation.models import Campaign, CheckPlan, KeyTask
 from calibration.api.checks import CheckPlanSerializer, NewKeySerializer
 from calibration.checks import sources
-from calibration.checks.writing import FORMS, written
+from calibration.checks.results import FORMS, written
 from config.commands import DatabaseCommand
 
 FILE = "YAML or JSON as /api/v1/campaigns/ID/checks/ takes it; - reads stdin"

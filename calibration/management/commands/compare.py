@@ -10,7 +10,7 @@ from annotation.models import Corpus, Dialogue
 from calibration.errors import CalibrationError
 from calibration.management import scope_options as places
 from calibration.management.written import give_out
-from calibration.profiles.choosing import MOST, Wanted
+from calibration.profiles.contexts import MOST, Wanted
 from calibration.profiles.side_by_side import compare
 from calibration.profiles.side_by_side_files import FILES, as_text
 from config.commands import DatabaseCommand

@@ -11,8 +11,7 @@ from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import CalibrationError
 from calibration.gold import export as gold_export
 from calibration.gold import rules
-from calibration.gold.described import described
-from calibration.gold.making import TIE, make
+from calibration.gold.making import TIE, described, make
 from calibration.gold.reading import default_rule_of, reference
 from calibration.gold.rules import RULES, words
 from calibration.gold.rules.by_scale import MEANING

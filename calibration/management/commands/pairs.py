@@ -9,14 +9,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from calibration.agree.cells import JOIN, KEEP
 from calibration.agree.files import RatingsFileError, Row, Table
-from calibration.agree.names import JOIN, KEEP
 from calibration.management import scope_options as places
 from calibration.management.written import give_out
 from calibration.preferences import files
-from calibration.preferences.computing import compute, compute_on_test
-from calibration.preferences.made import Asked, Report
-from calibration.preferences.query import PreferencesQuery
+from calibration.preferences.computing import Asked, PreferencesQuery, Report, compute, compute_on_test
 from calibration.preferences.renderings import RENDERINGS, as_text
 from calibration.statistics import Plan
 from calibration.statistics.preferences.fitting import MODELS

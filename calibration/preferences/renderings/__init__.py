@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calibration.preferences import charts
-from calibration.preferences.made import Report
+from calibration.preferences.computing import Report
 from calibration.preferences.renderings import as_csv, as_json, as_latex, as_text
 from calibration.rendering import Rendering
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 
 from annotation.text.csv_cells import guarded
-from calibration.preferences.made import Report
+from calibration.preferences.computing import Report
 from calibration.statistics.core.result import Result
 from calibration.statistics.preferences.position import PositionBias
 from calibration.statistics.preferences.report import Preferences

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from calibration.preferences.made import Asked, Report
+from calibration.preferences.computing import Asked, Report
 from calibration.statistics.core.result import Result
 from calibration.statistics.preferences.position import PositionBias
 from calibration.statistics.preferences.report import Preferences, Voters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calibration.preferences.made import Report
+from calibration.preferences.computing import Report
 from calibration.preferences.renderings.as_text import LEFT, notes_of, shown
 from calibration.preferences.sheets import Sheet, sheets
 from calibration.preferences.wording import how

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from annotation.text.numbers import MISSING
 from calibration.agree.text import columns
 from calibration.agree.words import plain
-from calibration.preferences.made import Asked, Report
+from calibration.preferences.computing import Asked, Report
 from calibration.preferences.sheets import Cell, Sheet, flags_of, reasons_of, sheets
 from calibration.preferences.wording import how, told, who, with_interval
 from calibration.statistics.core.result import Result

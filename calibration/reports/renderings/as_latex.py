@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from annotation.text.numbers import number, percent
 from calibration.models import Report
 from calibration.reports import caveats
-from calibration.reports.figure import Figure, Marks
+from calibration.reports.contents import Figure, Marks
 from calibration.reports.how_asked import how_asked
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary

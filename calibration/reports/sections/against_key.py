@@ -6,12 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from calibration.reports.charts import Chart, Point
-from calibration.reports.figure import Figure
+from calibration.reports.contents import Figure, KeyRow, KeyTable
 from calibration.reports.figures import worded
-from calibration.reports.judging import KeyRow, KeyTable
-from calibration.reports.sections.base import Asked, Line, Section, View
-from calibration.reports.sections.cells import Count, count
-from calibration.reports.sections.choosing import chosen, headed
+from calibration.reports.sections.base import Asked, Count, Line, Section, View, chosen, count, headed
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.statistics.core.types import CATEGORIES

@@ -4,12 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from calibration.reports.charts import Chart
-from calibration.reports.sections.cells import Count
-from calibration.reports.snapshot import Figure, Snapshot
-from calibration.reports.tables import Table
+from calibration.reports.contents import Figure
+from calibration.reports.figures import figures
+from calibration.reports.snapshot import Snapshot
+from calibration.reports.tables import Table, label
+
+# Figures of sections that stand without an interval.
+
+
+@dataclass(frozen=True)
+class Bare(Figure):
+    """A figure that has no interval by its nature."""
+
+    bare: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class PValue(Bare):
+    """The p-value of a test: with 2,000 swaps the least is 0.0005."""
+
+    digits: ClassVar[int] = 4
+
+
+@dataclass(frozen=True)
+class Count(Bare):
+    """A number of items."""
+
+    digits: ClassVar[int] = 0
+
+
+def count(name: str, number: int, like: Figure | None = None) -> Count:
+    """Return a number as a figure of a table; its items and clusters are those of another figure."""
+    n_items, n_clusters = (like.n_items, like.n_clusters) if like else (0, 0)
+    return Count(name, float(number), n_items=n_items, n_clusters=n_clusters)
+
 
 Asked = Mapping[str, str]
 """The switches of the page that a table was asked with, by name."""
@@ -75,3 +106,43 @@ class Section:
     lines: Callable[[Snapshot], Iterable[Line]]
     charts: Callable[[Snapshot], Sequence[Chart]] = no_charts
     leads: bool = False
+
+
+# One question at a time on the page, all of them in files.
+
+
+class OfQuestion(Protocol):
+    """Whatever a report holds of one question."""
+
+    @property
+    def ref(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+
+
+T = TypeVar("T", bound=OfQuestion)
+
+
+def headed(result: Snapshot, held: Sequence[T]) -> list[tuple[str, T]]:
+    """Return what is held of each question with the question's heading, in the order of the report."""
+    titles = {question.data.ref: title for title, question in label(figures(result))}
+    order = list(titles)
+    found = [(titles.get(one.ref, one.title), one) for one in held]
+    return sorted(found, key=lambda pair: order.index(pair[1].ref) if pair[1].ref in order else len(order))
+
+
+def chosen(
+    found: Sequence[tuple[str, T]], key: str, asked: Asked | None
+) -> tuple[list[tuple[str, T]], tuple[Switch, ...]]:
+    """Return the question that the page asks for, with the way to the others; for files every question.
+
+    `key` is the name of the switch in the address. A question that is not there gives the first.
+    """
+    refs = dict.fromkeys(one.ref for _, one in found)
+    if asked is None or len(refs) < 2:
+        return list(found), ()
+    ref = asked.get(key)
+    ref = ref if ref in refs else next(iter(refs))
+    words = {one.ref: title for title, one in found}
+    switches = tuple(Switch(words[other], {key: other}, other == ref) for other in refs)
+    return [pair for pair in found if pair[1].ref == ref], switches

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from annotation.text.numbers import percent
 from calibration.reading.coverage import ANOTHER, Marked
-from calibration.reports.coverage import CoverageLine, CoverageTable
+from calibration.reports.contents import CoverageLine, CoverageTable
 from calibration.reports.sections.base import Asked, Line, Section, View
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import Row, Table, noted

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from calibration.reports.evidence import EvidenceRow, EvidenceTable
+from calibration.reports.contents import EvidenceRow, EvidenceTable
 from calibration.reports.figures import crowd, figures
-from calibration.reports.sections.base import Asked, Line, Section, View
-from calibration.reports.sections.choosing import chosen, headed
+from calibration.reports.sections.base import Asked, Line, Section, View, chosen, headed
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd, counted, listed

@@ -6,12 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from annotation.text.numbers import number
-from calibration.reports.figure import Figure
+from calibration.reports.contents import Figure, Floor, FloorRow, PanelMember, PanelTold
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.panels import Floor, FloorRow, PanelMember, PanelTold
-from calibration.reports.sections.base import Asked, Line, Section, View
-from calibration.reports.sections.cells import count
-from calibration.reports.sections.choosing import chosen, headed
+from calibration.reports.sections.base import Asked, Line, Section, View, chosen, count, headed
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from calibration.reports.figure import Figure
+from calibration.reports.contents import ComparedJudges, ComparedPair, Figure
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.judging import ComparedJudges, ComparedPair
-from calibration.reports.sections.base import Asked, Line, Section, Switch, View
-from calibration.reports.sections.cells import PValue, count
-from calibration.reports.sections.choosing import chosen, headed
+from calibration.reports.sections.base import (
+    Asked,
+    Line,
+    PValue,
+    Section,
+    Switch,
+    View,
+    chosen,
+    count,
+    headed,
+)
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd, counted
-from calibration.statistics.compared_pairs import ACCURACY, OF_PEOPLE
+from calibration.statistics.judges_compared import ACCURACY, OF_PEOPLE
 
 KEY = "compared"
 FEW = 5

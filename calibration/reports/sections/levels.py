@@ -11,9 +11,8 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.text.numbers import number
 from calibration.reports import drawing
 from calibration.reports.charts import Chart
-from calibration.reports.figure import Figure, Marks
+from calibration.reports.contents import Figure, LevelCell, LevelRow, LevelTable, Marks
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.levels import LevelCell, LevelRow, LevelTable
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted

@@ -7,11 +7,8 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from calibration.preferences.wording import how
-from calibration.reports.figure import Figure
-from calibration.reports.preferences import PreferenceSheet, PreferenceTable
-from calibration.reports.sections.base import Asked, Line, Section, View
-from calibration.reports.sections.cells import Count
-from calibration.reports.sections.choosing import chosen, headed
+from calibration.reports.contents import Figure, PreferenceSheet, PreferenceTable
+from calibration.reports.sections.base import Asked, Count, Line, Section, View, chosen, headed
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted
 

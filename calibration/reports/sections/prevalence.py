@@ -9,7 +9,7 @@ from calibration.reports.sections.base import Asked, Line, Section, View
 from calibration.reports.snapshot import PrevalenceRow, Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd, counted
-from calibration.statistics.corrected_share import FIGURES
+from calibration.statistics.prevalence import FIGURES
 
 
 def views(result: Snapshot, asked: Asked | None = None) -> list[View]:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from annotation.text.numbers import number
 from calibration.reports.charts import Chart, Point
+from calibration.reports.contents import QuestionRaters, RaterLine, RepeatLine
 from calibration.reports.figures import QuestionFigures, crowd, figures, lead, worded
-from calibration.reports.raters import QuestionRaters, RaterLine, RepeatLine
 from calibration.reports.sections.base import Asked, Line, Section, View
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import Row, Table, label, noted
@@ -17,7 +17,7 @@ from calibration.reports.wording import Crowd, counted, listed
 from calibration.statistics import Result
 from calibration.statistics.core.base import InReports
 from calibration.statistics.rater_panel import AGREES, RATES
-from calibration.statistics.rater_repeats import PASSES, SAME
+from calibration.statistics.repeats import PASSES, SAME
 
 # What is said under the tables of raters: what the figures mean, and who is not compared with whom.
 

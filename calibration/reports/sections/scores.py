@@ -8,14 +8,13 @@ from typing import TypeVar
 
 from annotation.text.numbers import number
 from calibration.reports.charts import Chart, Point
+from calibration.reports.contents import ScoreMap, ScoreMarks, ScoreProbabilities, Scores
 from calibration.reports.figures import JUDGE, crowd, figures, worded
-from calibration.reports.scores import ScoreMap, ScoreMarks, ScoreProbabilities, Scores
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import counted
-from calibration.statistics.scores import ERRORS, MAPS, MARKS
-from calibration.statistics.thresholds import RULES
+from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES
 
 RULE = "rule"
 MOST_CHARTS = 6

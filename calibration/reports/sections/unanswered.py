@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from calibration.reports.bound_words import WHAT, counted_row, heading, leading, left_out, sentence
+from calibration.reports.contents import BoundsRow
 from calibration.reports.figures import QuestionFigures, crowd, figures
-from calibration.reports.sections.base import Asked, Line, Section, View
-from calibration.reports.sections.cells import count
-from calibration.reports.sections.choosing import chosen, headed
+from calibration.reports.sections.base import Asked, Line, Section, View, chosen, count, headed
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table
-from calibration.reports.unanswered import BoundsRow
 from calibration.statistics.unanswered.figures import MEAN, NAME, SHARE, WITH_MEAN
 
 KEY = "bounds"

@@ -10,10 +10,10 @@ from typing import cast
 
 import numpy as np
 
-from calibration.statistics.by_level import below, systems
-from calibration.statistics.by_level.below import Draws
+from calibration.statistics.by_level import paired as below
+from calibration.statistics.by_level import systems
 from calibration.statistics.by_level.means import EQUAL
-from calibration.statistics.by_level.paired import Pair, paired
+from calibration.statistics.by_level.paired import Draws, Pair, paired
 from calibration.statistics.by_level.scored import Level, Scored, Scores
 from calibration.statistics.by_level.shared import on_shared_dialogues, systems_apart
 from calibration.statistics.by_level.systems import Sums, SystemDraws, SystemPoint, sums_of

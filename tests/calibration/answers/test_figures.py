@@ -7,10 +7,9 @@ import pytest
 
 from calibration.answers import figures
 from calibration.answers.computing import accuracy as accuracy_table
-from calibration.answers.figures import Answers, row_figures
+from calibration.answers.figures import Answers, Sheet, row_figures
 from calibration.answers.groups import groups
 from calibration.answers.rows import AnswerRow
-from calibration.answers.sheet import Sheet
 from calibration.statistics import Plan
 from tests.calibration.answers.small import row
 
