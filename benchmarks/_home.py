@@ -46,14 +46,14 @@ def home() -> Iterator[Path]:
 @contextlib.contextmanager
 def web() -> Iterator[int]:
     """The web server on a free port, with the processes of `make up`; yields the port."""
-    from config.embedded import programs
+    from config.embedded import children
 
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
         listening.set_inheritable(True)
         port, number = int(listening.getsockname()[1]), listening.fileno()
         processes = [
             subprocess.Popen(program.command, cwd=PROJECT, pass_fds=[number])
-            for program in programs.web(number)
+            for program in children.web(number)
         ]
         try:
             for process in processes:

@@ -79,7 +79,7 @@ def _headline(repeated: int, under_way: int) -> dict[str, Any]:
 def _run(home: Path, url: str, temperature: float, pauses: list[float], server: Any) -> tuple[float, int]:
     """Do a whole run, with a kill after each pause; return its seconds and its requests."""
     from annotation.models import Corpus
-    from config.embedded import programs
+    from config.embedded import children
     from config.embedded.layout import layout
     from jobs.models import Endpoint
     from judges.rating import actions as rating
@@ -88,7 +88,7 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float], server: 
     from judges.rating.settings import RunSettings
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"temperature": temperature})
-    found = programs.workers(_home.PROJECT, broker=False, run=home)
+    found = children.workers(_home.PROJECT, broker=False, run=home)
     worker = Child(next(one for one in found if one.makes_calls), layout(home), _home.PROJECT)
     before = server.paid(url)
     begun = time.perf_counter()

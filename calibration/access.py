@@ -20,7 +20,7 @@ from calibration.models import (
     SearchText,
     Study,
 )
-from config.ids import row_id
+from config.files import row_id
 from jobs.models import Job
 from judges.models import Bench, Draft
 

@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from annotation import access
 from annotation.models import Campaign, Task
 from calibration.models import Export, Gold, Study
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import Viewer, is_researcher
 
 Answer = HttpResponse | StreamingHttpResponse

@@ -15,10 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from config.setup.common import PROJECT, PYTHON, VENV, SetupError, keep_bytecode, say
+from config.setup.common import PROJECT, PYTHON, VENV, SetupError, install_test_programs, keep_bytecode, say
 from config.setup.formatter import formatter
 from config.setup.packages import OLDEST, install, right_python
-from config.setup.system import install_test_programs
 
 PR_SET_PDEATHSIG = 1
 CHECKS = (

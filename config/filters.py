@@ -20,7 +20,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from config.ids import row_id
+from config.files import row_id
 from config.request_json import storable
 
 Rows = TypeVar("Rows", bound=Model)

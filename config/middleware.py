@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
-from config.ids import LARGEST
+from config.files import LARGEST
 from config.refusals import shaped
 from config.request_json import storable
 

@@ -15,7 +15,7 @@ from django.contrib.sessions.backends.db import SessionStore as DatabaseSessionS
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.utils import timezone
 
-from config import prepared
+from config import commands
 
 SESSION = """
 SELECT session_key, session_data, expire_date FROM django_session WHERE session_key = %s AND expire_date > %s
@@ -26,7 +26,7 @@ class SessionStore(DatabaseSessionStore):
     """Django's sessions in the database, read with a prepared statement."""
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
-        with prepared.cursor() as cursor:
+        with commands.cursor() as cursor:
             cursor.execute(SESSION, (self.session_key, timezone.now()))
             row = cursor.fetchone()
         if row is None:
@@ -41,7 +41,7 @@ class Accounts(ModelBackend):
     def get_user(self, user_id: int) -> User | None:
         """The account, or None where it is gone or may not sign in any more."""
         statement, fields = _account()
-        with prepared.cursor() as cursor:
+        with commands.cursor() as cursor:
             cursor.execute(statement, (user_id,))
             row = cursor.fetchone()
         if row is None:

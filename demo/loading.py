@@ -21,9 +21,10 @@ from annotation.models import Campaign, Corpus, Import, Rater
 from annotation.text.item_keys import parse_item_key
 from calibration.models import Report
 from calibration.studies import actions as studies
-from demo import build, judging, marked, simulate, truth
-from demo.raters import RATERS
-from demo.simulate import SimulatedAnswer
+from demo import accounts, build, marked
+from demo import raters as simulate
+from demo import raters as truth
+from demo.raters import RATERS, SimulatedAnswer
 from jobs import runs
 from jobs.asking.slices import work
 from jobs.models import Run
@@ -62,7 +63,7 @@ CORPORA = (
         "meetings",
         {"cocoeval_behaviours": simulate.behaviour_answers, "cocoeval_overall": simulate.overall_answers},
     ),
-    DemoCorpus(judging.CORPUS, "judges", {"comperdial_turn": marked.answers}),
+    DemoCorpus(accounts.CORPUS, "judges", {"comperdial_turn": marked.answers}),
     DemoCorpus(
         "Demo personas",
         "personas",
@@ -183,7 +184,7 @@ def finish(run: Run) -> None:
 
 def fake_judges(url: str, *, by: User) -> list[Run]:
     """Run the judges that ask the fake model at a base URL, and wait for them as for the other judge."""
-    found = judging.runs(url, by=by)
+    found = accounts.runs(url, by=by)
     for run in found:
         finish(run)
     return found

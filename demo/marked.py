@@ -13,9 +13,7 @@ from typing import Any
 
 from demo.fake_model import truth
 from demo.fake_model.draws import u
-from demo.raters import RATERS
-from demo.simulate import SimulatedAnswer
-from demo.truth import Truth
+from demo.raters import RATERS, SimulatedAnswer, Truth
 
 PATH = Path(__file__).parent / "corpora" / "judges.jsonl"
 DIALOGUES = 100

@@ -9,11 +9,62 @@ item and the question, so the same seed gives the same answers in whatever order
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import NormalDist
 
-from demo.truth import ASPECTS, BEHAVIOURS
+from annotation.schemes import cocoeval_behaviours, comperdial_turn
+from annotation.schemes.comperdial_dialogue import LOW
+
+# What is really in the demo's turns, because it was planted: the truth behind the simulated ratings.
+
+PATH = Path(__file__).parent / "corpora" / "truth.json"
+
+BEHAVIOURS = tuple(key for key, *_ in cocoeval_behaviours.BEHAVIOURS)
+ASPECTS = tuple(comperdial_turn.ASPECTS)
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingTruth:
+    """The behaviours of each turn of a continuation, and its overall scores from 1 to 10."""
+
+    turns: tuple[frozenset[str], ...]
+    overall: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaTruth:
+    """The quality of each reply and of the whole from 1 to 5, and the aspects that make it low."""
+
+    turns: tuple[int, ...]
+    quality: int
+    aspects: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """All of it, by `dialogue/continuation`."""
+
+    meetings: Mapping[str, MeetingTruth]
+    personas: Mapping[str, PersonaTruth]
+
+
+def load(path: Path = PATH) -> Truth:
+    """Return the planted truth of both corpora."""
+    planted = json.loads(path.read_text(encoding="utf-8"))
+    return Truth(
+        meetings={
+            key: MeetingTruth(tuple(frozenset(tags) for tags in found["turns"]), found["overall"])
+            for key, found in planted["meetings"].items()
+        },
+        personas={
+            key: PersonaTruth(tuple(found["turns"]), found["quality"], frozenset(found["aspects"]))
+            for key, found in planted["personas"].items()
+        },
+    )
+
 
 BASE: dict[str, tuple[float, float]] = {
     "logical_contradiction": (0.80, 0.985),
@@ -99,3 +150,61 @@ def behaviours(by: SimulatedRater, item: str, present: Iterable[str]) -> dict[st
     """Return what a rater says about each of the ten behaviours in a turn."""
     planted = set(present)
     return {key: by.marks(item, key, key in planted) for key in BEHAVIOURS}
+
+
+# The simulated raters' answers to the built-in schemes' questions about the demo corpora.
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedAnswer:
+    """One answer. `continuation` is `dialogue/continuation`; `turn` is None for the whole continuation."""
+
+    rater: str
+    continuation: str
+    turn: int | None
+    question: str
+    value: int
+
+    @property
+    def item(self) -> str:
+        """The key of the item that the answer is about."""
+        return self.continuation if self.turn is None else f"{self.continuation}/{self.turn}"
+
+
+def behaviour_answers(truth: Truth, raters: Sequence[SimulatedRater] = RATERS) -> Iterator[SimulatedAnswer]:
+    """Yield the ten yes-or-no answers of each rater about each turn of the meetings."""
+    for key, meeting in truth.meetings.items():
+        for turn, planted in enumerate(meeting.turns):
+            for rater in raters:
+                for question, present in behaviours(rater, f"{key}/{turn}", planted).items():
+                    yield SimulatedAnswer(rater.name, key, turn, question, int(present))
+
+
+def overall_answers(truth: Truth, raters: Sequence[SimulatedRater] = RATERS) -> Iterator[SimulatedAnswer]:
+    """Yield the overall scores from 1 to 10 of each rater for each continuation of the meetings."""
+    for key, meeting in truth.meetings.items():
+        for rater in raters:
+            for question, quality in meeting.overall.items():
+                yield SimulatedAnswer(
+                    rater.name, key, None, question, rater.rates(key, question, quality, 10)
+                )
+
+
+def reply_answers(truth: Truth, raters: Sequence[SimulatedRater] = RATERS) -> Iterator[SimulatedAnswer]:
+    """Yield the overall ratings from 1 to 5 of each rater for each reply of the persona dialogues."""
+    for key, persona in truth.personas.items():
+        for turn, quality in enumerate(persona.turns):
+            for rater in raters:
+                value = rater.rates(f"{key}/{turn}", "overall", quality)
+                yield SimulatedAnswer(rater.name, key, turn, "overall", value)
+
+
+def dialogue_answers(truth: Truth, raters: Sequence[SimulatedRater] = RATERS) -> Iterator[SimulatedAnswer]:
+    """Yield the overall rating of each persona continuation and, after a low one, the aspects behind it."""
+    for key, persona in truth.personas.items():
+        for rater in raters:
+            value = rater.rates(key, "overall", persona.quality)
+            yield SimulatedAnswer(rater.name, key, None, "overall", value)
+            for aspect in ASPECTS if value <= LOW else ():
+                marked = rater.marks(key, aspect, aspect in persona.aspects)
+                yield SimulatedAnswer(rater.name, key, None, f"low_{aspect}", int(marked))

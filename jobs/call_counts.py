@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Sum
 
-from config.tallies import Tally
+from config.models import Tally
 from jobs.errors import ERROR_KINDS
 from jobs.models import Call, CallCount, Run
 

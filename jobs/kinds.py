@@ -52,7 +52,7 @@ QUEUES: dict[str, str] = {
 
 RUN_KINDS: dict[str, str] = {
     "judge": "judges.rating.judge_calls",
-    "draft": "judges.drafts.draft_calls",
+    "draft": "judges.drafts.actions",
     "improve": "calibration.searches.improving",
     "metric": "judges.rating.metric_calls",
     "generate": "systems.producing.calls",

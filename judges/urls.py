@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judges.pages import batches, changes, endpoints, prompt_editing, prompt_requests, prompts, runs, starting
+from judges.pages import batches, changes, prompts, runs, starting
 
 urlpatterns: list[URLPattern] = [
     path("runs/", runs.run_list, name="runs"),
@@ -18,20 +18,20 @@ urlpatterns: list[URLPattern] = [
     path("batches/<int:pk>/adopt/", batches.adopt_batch, name="adopt-batch"),
     path("batches/<int:pk>/give-up/", batches.give_up_batch, name="give-up-batch"),
     path("runs/<int:pk>/retry/", runs.retry_run, name="retry-run"),
-    path("runs/new/request/", prompt_requests.run_request, name="run-request"),
+    path("runs/new/request/", prompts.run_request, name="run-request"),
     path("prompts/", prompts.prompt_list, name="prompts"),
-    path("prompts/new/", prompt_editing.new_prompt, name="new-prompt"),
-    path("prompts/import/", prompt_editing.import_prompt, name="import-prompt"),
+    path("prompts/new/", prompts.new_prompt, name="new-prompt"),
+    path("prompts/import/", prompts.import_prompt, name="import-prompt"),
     path("prompts/diff/", prompts.prompt_difference, name="prompt-difference"),
-    path("prompts/request/", prompt_requests.prompt_request, name="prompt-request"),
+    path("prompts/request/", prompts.prompt_request, name="prompt-request"),
     path("prompts/<str:name>/", prompts.prompt_page, name="prompt"),
     path("prompts/<str:name>/archive/", prompts.archive_prompt, name="archive-prompt"),
     path("prompts/<str:name>/export.<str:form>", prompts.export_prompt, name="export-prompt"),
     path("prompts/<str:name>/<int:number>/", prompts.version_page, name="prompt-version"),
-    path("prompts/<str:name>/<int:number>/edit/", prompt_editing.edit_prompt, name="edit-prompt"),
-    path("prompts/<str:name>/<int:number>/examples/", prompt_editing.pick_examples, name="pick-examples"),
+    path("prompts/<str:name>/<int:number>/edit/", prompts.edit_prompt, name="edit-prompt"),
+    path("prompts/<str:name>/<int:number>/examples/", prompts.pick_examples, name="pick-examples"),
     path("prompts/<str:name>/<int:number>/delete/", prompts.delete_version, name="delete-prompt-version"),
-    path("endpoints/", endpoints.endpoints, name="endpoints"),
-    path("endpoints/<int:pk>/", endpoints.endpoint, name="endpoint"),
-    path("endpoints/<int:pk>/test/", endpoints.test_endpoint, name="test-endpoint"),
+    path("endpoints/", runs.endpoints, name="endpoints"),
+    path("endpoints/<int:pk>/", runs.endpoint, name="endpoint"),
+    path("endpoints/<int:pk>/test/", runs.test_endpoint, name="test-endpoint"),
 ]

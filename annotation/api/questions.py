@@ -30,7 +30,7 @@ from annotation.errors import QuestionsRefused
 from annotation.models import QuestionSet, Record, Use
 from annotation.question_sets import job, reading, relations
 from annotation.question_sets.figures import figures_of
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import IsResearcher
 from config.request_json import storable
 from jobs.models import Job

@@ -18,7 +18,7 @@ from django.db.models import Max
 from annotation.campaigns.actions import locked, log
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
-from config import prepared
+from config import commands
 from config.models import Event
 
 SHOWN = 12
@@ -140,7 +140,7 @@ def open_where_complete(campaign: int) -> int:
     first. A campaign that a researcher changes at this moment is left alone, since waiting for it could make
     the two wait for each other. Returns the place at which batches begin that are not open.
     """
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(ONE_AT_A_TIME, {"campaign": campaign})
         cursor.execute(OPEN_NEXT, {"campaign": campaign})
         if row := cursor.fetchone():

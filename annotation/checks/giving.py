@@ -32,7 +32,7 @@ from annotation.work import leases as assigning
 from annotation.work.checking import passes_of
 from annotation.work.claiming import FREE, RULED_FREE
 from annotation.work.leases import Hold, Seat
-from config import prepared
+from config import commands
 
 State = Assignment.State
 
@@ -185,7 +185,7 @@ def _goes_on(seat: Seat, values: dict[str, Any]) -> bool:
 
 
 def _one(query: str, values: dict[str, Any]) -> int | None:
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
     return None if row is None else int(row[0])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db.models import Max, QuerySet, Sum
 
 from annotation.models import Corpus, LabelCount
-from config.tallies import Tally
+from config.models import Tally
 
 TALLY = Tally(
     table="annotation_labelcount",

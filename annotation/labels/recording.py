@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Campaign, Import, Item, Label, Question, Rater, Turn, turn_numbers
 from annotation.records import Passage
 from annotation.text import passages
-from config import prepared
+from config import commands
 
 # What labels point at, with the words and the numbers of the turns, ready for researchers' pages.
 
@@ -188,7 +188,7 @@ def insert(
     if any(answer[3] for answer in answers):
         statement = INSERT_WITH_EVIDENCE
         columns.append([json.dumps(passages.stored(answer[3])) if answer[3] else None for answer in answers])
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(statement, [rater, occasion, campaign, assignment, ordered, sample, *columns])
 
 

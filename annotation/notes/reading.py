@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 
 from annotation.labels.pseudonyms import of_people
 from annotation.models import Campaign, Continuation, Item, TurnNote
-from config import prepared
+from config import commands
 
 OWN = """
 SELECT turn_id, max(comment), bool_or(flagged), bool_or(bookmarked) FROM (
@@ -64,7 +64,7 @@ def notes_on(*, campaign: int, user: int, assignment: int, turns: Sequence[int])
     `turns` are the ids of the turns, line by line; a turn that stands on two lines has its note on both.
     A repeat does not show what was noted in the task that it repeats: that would tell what it is.
     """
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(
             OWN, {"campaign": campaign, "user": user, "assignment": assignment, "turns": list(turns)}
         )

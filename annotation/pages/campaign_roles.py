@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from annotation import access
 from annotation.people import campaign_roles
 from annotation.people.errors import RoleRefused
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 
 

@@ -16,7 +16,7 @@ from annotation.errors import CampaignRefused
 from annotation.models import Campaign, PeopleGroup
 from annotation.permissions import campaign_researcher_only
 from annotation.text.views import METADATA
-from config.ids import row_id
+from config.files import row_id
 
 
 @campaign_researcher_only

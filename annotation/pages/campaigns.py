@@ -43,7 +43,7 @@ from annotation.people import campaign_roles
 from annotation.permissions import campaign_researcher_only
 from annotation.text import views
 from annotation.work.limits import bounds_of
-from config.ids import row_id
+from config.files import row_id
 from config.models import Event
 from config.permissions import is_researcher, researcher_only
 from jobs.models import Job

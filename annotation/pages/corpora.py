@@ -33,8 +33,8 @@ from annotation.records import SELF
 from annotation.scenarios.records import POINTS
 from annotation.text.happenings import Names
 from annotation.text.language import language_tag
-from config.ids import row_id
-from config.long_lists import LongPaginator
+from config.files import row_id
+from config.pagination import LongPaginator
 from config.permissions import administrator_only, researcher_only
 from jobs import actions as jobs
 from jobs.models import Job

@@ -13,7 +13,7 @@ from annotation import access
 from annotation.models import PeopleGroup
 from annotation.people import groups
 from annotation.people.errors import GroupRefused
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 
 SHOWN = 100

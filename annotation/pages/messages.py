@@ -20,7 +20,7 @@ from annotation.messages import actions
 from annotation.models import Assignment, Campaign, CampaignMember, Thread, turn_numbers
 from annotation.permissions import campaign_researcher_only
 from annotation.work import screens
-from config.ids import row_id
+from config.files import row_id
 
 ROWS = 30
 VERBS = {"close": actions.close, "open": actions.open_again}

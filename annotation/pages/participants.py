@@ -25,7 +25,7 @@ from annotation.people import participants
 from annotation.people.errors import JoinRefused
 from annotation.permissions import campaign_researcher_only
 from annotation.text.csv_cells import guarded
-from config.ids import row_id
+from config.files import row_id
 
 ROWS = 100
 COLUMNS = (

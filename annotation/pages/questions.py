@@ -26,7 +26,7 @@ from annotation.question_sets.reading import dropped_told, rule_told, type_told
 from annotation.question_sets.relations import table_of, version_of
 from annotation.scripts.quiz import POLICIES
 from annotation.scripts.records import FACT, QUESTION
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 from jobs.actions import active_job
 from jobs.models import Job

@@ -29,7 +29,7 @@ from annotation.scenario_editing.reading import is_decided, record_of, rows, sta
 from annotation.scenario_editing.showing import seen_until
 from annotation.scenarios.overview import overview
 from annotation.scenarios.records import PROBES
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 
 ROOM = {"active_room": "corpora"}

@@ -35,7 +35,7 @@ from annotation.script_editing.name_maps import CAST, KINDS, make_names, maps_of
 from annotation.script_editing.reading import Overview, Row
 from annotation.scripts.records import FACT, QUESTION, NameMap
 from annotation.text.language import language_tag
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 
 # Downloading a script in the native format.

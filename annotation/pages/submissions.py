@@ -22,7 +22,7 @@ from annotation.notes.reading import live, of_assignments
 from annotation.permissions import campaign_researcher_only
 from annotation.work import handing, withdrawing
 from annotation.work.handing import in_hand
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import is_researcher
 
 # The researcher's page of what annotators of a campaign hold: take tasks back, pass them on, give one.

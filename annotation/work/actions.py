@@ -31,7 +31,7 @@ from annotation.work.checking import Answers, Given, check, cleaned, in_own_orde
 from annotation.work.evidence import Evidence, with_evidence
 from annotation.work.leases import Hold, Seat
 from annotation.work.standing import held, says_the_same, standing_labels
-from config import prepared
+from config import commands
 
 # The statements behind the hot path of annotators: one round trip each, and the locks they take.
 
@@ -202,7 +202,7 @@ def save_draft(
         "based_on": based_on,
         "attention": _attention(attention),
     }
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(DRAFT, values)
         if cursor.fetchone():
             return version
@@ -365,7 +365,7 @@ def _next(seat: Seat) -> Hold | None:
 
 def _work(seat: Seat, assignment: int) -> Work:
     known = {"assignment": assignment, "user": seat.user, "campaign": seat.campaign}
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(WORK, known | {"kinds": list(questionnaire_of(seat.version).item_kinds)})
         row = cursor.fetchone()
     if row is None:
@@ -433,7 +433,7 @@ def _finish(seat: Seat, work: Work, comment: str, flagged: bool, client: str, at
         "ceiling": PACE_CEILING_SECONDS,
         "counts": 0 if work.round else 1,
     }
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(FINISH, values)
         done, pace, today = cursor.fetchone()
     others = seat.leased - (work.state == Assignment.State.LEASED)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.work.claiming import CLAIM, FREE, RULED_FREE
-from config import prepared
+from config import commands
 
 # The place in a stratum goes on from the last claim in it, as it does in a campaign without strata.
 LEAST = f"""
@@ -35,7 +35,7 @@ LEAST_RULED, CLAIM_OF_RULED = (query.replace(FREE, RULED_FREE) for query in (LEA
 def claimed(values: dict[str, Any], *, ruled: bool) -> tuple[Any, ...] | None:
     """Claim a slot for a person and return the row of its assignment; None where nothing is left for them."""
     least, claim = (LEAST_RULED, CLAIM_OF_RULED) if ruled else (LEAST, CLAIM_OF)
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(least, values)
         for stratum, after in cursor.fetchall():
             for place in dict.fromkeys((after, -1)):

@@ -11,7 +11,7 @@ from annotation.records import Passage
 from annotation.scheme_versions.store import Asked, Questionnaire
 from annotation.schemes import comparisons
 from annotation.schemes.base import bounds_told
-from config import prepared, request_json
+from config import commands, request_json
 
 # JSON from a browser or a program, made safe to store.
 
@@ -50,7 +50,7 @@ SELECT ARRAY(SELECT g.id FROM annotation_gate g
 
 def passes_of(campaign: int, user: int) -> dict[str, Any]:
     """Return the `gates` of a campaign that a person passes, and the folded `names` that they write under."""
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(PASSES, {"campaign": campaign, "user": user})
         gates, names = cursor.fetchone()
     return {"gates": gates, "names": names}

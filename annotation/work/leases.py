@@ -34,7 +34,7 @@ from annotation.work.claiming import (
     TAKE_AGAIN_RULED,
 )
 from annotation.work.limits import Limits
-from config import prepared
+from config import commands
 
 
 class Seat(NamedTuple):
@@ -133,7 +133,7 @@ class Hold(NamedTuple):
 
 def take_seat(*, campaign: int, user: int) -> Seat:
     """Lock and return a member's standing; raise NotTaskHolder where the user is not a member."""
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(SEAT, (campaign, user))
         row = cursor.fetchone()
     if row is None:
@@ -229,7 +229,7 @@ def return_expired(*, campaign: int | None = None) -> int:
 
     In a paused campaign nobody could take them, so holders keep theirs until it opens again.
     """
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(RETURN_EXPIRED, {"campaign": campaign})
         return int(cursor.rowcount)
 
@@ -243,7 +243,7 @@ def _place(seat: Seat) -> float:
 def _settle(seat: Seat) -> int:
     if not seat.ruled:
         return 0
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(SETTLE, {"campaign": seat.campaign})
         return int(cursor.rowcount)
 
@@ -263,7 +263,7 @@ def _claiming(seat: Seat) -> dict[str, Any]:
 
 
 def _hold(sql: str, values: Any) -> Hold | None:
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(sql, values)
         return _held(cursor.fetchone())
 

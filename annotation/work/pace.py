@@ -8,7 +8,7 @@ from datetime import UTC, date, timedelta
 from django.utils import timezone
 
 from annotation.work.progress import MOST_COUNTED
-from config import prepared
+from config import commands
 
 DAYS = 14
 """Days that the chart of a person's pace shows, today included."""
@@ -62,7 +62,7 @@ class Pace:
 
 def left(*, user: int) -> dict[int, int | None]:
     """Return how many tasks are left for a person in each open campaign; None: more than MOST_COUNTED."""
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(LEFT, {"user": user, "most": MOST_COUNTED + 1})
         found = cursor.fetchall()
     told: dict[int, int | None] = {}
@@ -76,7 +76,7 @@ def paces(*, user: int) -> dict[int, Pace]:
     """Return a person's pace in each campaign in which they submitted something."""
     today = timezone.now().astimezone(UTC).date()
     first = today - timedelta(days=DAYS - 1)
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(MEDIANS, {"user": user})
         medians = {campaign: (float(median), n) for campaign, median, n in cursor.fetchall()}
         cursor.execute(BY_DAY, {"user": user, "since": first})

@@ -10,7 +10,7 @@ from annotation.models import Task
 from annotation.work.checking import passes_of
 from annotation.work.claiming import PASSED
 from annotation.work.leases import Hold, Seat
-from config import prepared
+from config import commands
 
 FRESH_SECONDS = 15.0
 MOST_COUNTED = 1_000
@@ -90,7 +90,7 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
 
 def with_work(*, user: int) -> set[int]:
     """Return the open campaigns in which a task is held by the user or free for them."""
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(WITH_WORK, {"user": user})
         return {campaign for (campaign,) in cursor.fetchall()}
 
@@ -102,7 +102,7 @@ def has_later(*, seat: Seat) -> bool:
 
 def others_are_busy(*, seat: Seat) -> bool:
     """Whether tasks are held that may come back when their leases run out."""
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(BUSY, (seat.campaign,))
         return cursor.fetchone() is not None
 
@@ -141,7 +141,7 @@ def _count(seat: Seat) -> int:
         "most": MOST_COUNTED + 1,
         "upto": seat.upto,
     }
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         if seat.ruled:
             cursor.execute(LEFT_RULED, values | passes_of(seat.campaign, seat.user))
         else:

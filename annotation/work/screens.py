@@ -47,7 +47,7 @@ from annotation.work.transcripts import (
     one_turn,
     whole,
 )
-from config import prepared
+from config import commands
 
 # What a rater sees of a decision: all that was said with its secrets, or what the agent itself has seen.
 #
@@ -217,7 +217,7 @@ def _read(
     screen = compose(task, head, rows, tagged)
     if len(asks) < 2:
         return screen
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(OF_THE_WHOLE, (head.continuation,))
         return screen.with_whole(_number(cursor.fetchone()[0], assignment))
 
@@ -226,7 +226,7 @@ def _seen(
     query: str, values: tuple[Any, ...], assignment: int | None = None, each: bool = False
 ) -> tuple[Head, list[Row], list[Member]]:
     """Return a task's head, its turns (of a comparison those before it), and what it compares."""
-    with prepared.cursor() as cursor:
+    with commands.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
         if row is None:

@@ -23,7 +23,7 @@ from annotation.models.work import Assignment
 from annotation.work import screens
 from annotation.work.leases import Seat
 from annotation.work.screens import Screen
-from config.ids import row_id
+from config.files import row_id
 
 # Whether a submission may still be revised: the campaign says for how long, and whether at all.
 

@@ -20,7 +20,7 @@ from calibration.searches.actions import BOUNDS
 from config.pagination import Pages, paged
 from jobs.api.parameter_fields import parameter_fields
 from jobs.errors import JobError
-from judges.prompt_versions import finding
+from judges.prompt_versions import listing
 from judges.rating.lookup import endpoint_named
 
 
@@ -91,7 +91,7 @@ def bench_searches(request: Request, pk: int) -> Response:
         made = actions.start(
             by=person(request),
             bench=bench,
-            version=finding.find(data.pop("begin")),
+            version=listing.find(data.pop("begin")),
             endpoint=endpoint_named(data.pop("endpoint")),
             improver=endpoint_named(data.pop("improver")),
             options={name: data.pop(name) for name in ("needs", "parameters")},

@@ -18,8 +18,7 @@ from annotation.permissions import IsCampaignResearcher
 from calibration.agreement.own import own_agreement
 from calibration.api.serializers import ResultSerializer
 from calibration.checks.results import STATES
-from calibration.watching.progress import BY, choices
-from calibration.watching.watch import watch
+from calibration.watching.watch import BY, choices, watch
 from config.permissions import IsSignedIn
 
 # One's own agreement with others over HTTP, where the campaign shows it.

@@ -19,18 +19,17 @@ from annotation.models import Item, Question
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.models import Mark
-from calibration.workbench import as_json, checks, exporting, marks
+from calibration.workbench import as_json, checks, marks
 from calibration.workbench.checks import CHECKS
-from calibration.workbench.differences import DIRECTIONS, Difference, differences
 from calibration.workbench.sheets import Judged, judged_on, sheets
-from calibration.workbench.versions import side_by_side
+from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
 from config.pagination import Pages, paged
 from jobs import runs
 from jobs.api.parameter_fields import parameter_fields
 from jobs.errors import JobError
-from judges.drafts import actions, benches, estimating, keeping
-from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
-from judges.drafts.worked_examples import USUAL, picked
+from judges.drafts import actions, benches
+from judges.drafts.benches import begun_from, options_of, parent_of, wording_from
+from judges.drafts.trials import USUAL, picked
 from judges.models import Draft
 from judges.models.drafts import Bench
 from judges.prompt_versions.picking import MOST_SHOWN, RULE_CHOICES
@@ -216,7 +215,7 @@ def _tried(bench: Bench, by: User, data: dict[str, Any]) -> Response:
         parent=parent_of(bench, data["begin"]),
     )
     if data["estimate"]:
-        asked = estimating.estimate(draft, data["targets"], data["samples"])
+        asked = actions.estimate(draft, data["targets"], data["samples"])
         return Response({"draft": draft.number, "estimate": asked.as_json()})
     actions.run(by=by, draft=draft, targets=data["targets"], samples=data["samples"])
     return Response(as_json.draft(access.draft(bench, draft.number)), status=status.HTTP_201_CREATED)
@@ -251,7 +250,7 @@ def draft_act(request: Request, pk: int, number: int, verb: str) -> Response:
 def _done(verb: str, draft: Draft, by: User, told: dict[str, Any]) -> None:
     run = actions.run_of(draft)
     if verb == "keep":
-        keeping.keep(by=by, draft=draft, **told)
+        actions.keep(by=by, draft=draft, **told)
     elif verb == "discard":
         actions.discard(by=by, draft=draft)
     elif run is not None and verb == "cancel":
@@ -309,7 +308,7 @@ def bench_marks(request: Request, pk: int) -> Response:
     """Return the marks that stand, and their numbers; POST says who is wrong (`withdrawn` takes it back)."""
     bench = access.bench(pk)
     if request.method == "GET":
-        return Response({"counts": marks.counts(bench), "marks": exporting.listed(bench)})
+        return Response({"counts": marks.counts(bench), "marks": marks.listed(bench)})
     wanted = MarkSerializer(data=request.data)
     wanted.is_valid(raise_exception=True)
     data = wanted.validated_data

@@ -11,11 +11,11 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.models import Item, Question
 from calibration.models import Mark
 from calibration.workbench.checks import CHECKS
-from calibration.workbench.differences import DIRECTIONS
-from calibration.workbench.exporting import FORMS, item_keys
+from calibration.workbench.marks import FORMS, item_keys
 from calibration.workbench.sheets import Judged, items_of, judged_on
+from calibration.workbench.versions import DIRECTIONS
 from jobs.endpoints.parameter_options import add_parameters
-from judges.drafts.worked_examples import USUAL
+from judges.drafts.trials import USUAL
 from judges.management.need_options import add_needs
 from judges.models import Bench, Draft
 from judges.prompt_versions.picking import RULES

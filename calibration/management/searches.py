@@ -20,7 +20,7 @@ from jobs.queue import jobs as steps
 from jobs.queue.heartbeat import Heart
 from judges.drafts.steps import SEARCH
 from judges.management.need_options import add_needs, needs_told
-from judges.prompt_versions import finding
+from judges.prompt_versions import listing as finding
 from judges.rating.lookup import endpoint_named
 
 DEFAULTS = {"rounds": 8, "few": 5, "most_calls": 1000}

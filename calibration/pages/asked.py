@@ -9,7 +9,7 @@ from annotation.models import Campaign, Corpus
 from calibration import access
 from calibration.models import Report, Study
 from calibration.studies import actions as studies
-from config.ids import row_id
+from config.files import row_id
 
 WHOSE = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
 

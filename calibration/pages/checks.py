@@ -28,7 +28,7 @@ from annotation.scheme_versions.store import Asked, Questionnaire, questionnaire
 from annotation.work.screens import load_place
 from calibration.checks import results, sources
 from calibration.checks.results import FORMS, written
-from config.ids import row_id
+from config.files import row_id
 
 # The form of a campaign's training, test and checks, and the fields of an answer key.
 

@@ -17,7 +17,7 @@ from calibration.errors import CalibrationError
 from calibration.profiles.contexts import Wanted, contexts
 from calibration.profiles.side_by_side import Cell, Column, Comparison, Row, compare
 from calibration.profiles.side_by_side_files import FILES, signed
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 
 NEAR = 6

@@ -24,7 +24,7 @@ from calibration.errors import CalibrationError
 from calibration.reading.census import Census, census
 from calibration.reading.scope import scope_of
 from calibration.statistics.judge_errors import CORRECTIONS
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 from jobs.models import Job
 

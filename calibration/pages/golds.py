@@ -41,8 +41,8 @@ from calibration.pages.exports import being_written, place_told, taken_by
 from calibration.permissions import gold_researcher_only, may_see, place_researcher_only, visible_to
 from calibration.reading.census import Census, offered
 from calibration.reading.scope import scope_of
-from config.ids import row_id
-from config.long_lists import LongPaginator
+from config.files import row_id
+from config.pagination import LongPaginator
 from config.permissions import is_researcher
 from jobs.models.job import Job
 

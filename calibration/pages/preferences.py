@@ -25,7 +25,7 @@ from calibration.reports import drawing
 from calibration.statistics.core.result import Result
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 
 

@@ -17,7 +17,7 @@ from calibration.profiles import causes, distribution, summary
 from calibration.profiles.contexts import contexts
 from calibration.profiles.job import profile_or_job, spread_of
 from calibration.profiles.points import ALL, SAME
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 from jobs.models import Job
 

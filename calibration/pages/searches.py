@@ -20,12 +20,12 @@ from jobs.errors import JobError
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
 from judges.drafts import benches
-from judges.drafts.beginning import versions_for
+from judges.drafts.benches import versions_for
 from judges.models import Bench
-from judges.pages.bound_fields import NEED, need_fields, needs_of
+from judges.pages.forms import NEED, need_fields, needs_of
 from judges.pages.runs import user_of
 from judges.pages.starting import sync_endpoints
-from judges.prompt_versions import finding
+from judges.prompt_versions import listing
 
 # The form that starts a search.
 
@@ -76,7 +76,7 @@ class SearchForm(forms.Form):
         """Return what `calibration.searches.actions.start` takes beside bench and person."""
         data = {name: value for name, value in self.cleaned_data.items() if not name.startswith(NEED)}
         options = {"needs": needs_of(self.cleaned_data)}
-        return data | {"version": finding.find(data.pop("begin")), "options": options}
+        return data | {"version": listing.find(data.pop("begin")), "options": options}
 
 
 class JudgeParametersForm(WithParameters):

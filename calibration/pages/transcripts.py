@@ -27,7 +27,7 @@ from calibration.pages.exports import answer, place_told, taken_by
 from calibration.permissions import place_researcher_only, within_campaign
 from calibration.reading.census import census
 from calibration.reading.scope import scope_of
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 from systems.generators.cocoeval_continuation import CocoevalContinuation
 

@@ -19,7 +19,7 @@ from calibration.turns_and_whole.computing import TurnsAndWhole, compute
 from calibration.turns_and_whole.files import FILES
 from calibration.turns_and_whole.questions import offered, read
 from calibration.turns_and_whole.wording import facts
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 
 PAGE = 50

@@ -12,9 +12,7 @@ from annotation import access
 from annotation.permissions import campaign_researcher_only
 from calibration.reports.figures import worded
 from calibration.statistics.rater_panel import FIGURES
-from calibration.watching.agreement import OF_A_RATER, OF_ALL, asked
-from calibration.watching.progress import BY, choices
-from calibration.watching.watch import Watch, watch
+from calibration.watching.watch import BY, OF_A_RATER, OF_ALL, Watch, asked, choices, watch
 
 
 @require_GET

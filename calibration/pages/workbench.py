@@ -22,28 +22,28 @@ from annotation.pages.choosing import choose
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.pages.asked import place_of
-from calibration.workbench import agreement, checks, progress, showing
-from calibration.workbench.differences import item_systems
+from calibration.workbench import agreement, checks, progress
+from calibration.workbench import sheets as showing
 from calibration.workbench.families import own_systems
 from calibration.workbench.sheets import Judged, items_of, judged_on, sheets
-from calibration.workbench.versions import side_by_side
-from config.ids import row_id
+from calibration.workbench.versions import item_systems, side_by_side
+from config.files import row_id
 from config.permissions import researcher_only
 from jobs import runs
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters
-from judges.drafts import actions, benches, estimating, keeping
-from judges.drafts.beginning import begun_from, options_of, parent_of, text_of, versions_for
-from judges.drafts.worked_examples import USUAL, picked
+from judges.drafts import actions, benches
+from judges.drafts.benches import begun_from, options_of, parent_of, text_of, versions_for
+from judges.drafts.trials import USUAL, picked
 from judges.errors import JudgeError
 from judges.models.drafts import Bench, Draft
-from judges.pages.bound_fields import NEED, need_fields, needs_of, scheme_choices
+from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
 from judges.pages.prompt_forms import EditorForm, judges_to_disagree_with
 from judges.pages.runs import user_of
 from judges.pages.starting import sync_endpoints
-from judges.prompt_versions.finding import Version
+from judges.prompt_versions.listing import Version
 from judges.prompt_versions.picking import MOST_SHOWN, RULES, BadKeys
 from judges.prompt_versions.requests import COUNTED
 from judges.protocols import PROTOCOLS, Asking, Wording
@@ -317,7 +317,7 @@ def _try(request: HttpRequest, found: Bench) -> HttpResponse:
         samples = form.cleaned_data["samples"]
         try:
             if "show" in request.POST:
-                shown = estimating.requests_of(found, key, later=user_of(request), **form.draft())
+                shown = actions.requests_of(found, key, later=user_of(request), **form.draft())
                 return _page(request, found, None, form, requests=shown, counted=COUNTED, key=key)
             draft = actions.write(by=user_of(request), bench=found, **form.draft())
             if asked := _to_confirm(request, draft, HOW_MANY[wanted], samples):
@@ -333,8 +333,8 @@ def _to_confirm(request: HttpRequest, draft: Draft, targets: int | None, samples
     """Return what it takes, where somebody should see it first."""
     if "confirmed" in request.POST:
         return None
-    found = estimating.estimate(draft, targets, samples)
-    return found if found.calls > UNASKED or not estimating.is_known(draft) else None
+    found = actions.estimate(draft, targets, samples)
+    return found if found.calls > UNASKED or not actions.is_known(draft) else None
 
 
 def _page(
@@ -417,7 +417,7 @@ def draft_act(request: HttpRequest, pk: int, number: int, verb: str) -> HttpResp
     try:
         if verb == "keep":
             name, note = request.POST.get("name", ""), request.POST.get("note", "")
-            kept = keeping.keep(by=by, draft=draft, name=name, note=note)
+            kept = actions.keep(by=by, draft=draft, name=name, note=note)
             messages.success(request, f"Kept as {kept.kept}: its answers are labels of that judge now.")
         elif verb == "discard":
             actions.discard(by=by, draft=draft)

@@ -18,10 +18,10 @@ from calibration.disagreements.showing import lines_of, named_value
 from calibration.errors import CalibrationError
 from calibration.models import Mark
 from calibration.pages.workbench import ROOM
-from calibration.workbench import exporting, marks
-from calibration.workbench.differences import DIRECTIONS, Difference, differences, systems_of
+from calibration.workbench import marks
 from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets
-from config.ids import row_id
+from calibration.workbench.versions import DIRECTIONS, Difference, differences, systems_of
+from config.files import row_id
 from config.permissions import researcher_only
 from judges.models import Bench
 from judges.pages.runs import user_of
@@ -139,9 +139,9 @@ def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
 def bench_marks(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """Researchers: the marks of a bench as CSV or JSON."""
     bench = access.bench(pk)
-    if form not in exporting.FORMS:
+    if form not in marks.FORMS:
         raise Http404
-    kind = f"{exporting.FORMS[form]}; charset=utf-8"
-    response = HttpResponse(exporting.written(bench, form), content_type=kind)
+    kind = f"{marks.FORMS[form]}; charset=utf-8"
+    response = HttpResponse(marks.written(bench, form), content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="bench-{bench.pk}-marks.{form}"'
     return response

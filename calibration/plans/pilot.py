@@ -15,7 +15,7 @@ from calibration.reading.subjects import Subject, rater_names, subjects_of
 from calibration.statistics import RatingError, Ratings
 from calibration.studies.computing import ALL_TAGS, POOLED, pooled
 from calibration.studies.inputs import clusters_of, split_of
-from calibration.studies.tags import in_sets
+from calibration.studies.raters import in_sets
 
 
 @dataclass(frozen=True)

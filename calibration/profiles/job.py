@@ -22,7 +22,7 @@ from jobs.errors import JobRefused
 from jobs.kinds import JobKind
 from jobs.models import Job
 from jobs.queue.progress import Progress
-from judges.rating.doubts import Doubt, doubtful_values, fitted_on_themselves
+from judges.rating.unanswered import Doubt, doubtful_values, fitted_on_themselves
 
 KIND = "profile"
 EXAMPLES = 30

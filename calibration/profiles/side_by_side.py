@@ -16,7 +16,7 @@ from calibration.errors import CompareRefused
 from calibration.profiles.causes import Line, Telling, metric_labels
 from calibration.profiles.contexts import Answer, Choice, Context, Wanted, choose, contexts
 from calibration.profiles.summary import Column as MetricColumn
-from config.ids import row_id
+from config.files import row_id
 from judges.material.loading import load
 from judges.metrics import METRICS, Aspect, aspects
 from judges.metrics.kit.base import PAPER

@@ -25,7 +25,7 @@ from judges.drafts import benches, steps
 from judges.models import Bench, Prompt, PromptVersion
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
-from judges.prompt_versions.finding import Version
+from judges.prompt_versions.listing import Version
 from judges.rating import needs
 
 BOUNDS = {"rounds": (1, 50), "few": (1, 20), "most_calls": (1, 1_000_000)}

@@ -18,8 +18,7 @@ from judges.material.loading import load
 from judges.models import BenchTarget
 from judges.prompt_search import reflection
 from judges.prompt_search.evolution import Answers
-from judges.prompt_search.reflection import Disagreement
-from judges.prompt_search.scoring import Target, Value
+from judges.prompt_search.reflection import Disagreement, Target, Value
 from judges.prompt_versions import texts
 from judges.protocols import PROTOCOLS
 from judges.protocols.base import Asking

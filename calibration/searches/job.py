@@ -31,8 +31,7 @@ from judges.drafts import benches, steps, trials
 from judges.models import BenchTarget, DraftAnswer, PromptVersion
 from judges.prompt_search import reflection
 from judges.prompt_search.evolution import Answers, Asks, Found, OutOfBudget, Proposed, Settings, evolve
-from judges.prompt_search.reflection import Disagreement
-from judges.prompt_search.scoring import Target
+from judges.prompt_search.reflection import Disagreement, Target
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.protocols import Wording

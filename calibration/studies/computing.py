@@ -51,10 +51,7 @@ from calibration.studies.inputs import Inputs
 from calibration.studies.judging import against_keys, compared
 from calibration.studies.levels import level_tables
 from calibration.studies.panels import Panels
-from calibration.studies.raters import raters_of
-from calibration.studies.scores import scores
-from calibration.studies.tags import tag_sets, tags
-from calibration.studies.unanswered import bounds
+from calibration.studies.raters import bounds, raters_of, scores, tag_sets, tags
 
 # What the votes of a study say of systems and of raters, as its report keeps it.
 

@@ -2,17 +2,308 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
+from calibration.reading.census import QuestionInfo
+from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
-from calibration.reports.contents import QuestionRaters, RaterLine, RepeatLine
-from calibration.statistics import Plan, RatingError, Ratings, Record, ratings_from_records
-from calibration.statistics.core.types import Floats
+from calibration.reports.contents import (
+    BoundsRow,
+    Figure,
+    QuestionRaters,
+    RaterLine,
+    RepeatLine,
+    ScoreBin,
+    ScoreMap,
+    ScoreMarks,
+    ScoreProbabilities,
+    Scores,
+)
+from calibration.reports.snapshot import TagRow, TagTable
+from calibration.statistics import Plan, Record, cocoeval, ratings_from_records
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.types import Floats, RatingError, as_number
+from calibration.statistics.cross_fitting import FOLDS
 from calibration.statistics.rater_panel import ASIDE, rater_panel
 from calibration.statistics.repeats import How, repeats_of, right_answers
+from calibration.statistics.scores import Mapped, Marks, Probabilities, of_scores
+from calibration.statistics.unanswered.figures import Ends, bounds_of
 from calibration.studies.inputs import Inputs
+
+# Judges' and metrics' scores in people's terms, question by question.
+
+
+def scores(
+    subjects: Sequence[SubjectData], learning: Sequence[SubjectData], definition: Definition
+) -> Scores | None:
+    """Return what scores are worth in people's terms; None where no question has people and scores.
+
+    `learning` are dev's answers where test is shown: then nothing is learned on what is shown. Where they are
+    empty, figures are cross-fitted by cluster. Questions that cannot be read as ratings are left out; the
+    question's own place says why.
+    """
+    dev = {data.subject.question.ref: data for data in learning}
+    marks: list[ScoreMarks] = []
+    probabilities: list[ScoreProbabilities] = []
+    maps: list[ScoreMap] = []
+    for data in subjects:
+        about = _Question(data, dev, definition)
+        if not data.off_scale or about.ratings is None:
+            continue
+        found = of_scores(about.ratings, about.learning, ends=about.ends, plan=definition.plan)
+        marks += [about.marks(one) for one in found.marks]
+        probabilities += [about.probabilities(one) for one in found.probabilities]
+        maps += [about.map(one) for one in found.mapped]
+    if not (marks or probabilities or maps):
+        return None
+    return Scores(bool(dev), FOLDS, tuple(marks), tuple(probabilities), tuple(maps))
+
+
+class _Question:
+    """One question: its ratings, those of dev where test is shown, and what results become in a report."""
+
+    def __init__(self, data: SubjectData, dev: Mapping[str, SubjectData], definition: Definition) -> None:
+        asked = data.subject.question
+        self.ref, self.title = asked.ref, asked.title
+        self.ratings = _ratings(data, definition)
+        self.learning = self._learning(dev.get(asked.ref), definition)
+        self.kinds = dict(zip(self.ratings.raters, self.ratings.kinds, strict=True)) if self.ratings else {}
+        self.ends = {
+            name: ends for name in self.kinds if (ends := _ends_of_scores(name, data.ends)) is not None
+        }
+
+    def _learning(self, dev: SubjectData | None, definition: Definition) -> Ratings | None:
+        """Return dev's ratings where test is shown, without a rater where dev has none that can be read."""
+        if dev is None or self.ratings is None:
+            return None
+        return _ratings(dev, definition) or self.ratings.take([])
+
+    def marks(self, one: Marks) -> ScoreMarks:
+        """Return the marks of a threshold as reports keep them."""
+        return ScoreMarks(
+            self.ref,
+            self.title,
+            one.rater,
+            self.kinds.get(one.rater, ""),
+            one.rule,
+            one.threshold.value if one.threshold else None,
+            one.threshold.rising if one.threshold else True,
+            one.least,
+            one.most,
+            one.n_learned,
+            one.n_ties,
+            self._figures(one.results, one.rater),
+            one.reason,
+        )
+
+    def probabilities(self, one: Probabilities) -> ScoreProbabilities:
+        """Return a score's probabilities as reports keep them."""
+        found = one.calibration
+        results: tuple[Result, ...] = ()
+        if found is not None:
+            parts = found.parts
+            results = (found.expected_calibration_error, found.brier, parts.reliability, parts.resolution)
+            results += (parts.uncertainty, parts.within)
+        bins = [
+            ScoreBin(b.low, b.high, b.n, b.predicted, self._figures((b.observed,), one.rater)[0])
+            for b in (found.curve if found else ())
+        ]
+        return ScoreProbabilities(
+            self.ref,
+            self.title,
+            one.rater,
+            self.kinds.get(one.rater, ""),
+            one.method,
+            one.n_learned,
+            self._figures(results, one.rater),
+            tuple(bins),
+            one.reason,
+        )
+
+    def map(self, one: Mapped) -> ScoreMap:
+        """Return a score on people's scale as reports keep it."""
+        kind, figures = self.kinds.get(one.rater, ""), self._figures(one.results, one.rater)
+        return ScoreMap(self.ref, self.title, one.rater, kind, one.map, one.n_learned, figures, one.reason)
+
+    def _figures(self, results: Sequence[Result], rater: str) -> tuple[Figure, ...]:
+        return tuple(Figure.of(result, raters=(rater,), question=self.title) for result in results)
+
+
+def _ends_of_scores(name: str, ends: Mapping[str, tuple[float, float]]) -> tuple[float, float] | None:
+    """Return the ends of a rater's scale; repeated answers may be raters of their own, called `name#0`."""
+    return ends.get(name) or ends.get(name.rpartition("#")[0])
+
+
+def _ratings(data: SubjectData, definition: Definition) -> Ratings | None:
+    try:
+        return data.ratings(definition.samples)
+    except RatingError:
+        return None
+
+
+# How far what judges and metrics left unanswered could move a report's figures.
+
+KINDS = ("judge", "metric")
+Places = dict[str, set[str]]
+"""Items by rater; where each sample is a rater, it is called `name#sample`."""
+
+
+def bounds(subjects: Sequence[SubjectData], definition: Definition) -> tuple[BoundsRow, ...]:
+    """Return a row per question and judge or metric that left something unanswered; none where nobody did.
+
+    Questions that cannot be read as ratings are left out; their question says why.
+    """
+    return tuple(row for data in subjects for row in _of(data, definition))
+
+
+def _of(data: SubjectData, definition: Definition) -> list[BoundsRow]:
+    records = (*data.records, *data.unanswered)
+    if not any(record.value is None and record.kind in KINDS for record in records):
+        return []
+    try:
+        ratings = replace(data, records=records).ratings(definition.samples)
+    except RatingError:
+        return []
+    asked, missing, failed = (_places(data, which) for which in ("asked", "missing", "failed"))
+    found = []
+    for column, name in enumerate(ratings.raters):
+        if ratings.kinds[column] in KINDS:
+            row = _row_of_unanswered(data, ratings, column, definition, asked.get(name, set()))
+            if row is not None:
+                items = {i for i, v in zip(ratings.items, ratings.values[:, column], strict=True) if v == v}
+                n_failed = len(failed.get(name, set()) - items)
+                found.append(replace(row, n_failed=n_failed, n_partial=len(missing.get(name, set()) & items)))
+    return found
+
+
+def _places(data: SubjectData, which: str) -> Places:
+    """Return the items that raters were asked about, left without an answer, or failed to answer."""
+    records = data.unanswered if which == "failed" else (*data.records, *data.unanswered)
+    found: Places = {}
+    for record in records:
+        if record.kind in KINDS and (which != "missing" or record.value is None):
+            for name in (record.rater, f"{record.rater}#{record.sample}"):
+                found.setdefault(name, set()).add(record.item)
+    return found
+
+
+def _row_of_unanswered(
+    data: SubjectData, ratings: Ratings, column: int, definition: Definition, asked: set[str]
+) -> BoundsRow | None:
+    name, question = ratings.raters[column], data.subject.question
+    mask = np.array([item in asked for item in ratings.items])
+    found = bounds_of(ratings, column, mask, statistics=definition.statistics, ends=_ends(data, name))
+    if found is None or not found.figures:
+        return None
+    people = [ratings.raters[j] for j in ratings.of_kind("human")]
+    figures = tuple(
+        Figure.of(result, raters=(name, *people), question=question.title) for result in found.figures
+    )
+    return BoundsRow(
+        question.ref,
+        question.title,
+        name,
+        ratings.kinds[column],
+        found.n_asked,
+        found.n_unanswered,
+        0,
+        0,
+        figures,
+        found.unbounded,
+    )
+
+
+def _ends(data: SubjectData, name: str) -> Ends | None:
+    """Return the lowest and highest value that a rater could give; None where its scale declares none."""
+    rater = name if name in {info.name for info in data.raters} else name.rpartition("#")[0]
+    if rater in data.off_scale:
+        return data.ends.get(rater)
+    numbers = [number for value in data.subject.question.values if (number := as_number(value)) is not None]
+    if len(numbers) < 2 or len(numbers) < len(data.subject.question.values):
+        return None
+    return min(numbers), max(numbers)
+
+
+# The tags of a scheme together: table 7 of each judge with the people.
+
+OVERALL = "Overall"
+T = TypeVar("T")
+
+
+def tag_sets(subjects: Sequence[SubjectData]) -> list[list[SubjectData]]:
+    """Return, per scheme, its binary questions that stand in a group with others; the rest stays out."""
+    return in_sets(subjects, lambda data: data.subject.question)
+
+
+def in_sets(members: Sequence[T], question: Callable[[T], QuestionInfo]) -> list[list[T]]:
+    """Return, per scheme, the members whose question is a tag: binary, and in a group with others."""
+    sets: dict[str, list[T]] = {}
+    groups: dict[tuple[str, str], int] = {}
+    tagged = [m for m in members if question(m).level == "binary" and question(m).group]
+    for member in tagged:
+        place = question(member).scheme, question(member).group
+        groups[place] = groups.get(place, 0) + 1
+    for member in tagged:
+        asked = question(member)
+        if groups[asked.scheme, asked.group] > 1:
+            sets.setdefault(asked.scheme, []).append(member)
+    return list(sets.values())
+
+
+def tags(subjects: Sequence[SubjectData], definition: Definition) -> tuple[TagTable, ...]:
+    """Return table 7 of every judge on each scheme's tags, by both policies (CoCoEval, table 7).
+
+    Tags that cannot be read as ratings are left out; their question says why.
+    """
+    return tuple(table for members in tag_sets(subjects) for table in _of_scheme(members, definition))
+
+
+def _of_scheme(members: Sequence[SubjectData], definition: Definition) -> list[TagTable]:
+    ratings, titles = {}, {cocoeval.OVERALL: OVERALL}
+    for data in members:
+        question = data.subject.question
+        try:
+            ratings[question.key] = data.ratings(definition.samples)
+        except RatingError:
+            continue
+        titles[question.key] = question.title
+    asked = members[0].subject.question
+    return [
+        TagTable(
+            asked.scheme,
+            asked.scheme_title,
+            table.judge,
+            table.people,
+            tuple(titles[key] for key in ratings if key not in table.behaviours),
+            table.policy,
+            table.n_items,
+            table.n_dropped,
+            tuple(_row(row, table, titles[row.behaviour]) for row in table.rows),
+            table.reason,
+        )
+        for table in cocoeval.tables_of(ratings, plan=definition.plan)
+    ]
+
+
+def _row(row: cocoeval.Row, table: cocoeval.TagTable, title: str) -> TagRow:
+    everyone = (table.judge, *table.people)
+
+    def figure(result: Result, raters: Sequence[str]) -> Figure:
+        return Figure.of(result, raters=raters, question=title)
+
+    return TagRow(
+        row.behaviour,
+        title,
+        figure(row.detected_by_people, table.people),
+        figure(row.detected_by_judge, (table.judge,)),
+        tuple(figure(result, everyone) for result in row.judge.values()),
+        tuple(figure(result, table.people) for result in row.people.values()),
+    )
 
 
 def raters_of(inputs: Inputs, pooled: Iterable[SubjectData] = ()) -> tuple[QuestionRaters, ...]:

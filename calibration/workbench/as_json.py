@@ -10,10 +10,9 @@ from calibration.reading.census import question_info
 from calibration.statistics import Result
 from calibration.workbench import agreement, progress
 from calibration.workbench.checks import Finding
-from calibration.workbench.differences import Difference
-from calibration.workbench.exporting import item_keys
+from calibration.workbench.marks import item_keys
 from calibration.workbench.sheets import Judged, Sheet, sheets
-from calibration.workbench.versions import Row, SideBySide, Table
+from calibration.workbench.versions import Difference, Row, SideBySide, Table
 from judges.drafts import benches
 from judges.models import Bench, Draft
 

@@ -21,10 +21,10 @@ from calibration.statistics.describe import as_numbers
 from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
 from calibration.statistics.repeats import self_consistency
 from calibration.workbench.agreement import statistics_of
-from calibration.workbench.differences import item_systems
 from calibration.workbench.families import own_systems, why_none
 from calibration.workbench.sheets import Judged, Sheet, items_of, sheets
-from judges.drafts import actions, estimating
+from calibration.workbench.versions import item_systems
+from judges.drafts import actions
 from judges.drafts.rewordings import Reworded, reordered, rewordings
 from judges.models import Draft
 from judges.prompt_versions import texts
@@ -166,9 +166,9 @@ def cost(draft: Draft, key: str) -> Estimate:
     """Return what starting a check takes; nothing is kept. Raises WorkbenchRefused as starting does."""
     _refuse(draft, key)
     if key == "consistency":
-        return estimating.estimate(draft, draft.targets, max(SAMPLES, draft.samples))
+        return actions.estimate(draft, draft.targets, max(SAMPLES, draft.samples))
     with transaction.atomic():
-        each = [estimating.estimate(one, draft.targets) for one in _written(None, draft, key)]
+        each = [actions.estimate(one, draft.targets) for one in _written(None, draft, key)]
         transaction.set_rollback(True)
     prices = [one.cost for one in each if one.cost is not None]
     return replace(

@@ -31,7 +31,7 @@ from config.backup.manifest import (
     read_manifest,
 )
 from config.backup.programs import BackupError, environment, program, reason
-from config.embedded import locks
+from config.embedded import logs
 from config.embedded.layout import EmbeddedError, layout
 from config.embedded.processes import die_with_parent
 
@@ -87,7 +87,7 @@ def _check_stopped() -> None:
     if settings.DATABASE_URL:
         return
     serving = layout(settings.HOME).run / "serve.lock"
-    if serving.exists() and not locks.is_free(serving):
+    if serving.exists() and not logs.is_free(serving):
         raise BackupError(f"Concord runs in {settings.HOME}: stop it first, restore, and start it again.")
 
 

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from config.embedded import locks
+from config.embedded import logs
 from config.embedded.folders import make_system_state
 from config.embedded.layout import SYSTEM_STATE, EmbeddedError, Layout
 
@@ -41,7 +41,7 @@ def _package() -> Path:
 def _copy(package: Path, target: Path) -> None:
     """Copy the programs to `target` in one step: another start sees all of them or none."""
     make_system_state()
-    copying = locks.acquire(target.parent / "copy.lock")
+    copying = logs.acquire(target.parent / "copy.lock")
     try:
         if not target.exists():
             _copy_alone(package, target)

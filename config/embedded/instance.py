@@ -7,9 +7,9 @@ import os
 import socket
 import time
 
-from config.embedded import locks
+from config.embedded import logs
 from config.embedded.layout import EmbeddedError, Layout
-from config.web.sockets import listen
+from config.web.protocol import listen
 
 # After `kill -9` of an earlier supervisor the kernel needs a moment to take its children down too.
 PATIENCE = 3.0
@@ -19,7 +19,7 @@ def claim_home(places: Layout, address: str) -> int:
     """Lock the home for this process; EmbeddedError names the Concord that has it. Returns the lock."""
     path = places.run / "serve.lock"
     deadline = time.monotonic() + PATIENCE
-    while (descriptor := locks.acquire(path, wait=False)) is None:
+    while (descriptor := logs.acquire(path, wait=False)) is None:
         holder = path.read_text().strip()
         if holder or time.monotonic() > deadline:
             raise EmbeddedError(

@@ -12,7 +12,7 @@ import time
 from types import FrameType
 from typing import IO
 
-from config.embedded import locks
+from config.embedded import logs
 from config.embedded.layout import EmbeddedError, Layout, layout
 from config.embedded.logs import open_log, rotate
 from config.embedded.server import Server
@@ -40,7 +40,7 @@ def main(home: str) -> int:
 
 
 def _keep(places: Layout, log: IO[bytes]) -> int:
-    own = locks.acquire(places.keeper_lock, wait=False)
+    own = logs.acquire(places.keeper_lock, wait=False)
     if own is None:
         _report(BUSY)
         return 1
@@ -73,7 +73,7 @@ def _keep(places: Layout, log: IO[bytes]) -> int:
 def _wait_until_unused(places: Layout, server: Server) -> int:
     """Return the users' lock once nobody else holds it; start the server again whenever it dies."""
     while True:
-        users = locks.acquire(places.users_lock, wait=False)
+        users = logs.acquire(places.users_lock, wait=False)
         if users is not None:
             return users
         if server.process and server.process.poll() is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from config.embedded import locks
+from config.embedded import logs
 from config.embedded.keeper import BUSY, READY
 from config.embedded.layout import PORT, EmbeddedError, Layout, layout, make_home
 from config.embedded.logs import last_trouble, open_log
@@ -104,7 +104,7 @@ class Use:
 
     def is_ready(self) -> bool:
         """Whether a kept server accepts connections."""
-        return not locks.is_free(self.places.keeper_lock) and is_ready(self.places.data)
+        return not logs.is_free(self.places.keeper_lock) and is_ready(self.places.data)
 
     def release(self) -> None:
         """Stop using the server; if nobody else uses it, wait until it is down."""
@@ -113,24 +113,24 @@ class Use:
         os.close(self._descriptor)
         self._descriptor = None
         deadline = time.monotonic() + STOP_SECONDS
-        while not locks.is_free(self.places.keeper_lock) and time.monotonic() < deadline:
-            nobody = locks.is_free(self.places.users_lock)
-            if not nobody and locks.is_free(self.places.users_lock, shared=True):
+        while not logs.is_free(self.places.keeper_lock) and time.monotonic() < deadline:
+            nobody = logs.is_free(self.places.users_lock)
+            if not nobody and logs.is_free(self.places.users_lock, shared=True):
                 return
             time.sleep(0.02)
 
     def _join(self) -> int:
         """Hold the users' lock, which waits for a keeper that is just stopping."""
-        descriptor = locks.acquire(self.places.users_lock, shared=True)
+        descriptor = logs.acquire(self.places.users_lock, shared=True)
         if descriptor is None:
             raise EmbeddedError(f"{self.places.users_lock} is locked: try again.")
         return descriptor
 
     def _start_keeper(self, waiting: Callable[[], object] | None) -> None:
         """Start a keeper if there is none, and wait for its answer."""
-        starting = locks.acquire(self.places.start_lock)
+        starting = logs.acquire(self.places.start_lock)
         try:
-            if not locks.is_free(self.places.keeper_lock):
+            if not logs.is_free(self.places.keeper_lock):
                 return
             answer = _run_keeper(self.places, waiting)
             if answer not in {READY, BUSY}:

@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from config.embedded.account import postgres_account
 from config.embedded.binaries import programs
-from config.embedded.folders import own_folder, set_aside_removed_home
+from config.embedded.folders import own_folder, postgres_account, set_aside_removed_home
 from config.embedded.layout import PORT, EmbeddedError, Layout
 from config.embedded.logs import last_trouble
 from config.embedded.processes import (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 
-from config.embedded import postgres, programs
+from config.embedded import children, postgres
 from config.embedded.children import Child, Program
 from config.embedded.instance import claim_home, claim_port, free_home
 from config.embedded.layout import EmbeddedError, Layout, make_home
@@ -93,7 +93,7 @@ class Supervisor:
     def start_web(self, folder: Path, *, processes: int) -> list[Child]:
         """Start the web server's processes on the socket that stays open while one of them is away."""
         assert self._listening is not None, "claim comes first"
-        return [self.start(program, folder) for program in programs.web(self._listening.fileno(), processes)]
+        return [self.start(program, folder) for program in children.web(self._listening.fileno(), processes)]
 
     def start(self, program: Program, folder: Path) -> Child:
         """Start a program and keep it running from now on."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -33,3 +35,51 @@ def keep_bytecode() -> None:
     if ELSEWHERE not in os.environ and os.environ.pop(FORBIDDEN, ""):
         os.environ[ELSEWHERE] = sys.pycache_prefix = str(VENV / "bytecode")
         sys.dont_write_bytecode = False
+
+
+# What only the system's package manager has.
+
+
+def apt_install(packages: list[str], what: str) -> bool:
+    """Install Debian packages as root or through sudo; False where that is not possible."""
+    apt = shutil.which("apt-get")
+    root = [] if os.geteuid() == 0 else _sudo()
+    if apt is None or root is None:
+        return False
+    say(f"Installing {what} ({', '.join(packages)})...")
+    command = [*root, "env", "DEBIAN_FRONTEND=noninteractive", apt, "-qq", "-y"]
+    for arguments in (["update"], ["install", "--no-install-recommends", *packages]):
+        done = subprocess.run(
+            [*command, *arguments], check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        if done.returncode:
+            say("  " + done.stdout.decode(errors="replace").strip().rpartition("\n")[2])
+            if arguments != ["update"]:
+                return False
+    return True
+
+
+def _sudo() -> list[str] | None:
+    """How to become root without a password, if there is a way."""
+    sudo = shutil.which("sudo")
+    if sudo and subprocess.run([sudo, "-n", "true"], check=False, capture_output=True).returncode == 0:
+        return [sudo, "-n"]
+    return None
+
+
+def install_test_programs() -> None:
+    """Chromium, Redis and LaTeX for the tests; where they cannot be installed, says so and the tests skip.
+
+    With CI=true nothing may be skipped: SetupError instead.
+    """
+    needs = {
+        "chromium": ("chromium", "chromium-browser", "google-chrome"),
+        "redis-server": ("redis-server",),
+        "texlive-latex-recommended": ("pdflatex",),
+    }
+    missing = [package for package, names in needs.items() if not any(map(shutil.which, names))]
+    if missing and not apt_install(missing, "programs for the tests"):
+        line = f"Missing for the tests: install {' and '.join(missing)} with your package manager"
+        if os.environ.get("CI") == "true":
+            raise SetupError(f"{line}; with CI=true none of them may be skipped.")
+        say(f"{line}; the tests that need them are skipped.")

@@ -11,8 +11,7 @@ import os
 import shutil
 import subprocess
 
-from config.setup.common import PROJECT, SetupError, say
-from config.setup.system import apt_install
+from config.setup.common import PROJECT, SetupError, apt_install, say
 
 NAME = "node_modules/prettier"
 COMMAND = PROJECT / NAME / "bin" / "prettier.cjs"

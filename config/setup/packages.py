@@ -12,9 +12,8 @@ import threading
 import time
 from pathlib import Path
 
-from config.setup.common import PROJECT, PYTHON, VENV, SetupError, say
+from config.setup.common import PROJECT, PYTHON, VENV, SetupError, apt_install, say
 from config.setup.lock import CPU_BUILDS, CUDA_LOCK, pins
-from config.setup.system import apt_install
 
 # pip's many lines as few.
 

@@ -16,8 +16,7 @@ from uvicorn.supervisors import Multiprocess
 from config.embedded.postgres import WAIT_BRIEFLY
 from config.embedded.processes import follow_parent
 from config.embedded.resources import allow_many_files
-from config.web.protocol import LimitedHeaders
-from config.web.sockets import listen
+from config.web.protocol import LimitedHeaders, listen
 
 if TYPE_CHECKING:
     from config.web.front import Front

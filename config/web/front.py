@@ -21,7 +21,7 @@ from django.urls import get_resolver
 
 from config.web import limits
 from config.web.answers import Answer, short, wants_json
-from config.web.bodies import Body, Gone, Receive, Refused, linger
+from config.web.limits import Body, Gone, Receive, Refused, linger
 from config.web.protocol import most_downloads
 
 # Running Django, a WSGI application, in threads: its environment, its answers, and whose turn it is.

@@ -23,8 +23,8 @@ from judges import access
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
 from judges.pages.prompts import file_of
-from judges.prompt_versions import actions, difference, files, finding, listing, requests
-from judges.prompt_versions.finding import Version
+from judges.prompt_versions import actions, files, listing, requests
+from judges.prompt_versions.listing import Version
 from judges.prompt_versions.picking import MOST_SHOWN, RULES, Pick
 from judges.protocols import Wording
 from judges.protocols.wording import LONGEST
@@ -257,7 +257,7 @@ def prompts(request: Request) -> Response:
 def _made(request: Request) -> dict[str, Any]:
     data = _given(NewPromptSerializer, request)
     try:
-        base = finding.find(data["copy_of"])
+        base = listing.find(data["copy_of"])
         row = actions.create(
             by=_user(request),
             name=data["name"],
@@ -272,7 +272,7 @@ def _made(request: Request) -> dict[str, Any]:
         )
     except JudgeError as error:
         raise _refused(error) from None
-    return listing.as_json(finding.version_of(row))
+    return listing.as_json(listing.version_of(row))
 
 
 def _changed(wording: Wording, data: dict[str, Any]) -> Wording:
@@ -326,7 +326,7 @@ def _added(request: Request, name: str) -> dict[str, Any]:
         )
     except JudgeError as error:
         raise _refused(error) from None
-    return listing.as_json(finding.find(f"{name}@{made.number}"))
+    return listing.as_json(listing.find(f"{name}@{made.number}"))
 
 
 def _own(version: Version) -> Prompt:
@@ -373,7 +373,7 @@ def examples(request: Request, name: str) -> Response:
         made = actions.add_examples(by=_user(request), version=base, told=told, note=data["note"])
     except JudgeError as error:
         raise _refused(error) from None
-    found = finding.find(f"{name}@{made.number}")
+    found = listing.find(f"{name}@{made.number}")
     return Response(listing.as_json(found), status=status.HTTP_201_CREATED)
 
 
@@ -388,10 +388,10 @@ def examples(request: Request, name: str) -> Response:
 def compared(request: Request) -> Response:
     """Return what two versions differ by, line by line."""
     try:
-        first, second = (finding.find(request.query_params.get(name, "")) for name in ("a", "b"))
+        first, second = (listing.find(request.query_params.get(name, "")) for name in ("a", "b"))
     except JudgeError as error:
         raise _refused(error) from None
-    parts = difference.difference(first.wording, second.wording)
+    parts = listing.difference(first.wording, second.wording)
     return Response(
         {
             "first": first.ref,
@@ -435,7 +435,7 @@ def asked(request: Request) -> Response:
     """Return the exact request about an item, one for each part of the protocol; nothing is sent."""
     data = _given(AskSerializer, request)
     try:
-        base = finding.find(data["prompt"])
+        base = listing.find(data["prompt"])
         judge = Judge(
             prompt=base.ref,
             endpoint=endpoint_named(data["endpoint"]) if data["endpoint"] else None,

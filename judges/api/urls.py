@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judges.api import batches, changes, prompts, views
+from judges.api import changes, prompts, views
 
 urlpatterns: list[URLPattern] = [
     path("runs/", views.Runs.as_view(), name="api-runs"),
@@ -13,10 +13,10 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:pk>/pause/", changes.PauseRun.as_view(), name="api-pause-run"),
     path("runs/<int:pk>/resume/", changes.ResumeRun.as_view(), name="api-resume-run"),
     path("runs/<int:pk>/caps/", changes.CapRun.as_view(), name="api-cap-run"),
-    path("runs/<int:pk>/batches/", batches.Batches.as_view(), name="api-batches"),
-    path("batches/<int:pk>/look/", batches.LookAtBatch.as_view(), name="api-look-at-batch"),
-    path("batches/<int:pk>/adopt/", batches.AdoptBatch.as_view(), name="api-adopt-batch"),
-    path("batches/<int:pk>/give-up/", batches.GiveUpBatch.as_view(), name="api-give-up-batch"),
+    path("runs/<int:pk>/batches/", changes.Batches.as_view(), name="api-batches"),
+    path("batches/<int:pk>/look/", changes.LookAtBatch.as_view(), name="api-look-at-batch"),
+    path("batches/<int:pk>/adopt/", changes.AdoptBatch.as_view(), name="api-adopt-batch"),
+    path("batches/<int:pk>/give-up/", changes.GiveUpBatch.as_view(), name="api-give-up-batch"),
     path("runs/costs/", changes.Costs.as_view(), name="api-run-costs"),
     path("runs/<int:pk>/calls/", views.Calls.as_view(), name="api-calls"),
     path("protocols/", views.Protocols.as_view(), name="api-protocols"),

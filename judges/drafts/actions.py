@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,19 +11,68 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from annotation.models import Rater, SchemeVersion
+from annotation.corpora import splits
+from annotation.labels.recording import Answer
+from annotation.models import Continuation, Item, Rater, SchemeVersion
 from config.models import Event
 from jobs import runs
-from jobs.models import Call, Endpoint, Run
-from judges.drafts import benches, trials
+from jobs.models.endpoint import Endpoint
+from jobs.models.run import Call, Run
+from judges.drafts import benches, steps, trials
 from judges.errors import JudgeError
-from judges.models import Bench, BenchTarget, Draft, DraftAnswer, PromptText
+from judges.models import BenchTarget, Prompt, PromptText
+from judges.models.drafts import Bench, Draft, DraftAnswer
 from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import texts
-from judges.protocols import Wording
+from judges.prompt_versions import requests, texts
+from judges.prompt_versions.requests import Request
 from judges.protocols.needs import UNMET
-from judges.rating import needs
+from judges.protocols.wording import Wording
+from judges.rating import bound_schemes, needs, recording
+from judges.rating.estimates import Estimate, of_targets
+from judges.rating.judge_calls import JudgeRun
 from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
+from judges.rating.sampled import Covered
+
+# The calls of drafts: asked as those of judges are, but what they answer is no label.
+
+
+class DraftRun(JudgeRun):
+    """Runs of drafts: made ready and asked as those of judges, recorded in a table of their own."""
+
+    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+        """Record the answers as the draft's; return how many are new."""
+        drafts = dict(
+            Draft.objects.filter(rater__in={call.rater_id for call, _ in given}).values_list("rater", "pk")
+        )
+        rows = [
+            _row(drafts[call.run.answerer.pk], call, answer) for call, answers in given for answer in answers
+        ]
+        before = DraftAnswer.objects.filter(call__in=[call.pk for call, _ in given]).count()
+        DraftAnswer.objects.bulk_create(rows, ignore_conflicts=True)
+        return DraftAnswer.objects.filter(call__in=[call.pk for call, _ in given]).count() - before
+
+    def settled(self, run: Run) -> None:
+        """Count the values and the missing answers."""
+        recording.tell_values(run, DraftAnswer.objects.filter(call__run=run))
+        steps.settled(run)
+
+
+def _row(draft: int, call: Call, answer: Answer) -> DraftAnswer:
+    item, question, sample = answer.place
+    return DraftAnswer(
+        draft_id=draft,
+        call=call,
+        item_id=item,
+        question_id=question,
+        sample=sample,
+        number=None if answer.value is None or isinstance(answer.value, str) else float(answer.value),
+        text=answer.value if isinstance(answer.value, str) else None,
+        missing=answer.missing,
+        explanation=answer.explanation,
+    )
+
+
+RUN = DraftRun()
 
 
 @transaction.atomic
@@ -279,3 +328,176 @@ def discard(*, by: User | None, draft: Draft) -> Draft:
 def _log(by: User | None, verb: str, draft: Draft, **detail: Any) -> None:
     subject = f"{draft.bench.name}, draft {draft.number}"
     Event.objects.create(by=by, verb=verb, subject=subject[:200], detail=detail)
+
+
+# Keeping a draft: its text becomes a version of a prompt, and its answers the labels of a judge.
+#
+# What was paid for is taken over in one transaction: the calls change hands with their replies, tokens and
+# cost (so each is counted once), and their answers become labels linked to them.
+
+
+@transaction.atomic
+def keep(*, by: User | None, draft: Draft, name: str = "", note: str = "") -> Draft:
+    """Keep a draft as the next version of the prompt `name`, or as the first of a new one.
+
+    A text that comes with Concord needs no name: the judge that asks with it takes the answers over. Raises
+    JudgeError while the draft is being run, for one that was kept, thrown away or made for a check, and for a
+    name that a prompt of another protocol or variant has.
+    """
+    draft = (
+        Draft.objects.select_for_update(of=("self",))
+        .select_related("bench__scheme_version__scheme", "text", "endpoint")
+        .get(pk=draft.pk)
+    )
+    _refuse(draft)
+    old = run_of(draft)
+    if old is not None and old.state in runs.ACTIVE:
+        raise JudgeError("Wait until the draft has ended, or cancel it; then keep it.")
+    ref = _version(by, draft, name, note)
+    plan = kept_judge(draft, ref).plan(draft.bench.campaign)
+    require_same_server(draft, plan)
+    draft.kept, draft.kept_rater = ref, plan.rater
+    draft.save(update_fields=["kept", "kept_rater"])
+    if old is not None:
+        new = opened_run(by=by, draft=draft, plan=plan)
+        _take_over(draft, old, new)
+        runs.log(by, "keep draft", new)
+    detail = {"version": ref}
+    Event.objects.create(
+        by=by, verb="keep draft", subject=f"{draft.bench.name}, draft {draft.number}", detail=detail
+    )
+    return draft
+
+
+def _refuse(draft: Draft) -> None:
+    if draft.kept:
+        raise JudgeError(f"Draft {draft.number} was kept already, as {draft.kept}.")
+    if draft.discarded_at is not None:
+        raise JudgeError(f"Draft {draft.number} was thrown away.")
+    if draft.of_id is not None:
+        raise JudgeError(f"Draft {draft.number} was made for a check and cannot be kept.")
+
+
+def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
+    """Return the reference of the version that has the draft's text, storing it where it is new."""
+    wording, protocol = texts.wording_of(draft.text), benches.asking(draft.bench.protocol)
+    if wording.digest() == protocol.wording(draft.variant).digest():
+        return f"{protocol.prompt_file(draft.variant)}@{protocol.version}"
+    prompt = Prompt.objects.filter(name=name.strip()).first()
+    if prompt is None:
+        made = prompts.create(
+            by=by,
+            name=name,
+            protocol=draft.bench.protocol,
+            variant=draft.variant,
+            wording=wording,
+            scheme_version=draft.bench.scheme_version,
+            parent=draft.parent,
+            note=note,
+        )
+        return f"{made.prompt.name}@{made.number}"
+    own = (draft.bench.protocol, draft.variant)
+    schemes = (None, draft.bench.scheme_version)
+    if (prompt.protocol, prompt.variant) != own or prompt.scheme_version not in schemes:
+        over = prompt.scheme_version and f"over {bound_schemes.ref(prompt.scheme_version)}"
+        said = " ".join(part for part in (prompt.protocol, prompt.variant, over) if part)
+        raise JudgeError(f"The prompt {prompt.name} is for {said}: choose another name.")
+    added = prompts.add_version(by=by, prompt=prompt, wording=wording, parent=draft.parent, note=note)
+    return f"{prompt.name}@{added.number}"
+
+
+def _take_over(draft: Draft, old: Run, new: Run) -> None:
+    """Hand calls and answers to the judge; what it had asked itself before stays with the draft's run."""
+    place = ("continuation", "item", "part", "sample")
+    theirs = set(Call.objects.filter(rater=new.rater).values_list(*place))
+    moved = [pk for pk, *key in old.calls.values_list("pk", *place) if tuple(key) not in theirs]
+    Call.objects.filter(pk__in=moved).update(run=new, rater=new.rater)
+    answers = DraftAnswer.objects.filter(draft=draft, call__in=moved).order_by("pk")
+    if given := [(row.call_id, _answer(row)) for row in answers]:
+        recording.record(new.answerer, given)
+    DraftAnswer.objects.filter(draft=draft).delete()
+    new.started_at, new.state = old.started_at, Run.State.RUNNING
+    new.save(update_fields=["started_at", "state"])
+    if not new.calls.filter(state__in=[*runs.UNFINISHED, Call.State.CANCELLED]).exists():
+        runs.settle(new.pk)
+    else:
+        new.state, new.finished_at = old.state, old.finished_at
+        new.save(update_fields=["state", "finished_at"])
+
+
+def _answer(row: DraftAnswer) -> Answer:
+    return Answer(row.item_id, row.question_id, row.value, row.missing, row.sample, row.explanation)
+
+
+# What trying a draft would take, before it is asked: calls, tokens, cost, and to whom the text goes.
+
+
+def estimate(draft: Draft, targets: int | None, samples: int = 1) -> Estimate:
+    """Return what it takes to let a draft answer a bench's first targets (None: all of dev).
+
+    Nothing is kept: neither the targets that would be drawn nor a judge. Raises JudgeError as running does.
+    """
+    with transaction.atomic():
+        found = _estimate(draft, targets, samples)
+        transaction.set_rollback(True)
+    return found
+
+
+def _estimate(draft: Draft, targets: int | None, samples: int) -> Estimate:
+    wanted = benches.grow(draft.bench, targets)
+    plan = judge_of(draft).plan(draft.bench.campaign)
+    some = tuple((target.continuation_id, target.item_id) for target in wanted)
+    own = {continuation for continuation, _ in some}
+    dialogues = Continuation.objects.filter(pk__in=own).values("dialogue").distinct().count()
+    done = Call.objects.filter(rater=plan.rater, state=Call.State.DONE, sample__lt=samples)
+    done = done.exclude(flags__contains=[UNMET])
+    made = done.filter(continuation__in=own).values_list("continuation_id", "item_id")
+    asked = set(some)
+    finished = sum(place in asked for place in made)
+    return of_targets(plan, Covered(len(some), dialogues, some), samples=samples, finished=finished)
+
+
+def requests_of(
+    bench: Bench,
+    key: str,
+    *,
+    wording: Wording,
+    variant: str,
+    endpoint: Endpoint,
+    options: Mapping[str, Any],
+    parent: str = "",
+    later: User | None = None,
+) -> list[Request]:
+    """Return what a draft would send about an item of dev ('': the bench's first), one for each part.
+
+    Takes what `actions.write` takes; nothing but the text is kept. `later` is for `requests`. Raises
+    JudgeError for what there is none of.
+    """
+    judge = judge_for(bench, variant, endpoint, texts.store(wording=wording), options)
+    with transaction.atomic():
+        item = _item(bench, key)
+        transaction.set_rollback(True)
+    return requests.requests(judge, item, bench.campaign, later=later)
+
+
+def _item(bench: Bench, key: str) -> Item:
+    """Return the item of a key, or of the bench's first target; of a continuation the dialogue's."""
+    if key.strip():
+        found = requests.item_of(bench.corpus, key, benches.protocol_of(bench).covers)
+        if splits.of_item(found) not in splits.clusters(split=bench.split, part="dev"):
+            raise JudgeError(f"{key.strip()!r} is in the test part: drafts are tried on dev alone.")
+        return found
+    target = benches.grow(bench, 1)[0]
+    rows = Item.objects.select_related("continuation__dialogue", "turn")
+    if target.item_id is not None:
+        return rows.get(pk=target.item_id)
+    whole = rows.filter(continuation=target.continuation_id, kind="dialogue").first()
+    if whole is None:
+        raise JudgeError("The first continuation of this bench has no item of its own: name an item.")
+    return whole
+
+
+def is_known(draft: Draft) -> bool:
+    """Whether drafts of the bench were sent to this draft's endpoint before."""
+    drafts = draft.bench.drafts.filter(endpoint=draft.endpoint, targets__gt=0)
+    return drafts.exists()

@@ -9,7 +9,32 @@ from typing import Any
 
 from annotation.models import Rater
 from judges.drafts import benches
-from judges.models import Bench, Trial
+from judges.models import Trial
+from judges.models.drafts import Bench
+from judges.prompt_versions.picking import Pick, pick
+from judges.protocols import Wording
+
+# Worked examples of a draft: picked on its bench as they are for a version of a prompt, from dev alone.
+
+USUAL = 4
+"""Examples in a call unless told."""
+
+
+def picked(bench: Bench, variant: str, wording: Wording, told: Mapping[str, Any] | None) -> Wording:
+    """Return a draft's text with examples picked as `told` says: a `rule`, and `n`, `items`, `judge` and
+    `seed` where it has them. Without a rule the text is as it is. Raises JudgeError where there are none.
+    """
+    if not told or not told.get("rule"):
+        return wording
+    how = Pick(
+        bench.corpus,
+        told["rule"],
+        told.get("n") or USUAL,
+        tuple(told.get("items") or ()),
+        told.get("judge") or "",
+        told.get("seed") or 0,
+    )
+    return pick(benches.protocol_of(bench, variant), variant, wording, how)
 
 
 def identity(spec: Mapping[str, Any]) -> str:

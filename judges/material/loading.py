@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from annotation import records
@@ -18,8 +20,48 @@ from annotation.models import Continuation, Dialogue, Item, ItemMember, Split, S
 from annotation.scenarios.stored import scenario_record
 from annotation.scripts.stored import script_record
 from annotation.text.blinding import NOTHING_TOLD, Told, told_by
+from judges.metrics import DEFAULT_MODEL, Embedder, Tools
 from judges.metrics.kit.instrument import Content
+from judges.models import Embedding
 from judges.protocols import Member
+
+# Embeddings kept in the database, so that each distinct text is embedded once per model.
+
+_BATCH_EMBEDDING_STORE = 1000
+
+
+class DatabaseStore:
+    """The store that metrics' embedder reads and fills: text hash to float32 little-endian bytes."""
+
+    def load(self, model: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
+        """Return the vectors that are there."""
+        found: dict[str, bytes] = {}
+        for start in range(0, len(hashes), _BATCH_EMBEDDING_STORE):
+            rows = Embedding.objects.filter(
+                model=model, text_hash__in=hashes[start : start + _BATCH_EMBEDDING_STORE]
+            )
+            found |= {
+                text_hash: bytes(vector) for text_hash, vector in rows.values_list("text_hash", "vector")
+            }
+        return found
+
+    def save(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors; one that somebody else kept first stays, since it is the same."""
+        Embedding.objects.bulk_create(
+            [Embedding(model=model, text_hash=key, vector=vector) for key, vector in sorted(vectors.items())],
+            batch_size=_BATCH_EMBEDDING_STORE,
+            ignore_conflicts=True,
+        )
+
+
+# What metrics need of this process: models, loaded at first need, and embeddings kept in the database.
+
+
+@cache
+def tools() -> Tools:
+    """Return this process's tools: models load at first need, embeddings are kept in the database."""
+    return Tools(embed=Embedder(settings.EMBEDDING_MODEL or DEFAULT_MODEL, store=DatabaseStore()))
+
 
 _BATCH = 200
 _ROWS = 5000

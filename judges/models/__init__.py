@@ -1,8 +1,7 @@
 """The tables of judges and metrics, one file per subject."""
 
 from judges.models.drafts import Bench, BenchTarget, Draft, DraftAnswer, Trial
-from judges.models.embeddings import Embedding
-from judges.models.labels import CallLabel
+from judges.models.labels import CallLabel, Embedding
 from judges.models.prompts import Prompt, PromptText, PromptVersion
 
 __all__ = [

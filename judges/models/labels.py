@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from django.db import models
 
+# Embeddings of texts, computed once.
+
+
+class Embedding(models.Model):
+    """The vector of one distinct text under one model: float32, little-endian, as bytes."""
+
+    model = models.CharField(max_length=200)
+    text_hash = models.CharField(max_length=64)
+    vector = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["model", "text_hash"], name="embedding_once")]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.text_hash[:12]}"
+
 
 class CallLabel(models.Model):
     """Which call a label came from; a label comes from one call at most."""

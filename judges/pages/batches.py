@@ -14,7 +14,7 @@ from jobs import access
 from jobs.batches import actions
 from jobs.errors import JobError
 from jobs.models import Batch
-from judges.pages.cap_fields import AdoptForm
+from judges.pages.forms import AdoptForm
 from judges.pages.runs import one_run, user_of
 
 

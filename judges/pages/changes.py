@@ -15,7 +15,7 @@ from config.permissions import researcher_only
 from jobs import access, spending
 from jobs import runs as actions
 from jobs.errors import JobError
-from judges.pages.cap_fields import CapsForm
+from judges.pages.forms import CapsForm
 from judges.pages.runs import ROOM, one_run, user_of
 
 

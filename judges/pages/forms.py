@@ -2,28 +2,142 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
 
 from annotation.corpora.reading import showable
-from annotation.models import Campaign, Corpus, System
+from annotation.models import Campaign, Corpus, SchemeVersion, System
+from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
+from jobs import runs
 from jobs.endpoints.actions import key_variables
 from jobs.endpoints.parameters import FORMS
-from jobs.models import Endpoint
-from jobs.models.endpoint import MOST_IN_A_BATCH
+from jobs.errors import JobError
+from jobs.models import Run
+from jobs.models.endpoint import MOST_IN_A_BATCH, Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
-from judges.pages.bound_fields import NEED, need_fields, scheme_choices
-from judges.pages.cap_fields import cap_fields, check_mode, mode_field
-from judges.prompt_versions import finding, listing
-from judges.protocols import PROTOCOLS
+from judges.prompt_versions import listing
+from judges.prompt_versions.listing import Version
+from judges.protocols import PROTOCOLS, Protocol
+from judges.protocols.rubric import EXPECTED_SCHEME, G_EVAL_SCHEME
 from judges.rating.availability import Availability, availability
+from judges.rating.bound_schemes import ref
 from judges.rating.lookup import part_choices, split_for
+from judges.rating.needs import machines
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Selection
+
+# Form fields of what a protocol is bound to: the scheme that it asks, and whose answers it reads.
+
+NEED = "need_"
+"""How the fields of needs are called, before the role."""
+DERIVED = ("metric:", EXPECTED_SCHEME, G_EVAL_SCHEME)
+"""How schemes begin that hold what machines compute, not what can be asked."""
+Choice = tuple[str, str]
+
+
+def scheme_choices() -> list[Choice]:
+    """Return the schemes whose questions a judge may ask: the built-in ones, and what is stored beside."""
+    built_in = [(key, f"{scheme.title} ({key})") for key, scheme in SCHEMES.items()]
+    stored = SchemeVersion.objects.select_related("scheme").order_by("scheme__title", "-version")
+    own = [
+        (ref(version), f"{version.name} ({ref(version)})")
+        for version in stored
+        if version.scheme.key not in SCHEMES and not version.scheme.key.startswith(DERIVED)
+    ]
+    return [("", "none"), *built_in, *own]
+
+
+def scheme_field(version: Version) -> forms.ChoiceField:
+    """Return the field of the scheme that a version is asked over: of one for a scheme, that alone."""
+    own = version.scheme_version
+    if own is not None:
+        return forms.ChoiceField(label="Scheme", choices=[(ref(own), ref(own))], initial=ref(own))
+    choices = [("", "Choose a scheme"), *scheme_choices()[1:]]
+    return forms.ChoiceField(label="Scheme", choices=choices, help_text="Whose questions it asks.")
+
+
+def need_fields(protocol: Protocol, drafts: Iterable[Choice] = ()) -> dict[str, forms.Field]:
+    """Return a field for every role that a protocol needs: the judges and metrics to be read, and drafts."""
+    if not protocol.needs:
+        return {}
+    read = [("", "nobody's"), *((rater.fingerprint, rater.name) for rater in machines())]
+    groups: list[Any] = [*read, *([("Drafts", list(drafts))] if drafts else [])]
+    return {
+        f"{NEED}{need.role}": forms.ChoiceField(
+            required=False,
+            label=f"Whose {need.role.replace('_', ' ')}",
+            choices=groups,
+            help_text=f"It reads another rater's answers to {need.question}"
+            f"{'; may be left out' if need.optional else ''}.",
+        )
+        for need in protocol.needs
+    }
+
+
+def needs_of(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return, per role, whose answers were chosen."""
+    return {name.removeprefix(NEED): value for name, value in data.items() if name.startswith(NEED)}
+
+
+# The fields of what a run may take, on the page that starts it and on its own.
+
+
+def cap_fields() -> dict[str, forms.Field]:
+    """Return the fields by their names; an empty one is no limit."""
+    shared: dict[str, Any] = {"required": False, "min_value": 0}
+    return {
+        "cap_calls": forms.IntegerField(label="Most calls", max_value=2**53, **shared),
+        "cap_tokens": forms.IntegerField(label="Most tokens, read and written", max_value=2**53, **shared),
+        "cap_cost": forms.DecimalField(
+            label="Most money",
+            max_digits=14,
+            decimal_places=6,
+            help_text="In the endpoint's currency; the endpoint needs prices.",
+            **shared,
+        ),
+    }
+
+
+def mode_field() -> forms.ChoiceField:
+    """Return the field of how a run is asked."""
+    return forms.ChoiceField(
+        required=False,
+        choices=[("", "at once, or as the run is asked already"), *Run.Mode.choices],
+        label="How it is asked",
+        help_text="In batches the provider answers within a day, for a part of the price; only where the "
+        "endpoint takes batches.",
+    )
+
+
+def check_mode(endpoint: Endpoint | None, mode: str) -> None:
+    """Raise ValidationError for a mode that an endpoint does not offer."""
+    try:
+        runs.put_mode(Run(endpoint=endpoint), mode or Run.Mode.AT_ONCE)
+    except JobError as error:
+        raise forms.ValidationError(str(error)) from None
+
+
+class CapsForm(forms.Form):
+    """What a run may take, on its page."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields.update(cap_fields())
+
+
+class AdoptForm(forms.Form):
+    """Which of the provider's batches a batch is."""
+
+    provider_id = forms.CharField(max_length=200, label="Its id at the provider, such as batch_68a1f0")
+
+    def __init__(self, data: Any = None, *, batch: int) -> None:
+        super().__init__(data, auto_id=f"batch-{batch}-%s")
+        self.batch = batch
 
 
 def judge_choices() -> list[tuple[str, Any]]:
@@ -210,7 +324,7 @@ class JudgeForm(WithParameters, SelectionForm):
         prompt = data["judge"] if "@" in data["judge"] else ""
         protocol, _, variant = ("" if prompt else data["judge"]).partition(":")
         shows = tuple(data.get("shows", ()))
-        asked = finding.find(prompt).protocol if prompt else protocol
+        asked = listing.find(prompt).protocol if prompt else protocol
         roles = [need.role for need in PROTOCOLS[asked].needs] if asked in PROTOCOLS else []
         needs = {role: data[f"{NEED}{role}"] for role in roles}
         return Judge(

@@ -12,9 +12,9 @@ from annotation.text.yaml_tree import MOST_BYTES
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
 from judges.errors import JudgeError
-from judges.pages.bound_fields import NEED, need_fields, needs_of, scheme_field
-from judges.prompt_versions import actions, held_out
-from judges.prompt_versions.finding import Version
+from judges.pages.forms import NEED, need_fields, needs_of, scheme_field
+from judges.prompt_versions import actions, picking
+from judges.prompt_versions.listing import Version
 from judges.prompt_versions.picking import MOST_SHOWN, RULES, BadKeys, NoSplit, Pick
 from judges.protocols import PROTOCOLS, Asking, Variable, Wording
 from judges.rating.needs import machines
@@ -74,7 +74,7 @@ class EditorForm(forms.Form):
             for fault in wording.faults(self.protocol.known_variables(self.base.variant)):
                 self.add_error(fault.part if fault.part in ("system", "user") else "user", fault.told)
             try:
-                held_out.refuse_test_items(wording)
+                picking.refuse_test_items(wording)
             except JudgeError as error:
                 self.add_error("keep_examples" if "keep_examples" in self.fields else None, str(error))
         return data

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import quote
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.models import Campaign, Corpus
 from config.permissions import researcher_only
+from jobs.errors import JobError
 from judges import access
 from judges.errors import JudgeError
-from judges.models import Prompt
+from judges.models import Prompt, PromptVersion
+from judges.pages.forms import JudgeForm
+from judges.pages.prompt_forms import EditorForm, ExamplesForm, ImportForm, NewPromptForm, RequestForm
 from judges.pages.runs import user_of
-from judges.prompt_versions import actions, difference, files, finding, listing
-from judges.prompt_versions.finding import Version
-from judges.protocols import PROTOCOLS, Asking
+from judges.pages.starting import sync_endpoints, target_of
+from judges.prompt_versions import actions, files, listing, requests
+from judges.prompt_versions.listing import Version
+from judges.prompt_versions.requests import Request
+from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.examples import shown_at_once
+from judges.rating.plans import Judge
 
 ROOM = {"active_room": "prompts"}
 _VARIABLE = re.compile(r"\$\$|\$[_a-z][_a-z0-9]*|\$\{[_a-z][_a-z0-9]*\}", re.I | re.A)
@@ -93,7 +103,7 @@ def marked(text: str) -> list[tuple[str, bool]]:
 def _parent(ref: str) -> Version | None:
     """Return the version that a reference names, None where it is not here."""
     try:
-        return finding.find(ref) if ref else None
+        return listing.find(ref) if ref else None
     except JudgeError:
         return None
 
@@ -104,10 +114,10 @@ def prompt_difference(request: HttpRequest) -> HttpResponse:
     """Researchers: what two versions, of the same prompt or of two, differ by."""
     refs = [request.GET.get(name, "") for name in ("a", "b")]
     try:
-        first, second = map(finding.find, refs)
+        first, second = map(listing.find, refs)
     except JudgeError as error:
         raise Http404(str(error)) from None
-    parts = difference.difference(first.wording, second.wording)
+    parts = listing.difference(first.wording, second.wording)
     context = {"first": first, "second": second, "parts": parts, **ROOM}
     return render(request, "judges/prompts/difference.html", context)
 
@@ -163,3 +173,238 @@ def file_of(version: Version, form: str) -> HttpResponse:
     response = HttpResponse(text, content_type=f"{media}; charset=utf-8")
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(f'{name}.{ending}', safe='')}"
     return response
+
+
+# The page of the exact request about an item: of a version, of a draft, or of a run before it starts.
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text that is not saved, and the fields that carry it from page to page."""
+
+    wording: Wording
+    told: tuple[tuple[str, str], ...]
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def prompt_request(request: HttpRequest) -> HttpResponse:
+    """Researchers: what would be sent about an item with a version of a prompt (`ref`), or with a draft of it
+    that the editor sent."""
+    told = request.POST if request.method == "POST" else request.GET
+    try:
+        version = listing.find(told.get("ref", ""))
+    except JudgeError as error:
+        messages.error(request, str(error))
+        return redirect("prompts")
+    draft: Draft | None = None
+    if "user" in request.POST:
+        named = NewPromptForm if "name" in request.POST else EditorForm
+        editor = named(request.POST, base=version)
+        editor.full_clean()
+        if {"system", "user", "form"} & editor.errors.keys():
+            context = {"form": editor, "base": version, "action": _editor_of(version, named), **ROOM}
+            return render(request, "judges/prompts/editor.html", context, status=422)
+        draft = _draft(request, editor)
+    sync_endpoints(request)
+    asked = "corpus" in told
+    initial = {"corpus": Corpus.objects.order_by("name").first()}
+    form = RequestForm(told if asked else None, initial=initial, version=version)
+    found: list[Request] = []
+    if asked and form.is_valid():
+        data = form.cleaned_data
+        try:
+            about = (data["corpus"], data["item"], draft.wording if draft else None)
+            found = _found(user_of(request), form.judge(version), *about)
+        except JobError as error:
+            form.add_error("item", str(error))
+    context = {"form": form, "version": version, "draft": draft, "requests": found, **ROOM}
+    context["counted"] = requests.COUNTED
+    return render(request, "judges/prompts/request.html", context, status=422 if form.errors else 200)
+
+
+def _draft(request: HttpRequest, editor: EditorForm) -> Draft:
+    kept = ("system", "user", "form", "keep_examples")
+    return Draft(editor.wording(), tuple((name, request.POST[name]) for name in kept if name in request.POST))
+
+
+def _editor_of(version: Version, named: type[EditorForm]) -> str:
+    """Return the address that a draft came from: one with faults goes back to its editor, whole."""
+    if named is NewPromptForm or version.row is None:
+        return f"{reverse('new-prompt')}?{urlencode({'from': version.ref})}"
+    return reverse("edit-prompt", args=[version.name, version.number])
+
+
+def _found(
+    by: User,
+    judge: Judge,
+    corpus: Corpus,
+    key: str,
+    draft: Wording | None = None,
+    campaign: Campaign | None = None,
+) -> list[Request]:
+    covers = judge.asks(campaign).covers
+    item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
+    return requests.requests(judge, item, campaign, draft, later=by)
+
+
+@require_POST
+@researcher_only
+def run_request(request: HttpRequest) -> HttpResponse:
+    """Researchers: what a run that waits to be confirmed would send about an item."""
+    target = target_of(request)
+    if target is None:
+        return redirect("new-run")
+    corpus, campaign = target
+    form = JudgeForm(request.POST, corpus=corpus, campaign=campaign, prefix="judge")
+    if not form.is_valid():
+        messages.error(request, "The run cannot be read: set it up again.")
+        return redirect("new-run")
+    found: list[Request] = []
+    trouble = ""
+    try:
+        key = request.POST.get("item", "")
+        found = _found(user_of(request), form.chosen(), corpus, key, campaign=campaign)
+    except JobError as error:
+        trouble = str(error)
+    told = [(name, value) for name, values in request.POST.lists() for value in values]
+    context = {
+        "told": [pair for pair in told if pair[0] not in ("csrfmiddlewaretoken", "item", "confirmed")],
+        "corpus": corpus,
+        "requests": found,
+        "trouble": trouble,
+        "key": request.POST.get("item", ""),
+        "counted": requests.COUNTED,
+        "back": f"{reverse('new-run')}?{request.GET.urlencode()}",
+        "active_room": "runs",
+    }
+    return render(request, "judges/prompts/run_request.html", context, status=422 if trouble else 200)
+
+
+# The editor of prompts: a new one, the next version, its examples, a file.
+
+
+def _initial(base: Version) -> dict[str, object]:
+    return {"system": base.wording.system, "user": base.wording.user, "form": base.wording.form}
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def new_prompt(request: HttpRequest) -> HttpResponse:
+    """Researchers: a prompt of one's own, begun with another one's text (`from`)."""
+    try:
+        base = listing.find(request.GET.get("from", ""))
+    except JudgeError as error:
+        raise Http404(str(error)) from None
+    initial = {"name": f"{base.name} copy"[:99]} | _initial(base)
+    form = NewPromptForm(request.POST or None, base=base, initial=initial)
+    if request.method == "POST" and form.is_valid() and (made := _created(request, form)):
+        messages.success(request, f"{made.prompt.name}@{made.number} is saved.")
+        return redirect("prompt-version", made.prompt.name, made.number)
+    context = {"form": form, "base": base, **ROOM}
+    return render(request, "judges/prompts/editor.html", context, status=422 if form.errors else 200)
+
+
+def _created(request: HttpRequest, form: NewPromptForm) -> PromptVersion | None:
+    data, base = form.cleaned_data, form.base
+    try:
+        return actions.create(
+            by=user_of(request),
+            name=data["name"],
+            description=data["description"],
+            protocol=base.protocol,
+            variant=base.variant,
+            scheme_version=base.scheme_version,
+            wording=form.wording(),
+            parent=base.ref,
+            origin=PromptVersion.Origin.COPIED,
+            note=data["note"],
+        )
+    except JudgeError as error:
+        form.add_error("name", str(error))
+        return None
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def edit_prompt(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Researchers: the editor over a version; what is saved is the next version, whoever saved meanwhile."""
+    base = access.version(name, number)
+    if base.row is None:
+        return redirect(f"{reverse('new-prompt')}?from={base.ref}")
+    newest = access.version(name)
+    form = EditorForm(request.POST or None, base=base, initial=_initial(base))
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = actions.add_version(
+                by=user_of(request),
+                prompt=base.row.prompt,
+                wording=form.wording(),
+                parent=base.ref,
+                note=form.cleaned_data["note"],
+            )
+        except JudgeError as error:
+            form.add_error("user", str(error))
+        else:
+            _say_what_came(request, base, newest, made)
+            return redirect("prompt-version", name, made.number)
+    context = {"form": form, "base": base, "newest": newest, **ROOM}
+    return render(request, "judges/prompts/editor.html", context, status=422 if form.errors else 200)
+
+
+def _say_what_came(request: HttpRequest, base: Version, newest: Version, made: PromptVersion) -> None:
+    """Say what was saved, and that somebody else saved meanwhile where that is so."""
+    ref = f"{made.prompt.name}@{made.number}"
+    if made.number == newest.number:
+        messages.info(request, f"Nothing has changed: {ref} has this text already.")
+    elif newest.number != base.number:
+        messages.warning(
+            request,
+            f"{ref} is saved, made from {base.ref}. Meanwhile {newest.ref} was saved, whose changes it does "
+            "not have: look at the difference.",
+        )
+    else:
+        messages.success(request, f"{ref} is saved.")
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Researchers: worked examples for a version's text; what is picked is saved as the next version."""
+    base = access.version(name, number)
+    if base.row is None:
+        return redirect(f"{reverse('new-prompt')}?from={base.ref}")
+    form = ExamplesForm(request.POST or None, version=base)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = actions.add_examples(
+                by=user_of(request), version=base, told=form.chosen(), note=form.cleaned_data["note"]
+            )
+        except JudgeError as error:
+            form.refuse(error)
+        else:
+            messages.success(request, f"{name}@{made.number} is saved, with its examples.")
+            return redirect("prompt-version", name, made.number)
+    context = {"form": form, "base": base, **ROOM}
+    return render(request, "judges/prompts/examples.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def import_prompt(request: HttpRequest) -> HttpResponse:
+    """Researchers: a prompt from a file."""
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            made = actions.import_file(by=user_of(request), content=data["file"], name=data["name"])
+        except JudgeError as error:
+            form.add_error("file", str(error).splitlines())
+        else:
+            if not made:
+                messages.info(request, "All of this was there already: nothing changed.")
+                return redirect("prompts")
+            messages.success(request, f"{len(made)} version{'s' if len(made) != 1 else ''} imported.")
+            return redirect("prompt", made[0].prompt.name)
+    context = {"form": form, **ROOM}
+    return render(request, "judges/prompts/import.html", context, status=422 if form.errors else 200)

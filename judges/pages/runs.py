@@ -8,20 +8,23 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.models import turn_numbers
-from config.long_lists import LongPaginator
-from config.permissions import researcher_only
+from config.pagination import LongPaginator
+from config.permissions import administrator_only, researcher_only
 from jobs import access, call_counts, runs
-from jobs.errors import ERROR_KINDS, OLDER
-from jobs.models import Batch, Call, Job, Run
+from jobs.endpoints.actions import ask_for_test, save, sync_environment
+from jobs.endpoints.limits import width_of
+from jobs.errors import ERROR_KINDS, OLDER, JobError
+from jobs.models import Batch, Call, Endpoint, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
 from judges.drafts import DRAFT
-from judges.pages.cap_fields import AdoptForm, CapsForm
-from judges.prompt_versions import finding
+from judges.pages.forms import AdoptForm, CapsForm, EndpointForm
+from judges.prompt_versions import listing
 from judges.rating.availability import has_model
 
 ROOM = {"active_room": "runs"}
@@ -64,7 +67,7 @@ def one_run(
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
-    context |= {"loading": loading(run, state), "prompt": finding.of_spec(run.identity)}
+    context |= {"loading": loading(run, state), "prompt": listing.of_spec(run.identity)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
     status = 422 if caps or adopting else 200
@@ -137,3 +140,50 @@ def _page(request: HttpRequest, chosen: QuerySet[Call], many: int) -> Page[Call]
     page = LongPaginator(chosen.order_by("pk"), 25, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(call.item.turn if call.item else None for call in page)
     return page
+
+
+# The administrator's page of endpoints.
+
+
+@require_http_methods(["GET", "POST"])
+@administrator_only
+def endpoints(request: HttpRequest) -> HttpResponse:
+    """Administrators: all endpoints, and a form for a new one."""
+    return _page_of_endpoints(request, None)
+
+
+@require_http_methods(["GET", "POST"])
+@administrator_only
+def endpoint(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: change an endpoint."""
+    return _page_of_endpoints(request, access.endpoint(pk))
+
+
+@require_POST
+@administrator_only
+def test_endpoint(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: let a worker ask the endpoint something; the page says what came of it."""
+    tested = ask_for_test(by=user_of(request), endpoint=access.endpoint(pk))
+    return redirect(f"{reverse('endpoints')}#endpoint-{tested.pk}")
+
+
+def _page_of_endpoints(request: HttpRequest, chosen: Endpoint | None) -> HttpResponse:
+    try:
+        sync_environment()
+    except JobError as error:
+        messages.error(request, str(error))
+    form = EndpointForm(request.POST or None, instance=chosen)
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = save(by=user_of(request), fields=form.cleaned_data, endpoint=chosen)
+        except JobError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{saved.name} is saved.")
+            return redirect("endpoints")
+    rows = list(Endpoint.objects.select_related("pace").order_by("name"))
+    for row in rows:
+        row.at_once = width_of(row, getattr(row, "pace", None))  # type: ignore[attr-defined]
+    testing = any(row.test_asked and not row.test_done for row in rows)
+    context = {"rows": rows, "form": form, "chosen": chosen, "testing": testing, **ROOM}
+    return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)

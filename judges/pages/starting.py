@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 
 from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
@@ -21,7 +21,7 @@ from judges.pages.runs import ROOM, user_of
 from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
-from judges.rating.openings import judge_needs_opening as needs_opening
+from judges.rating.selection import judge_needs_opening as needs_opening
 from judges.rating.settings import settings_of
 from judges.rating.unanswered import Unanswered, unanswered
 

@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judges.prompt_search.reflection import Disagreement
-from judges.prompt_search.scoring import Asked, Place, Scorer, Target, Value
+from judges.prompt_search.reflection import Asked, Disagreement, Place, Scorer, Target, Value
 from judges.protocols.wording import Wording
 
 SYSTEM, USER = "system", "user"

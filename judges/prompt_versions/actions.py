@@ -16,8 +16,8 @@ from annotation.models import Rater, SchemeVersion
 from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
-from judges.prompt_versions import files, held_out, texts
-from judges.prompt_versions.finding import Version, built_in_names
+from judges.prompt_versions import files, picking, texts
+from judges.prompt_versions.listing import Version, built_in_names
 from judges.prompt_versions.picking import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.rating import bound_schemes
@@ -260,7 +260,7 @@ def check(*, protocol: str, variant: str, wording: Wording) -> None:
         )
     if problems := wording.problems(found.known_variables(variant)):
         raise JudgeError(" ".join(problems))
-    held_out.refuse_test_items(wording)
+    picking.refuse_test_items(wording)
 
 
 def _add(

@@ -26,7 +26,7 @@ from annotation.models import SchemeVersion
 from annotation.text.yaml_tree import BadFile, Tree, dump, parse
 from config.request_json import storable
 from judges.errors import JudgeError
-from judges.prompt_versions.finding import Version
+from judges.prompt_versions.listing import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
 
 FORMAT = 1

@@ -4,26 +4,295 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import combinations
 from statistics import fmean
 from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Q
+from numpy.typing import NDArray
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
 from annotation.kinds import WITH_TURN
-from annotation.models import Continuation, Corpus, Item, Rater
+from annotation.models import Continuation, Dialogue, Label, Occasion, Question
+from annotation.models.corpora import Corpus, Item
+from annotation.models.labels import live_labels
+from annotation.models.raters import Rater
 from annotation.text.item_keys import item_key, parse_item_key
 from annotation.text.views import RENDERING
 from judges.errors import JudgeError
-from judges.material.loading import load
-from judges.prompt_versions import nearest
-from judges.prompt_versions.agreed import Agreed, against, agreed, targets
-from judges.protocols import Asking, Case, Reading, Verdict, Wording
-from judges.protocols.examples import MOST, about, shown
+from judges.material.loading import DatabaseStore, load, tools
+from judges.metrics import DEFAULT_MODEL, Embedder
+from judges.metrics.kit.embedding import text_hash
+from judges.metrics.kit.errors import ModelMissing
+from judges.protocols import Asking, Protocol, Reading, Verdict
+from judges.protocols.base import Case
+from judges.protocols.examples import MOST, about, dialogue_of, shown
+from judges.protocols.rubric import base_of
+from judges.protocols.wording import Wording
 from judges.protocols.written import EXPLAINED, CannotBeWritten, write
 from judges.rating.cases import case_of
 from judges.rating.needs import machines
+
+# What people answered about items, as one answer each: what the replies of worked examples are made of.
+
+Value = float | str
+_NUMERIC = ("ordinal", "interval", "ratio")
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """One answer made of people's. `spread` is how much they disagree, from 0 to 1: the mean over all pairs
+    of them of the distance between two answers, as a share of the scale's range (numbers) or 1 where they
+    differ (others); None for fewer than two of them. `how` says how it was made."""
+
+    value: Value
+    spread: float | None
+    n: int
+    how: str
+
+
+def questions_of(protocol: Protocol) -> dict[int, tuple[str, Question]]:
+    """Return, by id, the questions that a protocol answers in any version, each with the protocol's name.
+
+    An expected score answers what people were asked, too.
+    """
+    wanted = {(base_of(scheme.key), key): name for name, (scheme, key) in protocol.answers.items()}
+    rows = Question.objects.select_related("version__scheme").filter(
+        version__scheme__key__in={scheme for scheme, _ in wanted}
+    )
+    named = ((row, wanted.get((row.version.scheme.key, row.key))) for row in rows)
+    return {row.pk: (name, row) for row, name in named if name is not None}
+
+
+def agreed(
+    protocol: Protocol,
+    corpus: Corpus,
+    clusters: frozenset[str] | None,
+    keep: Iterable[int] | None = None,
+    *,
+    training: bool = False,
+) -> dict[int, dict[str, Agreed]]:
+    """Return, by item and the protocol's question, what people answered in some clusters (None: all).
+
+    What they answered about training dialogues is left out, or of `training` taken alone.
+
+    An adjudicated answer counts alone; else binary, nominal and text questions get the majority (none where
+    two are equally frequent) and others the mean, rounded to the nearest value of the scale (of two equally
+    near ones the lower). `keep` narrows it to some items.
+    """
+    questions = questions_of(protocol)
+    scope = Q(item__corpus=corpus, item__training=training, question__in=questions)
+    if clusters is not None:
+        scope &= splits.within(clusters, "item__")
+    if keep is not None:
+        scope &= Q(item__in=list(keep))
+    people = live_labels().filter(scope, rater__kind=Rater.Kind.HUMAN, missing="")
+    judged = Label.objects.filter(
+        scope, superseded_at__isnull=True, occasion=Occasion.ADJUDICATION, missing=""
+    )
+    fields = ("item_id", "question_id", "number", "text")
+    given: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
+    final: dict[tuple[int, str], Value] = {}
+    for item, question, number, text in people.order_by("pk").values_list(*fields):
+        name, row = questions[question]
+        given[item, name].append((row, text if number is None else number))
+    for item, question, number, text in judged.order_by("pk").values_list(*fields):
+        final[item, questions[question][0]] = text if number is None else number
+    found: dict[int, dict[str, Agreed]] = defaultdict(dict)
+    for (item, name), answers in given.items():
+        one = _one(answers[-1][0], [value for _, value in answers], final.get((item, name)))
+        if one is not None:
+            found[item][name] = one
+    return dict(found)
+
+
+def _one(question: Question, values: Sequence[Value], final: Value | None) -> Agreed | None:
+    spread = spread_of(question, values)
+    if final is not None:
+        return Agreed(final, spread, len(values), "adjudicated")
+    if question.level in _NUMERIC:
+        numbers = [value for value in values if not isinstance(value, str)]
+        if not numbers:
+            return None
+        return Agreed(nearest(question, fmean(numbers)), spread, len(numbers), f"mean of {len(numbers)}")
+    most = Counter(values).most_common(2)
+    if len(most) == 2 and most[0][1] == most[1][1]:
+        return None
+    return Agreed(most[0][0], spread, len(values), f"majority of {len(values)}")
+
+
+def nearest(question: Question, value: float) -> float:
+    """Return the value of a question's scale that is nearest to a number; of two, the lower."""
+    scale = sorted(float(one) for one in question.values)
+    return min(scale, key=lambda one: (abs(one - value), one)) if scale else value
+
+
+def distance(question: Question, first: Value, second: Value) -> float:
+    """Return how far two answers are apart, from 0 to 1."""
+    if question.level not in _NUMERIC or isinstance(first, str) or isinstance(second, str):
+        return float(first != second)
+    scale = [float(one) for one in question.values]
+    width = max(scale) - min(scale) if len(scale) > 1 else 0.0
+    return min(abs(first - second) / width, 1.0) if width else float(first != second)
+
+
+def spread_of(question: Question, values: Sequence[Value]) -> float | None:
+    """Return the mean distance of all pairs of answers; None for fewer than two."""
+    pairs = [distance(question, *pair) for pair in combinations(values, 2)]
+    return fmean(pairs) if pairs else None
+
+
+def against(
+    protocol: Protocol, rater: Rater, said: Mapping[int, Mapping[str, Agreed]]
+) -> dict[int, dict[str, float]]:
+    """Return, by item and question, how far a judge's answer (the mean or majority of its samples) is from
+    what people say."""
+    questions = questions_of(protocol)
+    rows = live_labels().filter(rater=rater, question__in=questions, item__in=list(said), missing="")
+    given: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
+    fields = ("item_id", "question_id", "number", "text")
+    for item, question, number, text in rows.order_by("sample", "pk").values_list(*fields):
+        name, row = questions[question]
+        given[item, name].append((row, text if number is None else number))
+    far: dict[int, dict[str, float]] = defaultdict(dict)
+    for (item, name), answers in given.items():
+        values = [value for _, value in answers]
+        numbers = [value for value in values if not isinstance(value, str)]
+        own: Value = Counter(values).most_common(1)[0][0]
+        if answers[0][0].level in _NUMERIC and numbers:
+            own = fmean(numbers)
+        if name in said[item]:
+            far[item][name] = distance(answers[0][0], own, said[item][name].value)
+    return dict(far)
+
+
+def targets(protocol: Protocol, items: Iterable[int]) -> dict[tuple[int, int | None], list[int]]:
+    """Return what calls about items would be about: (continuation, item or None) to the items of it."""
+    rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "kind", "continuation_id").order_by("pk")
+    found: dict[tuple[int, int | None], list[int]] = defaultdict(list)
+    for pk, kind, continuation in rows:
+        if protocol.covers == "continuation":
+            found[continuation, None].append(pk)
+        elif protocol.covers == kind:
+            found[continuation, pk].append(pk)
+    return dict(found)
+
+
+# The examples nearest to a case, by embeddings of what each is about.
+
+Matrix = NDArray[np.float64]
+RULE = "nearest"
+
+
+def model() -> str:
+    """Return the embedding model that a new version's nearest examples are found with."""
+    return settings.EMBEDDING_MODEL or DEFAULT_MODEL
+
+
+def ranked(wording: Wording, case: Case) -> Wording:
+    """Return a text with its examples in the order of their nearness to a case, the nearest first.
+
+    Nearness is the cosine between the mean unit vectors of the texts that each is about; equally near ones
+    keep the version's order. A text whose examples were picked by another rule is returned as it is. Raises
+    JudgeError where the embedding model is not on this machine.
+    """
+    if wording.picking.get("rule") != RULE or not wording.examples:
+        return wording
+    name = str(wording.picking.get("model", ""))
+    pool = tuple(tuple(example.get("about", ())) for example in wording.examples)
+    try:
+        cosines = _vectors(name, pool) @ _vector(name, about(case))
+    except ModelMissing as error:
+        raise JudgeError(f"The nearest examples cannot be found: {error}.") from error
+    order = np.argsort(-np.round(cosines, 6), kind="stable")
+    return replace(wording, examples=tuple(wording.examples[index] for index in order))
+
+
+def _texts(wording: Wording, case: Case) -> list[str]:
+    """Return the texts whose embeddings say which examples are nearest to a case."""
+    pool = [text for example in wording.examples for text in example.get("about") or [""]]
+    return list(dict.fromkeys([*pool, *(about(case) or [""])]))
+
+
+def is_known(wording: Wording, case: Case) -> bool:
+    """Whether the nearest examples can be told without loading a model: every text was embedded before."""
+    if wording.picking.get("rule") != RULE or not wording.examples:
+        return True
+    wanted = {text_hash(text) for text in _texts(wording, case)}
+    return wanted == DatabaseStore().load(str(wording.picking.get("model", "")), list(wanted)).keys()
+
+
+def embed(wording: Wording, case: Case) -> int:
+    """Embed what the nearest examples are found by; return how many texts that is. Raises JudgeError where
+    the embedding model is not on this machine."""
+    wanted = _texts(wording, case)
+    try:
+        _embedder(str(wording.picking.get("model", ""))).prepare(wanted)
+    except ModelMissing as error:
+        raise JudgeError(f"The nearest examples cannot be found: {error}.") from error
+    return len(wanted)
+
+
+@lru_cache(maxsize=32)
+def _vectors(name: str, pool: tuple[tuple[str, ...], ...]) -> Matrix:
+    """Return one row for each of a version's examples."""
+    return np.stack([_vector(name, texts) for texts in pool])
+
+
+def _vector(name: str, texts: Sequence[str]) -> Matrix:
+    """Return the mean of the texts' unit vectors, of length 1; zeros where there is no text."""
+    rows = _embedder(name)(list(texts) or [""]).astype(np.float64)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    mean = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0).mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    made: Matrix = mean / length if texts and length else np.zeros_like(mean)
+    return made
+
+
+@cache
+def _embedder(name: str) -> Embedder:
+    return tools().embed if name == model() else Embedder(name, store=DatabaseStore())
+
+
+# Keeping worked examples out of test: those of a file, and those picked before a split was drawn, too.
+
+
+def refuse_test_items(wording: Wording) -> None:
+    """Raise JudgeError where an example is of the test part of its corpus, as the corpus stands now.
+
+    What cluster an example is of is looked up where its dialogue is here: files say what they like.
+    """
+    by_corpus: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for example in wording.examples:
+        by_corpus[example["corpus"]].append(example)
+    for corpus in Corpus.objects.filter(name__in=list(by_corpus)):
+        lock = splits.lock_of(corpus)
+        if lock is None:
+            continue
+        examples = by_corpus[corpus.name]
+        tested = splits.clusters(split=lock, part="test") & _clusters_of_held_out(corpus, examples).keys()
+        if tested:
+            key = _clusters_of_held_out(corpus, examples)[min(tested)]
+            raise JudgeError(
+                f"The worked example {key} is in the test part of {corpus.name}: examples come from dev "
+                "alone. Pick them anew, or leave them out."
+            )
+
+
+def _clusters_of_held_out(corpus: Corpus, examples: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the clusters that examples say they are of, and those they are of, each with a key."""
+    keys = {example["key"]: dialogue_of(example) for example in examples}
+    rows = Dialogue.objects.filter(corpus=corpus, key__in=list(keys.values()))
+    known = dict(rows.values_list("key", "cluster"))
+    told = {example["cluster"]: example["key"] for example in examples}
+    return told | {known[dialogue]: key for key, dialogue in keys.items() if dialogue in known}
+
 
 MOST_SHOWN = 20
 POOL = 100
@@ -150,8 +419,8 @@ def _described(told: Pick, clusters: frozenset[str] | None, n: int) -> dict[str,
         kept["seed"] = told.seed
     if told.rule == "most_disagreed":
         kept["between"] = told.judge or "people"
-    if told.rule == nearest.RULE:
-        kept["model"] = nearest.model()
+    if told.rule == RULE:
+        kept["model"] = model()
     return kept
 
 
@@ -296,7 +565,7 @@ def _built(
 def _is_needed(built: Sequence[Mapping[str, Any]], cluster: str, told: Pick) -> bool:
     """Whether one more example, of a cluster, has a use: until there are enough, and then in reserve, so that
     a call about any cluster's items still finds enough of others."""
-    if told.rule == "by_hand" or len(built) < (POOL if told.rule == nearest.RULE else told.n):
+    if told.rule == "by_hand" or len(built) < (POOL if told.rule == RULE else told.n):
         return True
     if len(built) >= MOST:
         return False

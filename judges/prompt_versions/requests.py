@@ -28,7 +28,7 @@ from jobs.prompt import about_tokens
 from jobs.queue.progress import Progress
 from judges.errors import JudgeError
 from judges.material.loading import load, with_compared
-from judges.prompt_versions import nearest, texts
+from judges.prompt_versions import picking, texts
 from judges.protocols import Asking, Wording
 from judges.protocols.budget import TooLong
 from judges.rating import needs, prices
@@ -70,7 +70,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     shows = {} if told["shows"] is None else {"shows": told["shows"]}
     case = case_of(load({continuation})[continuation], told["item"], shows)
     try:
-        found = nearest.embed(texts.of_digest(told["digest"]), case)
+        found = picking.embed(texts.of_digest(told["digest"]), case)
     except JudgeError as error:
         raise JobRefused(str(error)) from error
     progress(found, found, "embedded")
@@ -176,7 +176,7 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
         if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
             yield replace(made, unasked=unasked)
             continue
-        if not load_model and asker.wording and not nearest.is_known(asker.wording, case):
+        if not load_model and asker.wording and not picking.is_known(asker.wording, case):
             yield replace(made, unasked=LOOKED_FOR)
             continue
         try:

@@ -14,9 +14,8 @@ from jobs import runs
 from jobs.models import Call, Run
 from judges.errors import JudgeError
 from judges.protocols.needs import UNMET, WAITING
-from judges.rating.openings import open_or_refuse
 from judges.rating.plans import MOST_SAMPLES, WHOLE, RaterPlan
-from judges.rating.selection import Selection, continuations, items
+from judges.rating.selection import Selection, continuations, items, open_or_refuse
 from judges.rating.settings import RunSettings
 
 _BATCH = 5000

@@ -10,7 +10,7 @@ from typing import Any
 
 from jobs.prompt import Tokens, Unparseable
 from judges.prompt_versions import texts
-from judges.prompt_versions.nearest import ranked
+from judges.prompt_versions.picking import ranked
 from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Reading, Wording
 from judges.protocols.budget import within
 from judges.rating import bound_schemes

@@ -8,7 +8,7 @@ from typing import Any
 from annotation.models import Campaign, SchemeVersion
 from annotation.scheme_versions import store
 from judges.errors import JudgeError
-from judges.prompt_versions.finding import Version
+from judges.prompt_versions.listing import Version
 from judges.protocols import Protocol, Unfit
 
 

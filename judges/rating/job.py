@@ -18,9 +18,8 @@ from jobs.queue.progress import Progress
 from judges.errors import JudgeError
 from judges.rating import actions as rating
 from judges.rating.metric_plans import check_keys, metric_plan, metric_plans
-from judges.rating.openings import open_or_refuse
 from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan
-from judges.rating.selection import Selection
+from judges.rating.selection import Selection, open_or_refuse
 from judges.rating.settings import RunSettings, settings_from
 
 KIND = "starting"

@@ -13,8 +13,7 @@ from jobs.asking.asked import Preparer
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.models import Call, Run
 from judges.errors import JudgeError
-from judges.material.loading import Material, load
-from judges.material.metric_tools import tools
+from judges.material.loading import Material, load, tools
 from judges.metrics import (
     METRICS,
     Instrument,
@@ -24,7 +23,7 @@ from judges.metrics import (
 )
 from judges.metrics.kit.readability import flag
 from judges.rating import recording
-from judges.rating.learning import source_of
+from judges.rating.metric_plans import source_of
 
 logger = logging.getLogger(__name__)
 

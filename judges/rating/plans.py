@@ -15,8 +15,8 @@ from jobs.endpoints import parameters
 from jobs.fake_models import marked
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
-from judges.prompt_versions import finding, held_out
-from judges.prompt_versions.finding import Version
+from judges.prompt_versions import listing, picking
+from judges.prompt_versions.listing import Version
 from judges.protocols import PROTOCOLS, Asking, Protocol
 from judges.rating import bound_schemes, needs
 
@@ -124,12 +124,12 @@ class Judge:
 
     def _own_prompt(self) -> Version | None:
         """Return the version of a prompt that it asks with, None for the protocol's own text."""
-        version = finding.find(self.prompt) if self.prompt else None
+        version = listing.find(self.prompt) if self.prompt else None
         if version is None:
             return None
         if version.row is not None and version.row.is_open:
             raise JudgeError(f"{version.ref} is a proposal that nobody has adopted yet: adopt it first.")
-        held_out.refuse_test_items(version.wording)
+        picking.refuse_test_items(version.wording)
         if self.protocol not in ("", version.protocol) or self.variant not in ("", version.variant):
             said = " ".join(part for part in (version.protocol, version.variant) if part)
             raise JudgeError(f"The prompt {version.ref} is for {said}: name that, or the prompt alone.")

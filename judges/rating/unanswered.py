@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Max, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
 
 from annotation.kinds import COMPARING
-from annotation.models import Continuation
+from annotation.models import Continuation, Item, Rater
+from jobs.errors import ERROR_KINDS
+from jobs.models.run import Call
 from judges.material.loading import load, with_compared
+from judges.metrics.kit.act_models import FITTED_ON_ITSELF
 from judges.protocols import Protocol
 from judges.rating import actions as rating
 from judges.rating import needs, sampled
@@ -19,6 +24,77 @@ from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
 from judges.rating.plans import Judge, RaterPlan
 from judges.rating.selection import Selection
+
+# Values of metrics that stand but are doubtful: a metric could hardly read a text, or learned from it.
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """How many of a metric's continuations are flagged, of how many, and one of the reasons."""
+
+    calls: int
+    flagged: int
+    example: str
+
+
+def doubtful_values(calls: QuerySet[Call]) -> dict[int, Doubt]:
+    """Return the doubts of metrics by rater id, from their calls; those without any are left out."""
+    rows = (
+        calls.filter(state=Call.State.DONE)
+        .values("rater")
+        .annotate(
+            calls=Count("pk"),
+            flagged=Count("pk", filter=~Q(flags=[]) & ~Q(flags=[FITTED_ON_ITSELF])),
+            example=Max(KeyTextTransform(0, "flags")),
+        )
+    )
+    return {
+        row["rater"]: Doubt(row["calls"], row["flagged"], row["example"]) for row in rows if row["flagged"]
+    }
+
+
+def fitted_on_themselves(calls: QuerySet[Call]) -> dict[int, int]:
+    """Return, by the id of a metric's rater, on how many continuations it had learned from the dialogue that
+    it scored, from its calls; those without any are left out."""
+    rows = (
+        calls.filter(state=Call.State.DONE, flags__contains=[FITTED_ON_ITSELF])
+        .values("rater")
+        .annotate(n=Count("pk"))
+    )
+    return {row["rater"]: row["n"] for row in rows}
+
+
+# What a judge could not answer, and why: its failed calls by kind, over some items or of some calls.
+
+
+def by_kind(rater: Rater, items: Collection[int]) -> dict[str, int]:
+    """Return how many items lack an answer of a rater because a call failed, by the kind of its error.
+
+    A call about a whole continuation counts for each of the items in it, each sample by itself. Kinds stand
+    in the order of `jobs.errors`; those that failed before kinds were kept are under ''.
+    """
+    chosen = Item.objects.filter(pk__in=items).values_list("pk", "continuation")
+    within = Counter(continuation for _, continuation in chosen)
+    failed = Call.objects.filter(rater=rater, state=Call.State.FAILED)
+    failed = failed.filter(Q(item__in=list(items)) | Q(item=None, continuation__in=list(within)))
+    found: Counter[str] = Counter()
+    for kind, item, continuation in failed.values_list("error_kind", "item", "continuation"):
+        found[kind] += 1 if item is not None else within[continuation]
+    return _in_order(found)
+
+
+def by_rater(calls: QuerySet[Call]) -> dict[int, dict[str, int]]:
+    """Return how many of some calls failed, by rater id and kind of error: one query."""
+    rows = calls.filter(state=Call.State.FAILED).order_by().values_list("run__rater", "error_kind")
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for rater, kind, n in rows.annotate(Count("pk")):
+        found[rater][kind] += n
+    return {rater: _in_order(counted) for rater, counted in found.items()}
+
+
+def _in_order(found: Counter[str]) -> dict[str, int]:
+    return {kind: found[kind] for kind in (*ERROR_KINDS, "") if found[kind]}
+
 
 LOOKED_AT = 200
 """Calls that are looked at one by one for reasons of their own."""

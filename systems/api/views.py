@@ -21,8 +21,7 @@ from config.permissions import IsResearcher
 from jobs.api.parameter_fields import given_parameters, parameter_fields
 from jobs.errors import JobError
 from jobs.models import Job, Run
-from judges.api.run_serializers import TakenSerializer, cap_fields
-from judges.api.serializers import RunSerializer
+from judges.api.views import RunSerializer, TakenSerializer, cap_fields
 from judges.rating.lookup import PARTS, corpus_named, endpoint_named, split_for
 from judges.rating.settings import settings_of
 from systems import access

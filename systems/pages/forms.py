@@ -10,8 +10,7 @@ from annotation.models import Corpus
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
-from judges.pages.cap_fields import cap_fields, check_mode, mode_field
-from judges.pages.forms import offer_parts
+from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
 from judges.rating.lookup import split_for
 from systems.errors import SystemsError
 from systems.generators import Generator, Setting, WrongSettings

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 
 from annotation.models import Corpus
 from annotation.pages.choosing import choose
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 from jobs.errors import JobError
 from jobs.models import Job

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import researcher_only
 from jobs.models import Run
 from judges.pages.runs import ROOM

@@ -21,7 +21,7 @@ from jobs.errors import JobError
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
-from judges.pages.cap_fields import cap_fields
+from judges.pages.forms import cap_fields
 from judges.pages.runs import user_of
 from judges.pages.starting import sync_endpoints
 from judges.rating.settings import RunSettings, settings_of

@@ -15,8 +15,7 @@ from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_c
 from jobs.endpoints.keys import remember
 from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
-from judges.material.embedding_store import DatabaseStore
-from judges.material.metric_tools import tools
+from judges.material.loading import DatabaseStore, tools
 from judges.metrics import ModelMissing
 from judges.metrics.kit.embedding import text_hash
 from systems.errors import SystemsError

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Continuation, Corpus
 from calibration.studies import actions as studies
-from demo import chain, continued, judging
+from demo import accounts, continued
 from demo.fake_model.responses import Response
 from demo.fake_model.running import LocalServer, load
 from demo.fake_model.serving import FakeModel
@@ -56,8 +56,8 @@ def test_a_model_writes_and_what_it_wrote_is_rated_and_counted(
 ) -> None:
     monkeypatch.setattr(continued, "DIALOGUES", 14)
     rea = factories.user("rea", researcher=True)
-    endpoint = judging.endpoint(fake_url, by=rea)
-    chain.load(by=rea, endpoint=endpoint, finish=to_the_end)
+    endpoint = accounts.endpoint(fake_url, by=rea)
+    continued.load(by=rea, endpoint=endpoint, finish=to_the_end)
     corpus = Corpus.objects.get(name=continued.NAME)
     study = studies.automatic(corpus=corpus)
     studies.compute(study=study, part=studies.default_part(study), by=rea)

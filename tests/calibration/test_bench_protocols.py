@@ -18,12 +18,12 @@ from calibration.workbench import checks
 from calibration.workbench.agreement import agreement
 from calibration.workbench.sheets import Judged, sheets
 from calibration.workbench.versions import side_by_side
-from judges.drafts import actions, benches, keeping, trials
-from judges.drafts.beginning import begun_from, text_of, versions_for
+from judges.drafts import actions, benches, trials
+from judges.drafts.benches import begun_from, text_of, versions_for
 from judges.errors import JudgeError
 from judges.models import Bench, Draft, DraftAnswer
 from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import finding
+from judges.prompt_versions import listing
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
 from tests.judges.test_rubric_runs import CLARITY
@@ -96,7 +96,7 @@ def test_a_researchers_own_scheme_is_calibrated_page_by_page(rea: Client, fake: 
     draft = Draft.objects.get()
     assert f"draft-{draft.number}" in rea.get(f"{address}disagreements/").content.decode()
     rea.post(f"{address}drafts/{draft.number}/keep/", {"name": "my clarity"})
-    kept = finding.find("my clarity@1")
+    kept = listing.find("my clarity@1")
     assert (kept.scheme_version, Label.objects.filter(rater__kind="judge").count()) == (
         bench.scheme_version,
         40,
@@ -216,10 +216,10 @@ def test_steps_are_kept_one_on_top_of_the_other_and_counted_once(fake: FakeLLM) 
     first = tried(turns, fake, None)
     second = on_top(first, whole, fake)
     with pytest.raises(JudgeError, match="keep that one first"):
-        keeping.keep(by=None, draft=second)
+        actions.keep(by=None, draft=second)
     asked = fake.requests.total()
-    keeping.keep(by=None, draft=first)
-    kept = keeping.keep(by=None, draft=Draft.objects.get(pk=second.pk))
+    actions.keep(by=None, draft=first)
+    kept = actions.keep(by=None, draft=Draft.objects.get(pk=second.pk))
     first.refresh_from_db()
     assert first.kept_rater is not None
     assert kept.asker.spec["needs"]["turn_scores"]["rater"] == first.kept_rater.fingerprint

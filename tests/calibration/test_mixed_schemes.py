@@ -26,7 +26,7 @@ from calibration.reading.census import census
 from calibration.reading.scope import of_campaign, of_corpus
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
-from calibration.watching.agreement import agreement
+from calibration.watching.watch import agreement
 from tests import factories
 from tests.annotation.test_turns_and_whole import SCHEME
 from tests.calibration.test_label_studio import content

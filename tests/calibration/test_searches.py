@@ -30,7 +30,7 @@ from judges.errors import JudgeError
 from judges.models import PromptVersion
 from judges.prompt_search.evolution import OutOfBudget
 from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import finding, texts
+from judges.prompt_versions import listing, texts
 from judges.rating.needs import machines
 from judges.rating.plans import Judge
 from tests import factories
@@ -77,7 +77,7 @@ def searched(fake: FakeLLM, *, clusters: int = 20, **how: Any) -> Search:
     return actions.start(
         by=None,
         bench=bench,
-        version=finding.find("cpdscore_simple_without_reference"),
+        version=listing.find("cpdscore_simple_without_reference"),
         endpoint=endpoint_of(fake),
         improver=endpoint_of(fake, name="improver", model="fake-big"),
         **{"name": "mine", "rounds": 5, "few": 4, "most_calls": 2000} | how,
@@ -144,7 +144,7 @@ def test_every_proposal_is_a_version_with_its_parent_and_cases_and_nobody_uses_i
         assert version.is_open
         assert set(version.detail["cases"]) <= learn
         assert version.detail["cases"]
-        assert finding.find(version.parent)
+        assert listing.find(version.parent)
     best = next(version for version in proposals if BEST in version.text.system)
     gain = next(row for row in best.detail["held_back"] if row["statistic"] == "spearman")
     assert gain["difference"]["low"] > 0
@@ -153,10 +153,10 @@ def test_every_proposal_is_a_version_with_its_parent_and_cases_and_nobody_uses_i
     endpoint = search.endpoint
     with pytest.raises(JudgeError, match="nobody has adopted"):
         Judge(prompt=ref, endpoint=endpoint).plan()
-    assert finding.find("mine").number == 1, "a name alone never means an open proposal"
+    assert listing.find("mine").number == 1, "a name alone never means an open proposal"
     prompts.adopt(by=admin_user, version=best)
     assert Judge(prompt=ref, endpoint=endpoint).plan().rater.spec["wording"] == best.text.digest
-    assert finding.find("mine").ref == ref
+    assert listing.find("mine").ref == ref
     with pytest.raises(JudgeError, match="is not a proposal that waits"):
         prompts.adopt(by=admin_user, version=best)
     texts = list(search.texts.values_list("digest", "score", "version"))
@@ -229,7 +229,7 @@ def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: Fa
     search = actions.start(
         by=None,
         bench=bench,
-        version=finding.find("cocoeval_behaviours_one_behaviour"),
+        version=listing.find("cocoeval_behaviours_one_behaviour"),
         name="mine",
         endpoint=endpoint_of(fake),
         improver=endpoint_of(fake, name="improver"),
@@ -315,7 +315,7 @@ def test_a_bound_on_money_needs_prices_of_both_in_one_currency(
         actions.start(
             by=None,
             bench=search.bench,
-            version=finding.find("mine"),
+            version=listing.find("mine"),
             endpoint=Endpoint.objects.get(pk=search.endpoint_id),
             improver=Endpoint.objects.get(pk=search.improver_id),
             most_cost=Decimal(1),

@@ -21,9 +21,10 @@ from calibration.models import ForAdjudication, Mark
 from calibration.reading.census import census
 from calibration.reading.scope import scope_of
 from calibration.statistics import Plan
-from calibration.workbench import agreement, checks, differences, exporting, marks, showing, versions
+from calibration.workbench import agreement, checks, marks, versions
+from calibration.workbench import sheets as showing
 from calibration.workbench.sheets import items_of, judged_on, sheets
-from judges.drafts import actions, keeping
+from judges.drafts import actions
 from judges.models import Draft
 from judges.protocols import Wording
 from tests import factories
@@ -128,17 +129,17 @@ def test_disagreements_are_those_of_unequal_answers_largest_first_and_filtered(f
     bench = rated_bench()
     draft = tried(bench, fake, targets=None)
     found = sheets(bench, [judged(draft)])
-    listed = differences.differences(found, judged(draft))
+    listed = versions.differences(found, judged(draft))
     overall = found[0].ratings
     own, people = overall.values[:, overall.column("draft 1")], overall.values[:, :2]
     assert len(listed) == int((np.abs(people - own[:, None]).sum(axis=1) > 0).sum()) > 5
     assert [one.share for one in listed] == sorted((one.share for one in listed), reverse=True)
-    higher = differences.differences(found, judged(draft), direction="higher")
+    higher = versions.differences(found, judged(draft), direction="higher")
     assert {one.item for one in higher} == {
         found[0].items[row] for row in np.flatnonzero(own > people.mean(axis=1))
     }
-    assert differences.differences(found, judged(draft), system="human") == []
-    assert len(differences.differences(found, judged(draft), system="secret-model")) == len(listed)
+    assert versions.differences(found, judged(draft), system="human") == []
+    assert len(versions.differences(found, judged(draft), system="secret-model")) == len(listed)
 
 
 def marked(fake: FakeLLM, verdict: str = "people_wrong", note: str = "=1+1") -> Mark:
@@ -171,9 +172,9 @@ def test_a_mark_is_appended_counted_undone_and_exported(fake: FakeLLM) -> None:
     marks.mark(**again, verdict="unclear")
     assert marks.counts(bench) == {"judge_wrong": 0, "people_wrong": 0, "unclear": 1}
     marks.mark(**again, verdict="people_wrong", note="=1+1")
-    rows = list(csv.DictReader(io.StringIO(exporting.written(bench, "csv"))))
+    rows = list(csv.DictReader(io.StringIO(marks.written(bench, "csv"))))
     assert [(row["verdict"], row["note"], row["by"]) for row in rows] == [("people_wrong", "'=1+1", "rea")]
-    assert json.loads(exporting.written(bench, "json"))["marks"][0]["note"] == "=1+1"
+    assert json.loads(marks.written(bench, "json"))["marks"][0]["note"] == "=1+1"
     marks.mark(**again, verdict="withdrawn")
     assert marks.standing(bench) == {}
     assert Mark.objects.count() == 4
@@ -217,7 +218,7 @@ def test_versions_stand_side_by_side_and_those_thrown_away_count_in_the_correcti
     assert "1 tried before" in row.compared.p_holm.method
     assert table.best is not None
     assert (table.best.n, table.best.corrected.n_items) == (3, 20)
-    kept = keeping.keep(by=None, draft=second, name="other")
+    kept = actions.keep(by=None, draft=second, name="other")
     again = versions.side_by_side(bench, f"draft-{first.number}", FEW)
     assert [one.name for one in again.judged] == ["other@1", "draft 1"]
     assert again.tried == 3

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from config.web.bodies import Gone
 from config.web.front import Front, until_gone
+from config.web.limits import Gone
 
 
 def answering(environ: dict[str, Any], start: Any) -> list[bytes]:

@@ -56,18 +56,16 @@ from judges.errors import JudgeError
 from judges.material.loading import contents
 from judges.metrics.kit.act_models import FITTED_ON_ITSELF
 from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import finding
-from judges.prompt_versions.agreed import agreed
-from judges.prompt_versions.picking import Pick
+from judges.prompt_versions import listing
+from judges.prompt_versions.picking import Pick, agreed
 from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
 from judges.rating import job
 from judges.rating.estimates import estimate
 from judges.rating.lookup import part_choices, selection_of, split_for
 from judges.rating.metric_plans import metric_plan
-from judges.rating.openings import locked
 from judges.rating.plans import Judge
-from judges.rating.selection import Selection, continuations
+from judges.rating.selection import Selection, continuations, locked
 from systems.producing.dialogues import Dialogues
 from tests import factories
 from tests.corpora.test_api import api, get
@@ -285,8 +283,8 @@ def test_worked_examples_come_from_training_where_it_is_named(
 ) -> None:
     """No split is asked for or fixed: training is never tested."""
     split = splits.draw(corpus=bench, by=None)
-    prompts.copy(by=None, version=finding.find("cpdscore_simple_without_reference"), name="own")
-    version = finding.find("own@1")
+    prompts.copy(by=None, version=listing.find("cpdscore_simple_without_reference"), name="own")
+    version = listing.find("own@1")
     sent = {"corpus": "bench", "rule": "balanced", "part": "training"}
     if door == "action":
         prompts.add_examples(by=None, version=version, told=Pick(bench, "balanced", part="training"))
@@ -300,7 +298,7 @@ def test_worked_examples_come_from_training_where_it_is_named(
         assert researcher.post(page, sent | {"corpus": bench.pk}).status_code == 302
     else:
         call_command("prompts", "examples", "own@1", corpus="bench", rule="balanced", part="training")
-    wording = finding.find("own@2").wording
+    wording = listing.find("own@2").wording
     assert wording.picking["part"] == "training"
     assert {example["key"].partition("/")[0] for example in wording.examples} <= set(TRAINING)
     assert wording.examples

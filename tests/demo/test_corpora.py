@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotation.formats import Source, jsonl
-from demo import build, truth
+from demo import build, raters
 from demo.build import parse
 
 Dialogue = dict
@@ -107,26 +107,26 @@ def test_no_planted_tag_leaks_into_a_text(meetings, personas) -> None:
 def test_every_behaviour_is_planted_at_least_three_times_in_two_continuations() -> None:
     planted: Counter[str] = Counter()
     places: dict[str, set[str]] = {}
-    for key, meeting in truth.load().meetings.items():
+    for key, meeting in raters.load().meetings.items():
         for tags in meeting.turns:
             planted.update(tags)
             for tag in tags:
                 places.setdefault(tag, set()).add(key)
-    assert set(planted) == set(truth.BEHAVIOURS)
+    assert set(planted) == set(raters.BEHAVIOURS)
     assert min(planted.values()) >= 3
     assert min(len(keys) for keys in places.values()) >= 2
 
 
 def test_people_show_behaviours_too_but_fewer_than_the_toy_systems() -> None:
     found = {"human": [], "toy-echo": [], "toy-drift": []}
-    for key, meeting in truth.load().meetings.items():
+    for key, meeting in raters.load().meetings.items():
         found[key.split("/")[1]].extend(bool(tags) for tags in meeting.turns)
     shares = {system: sum(turns) / len(turns) for system, turns in found.items()}
     assert 0.1 < shares["human"] < 0.5 < min(shares["toy-echo"], shares["toy-drift"])
 
 
 def test_the_truth_covers_every_turn(meetings, personas) -> None:
-    planted = truth.load()
+    planted = raters.load()
     for dialogues, known in ((meetings, planted.meetings), (personas, planted.personas)):
         sizes = {f"{d['id']}/{c['id']}": len(c["turns"]) for d in dialogues for c in d["continuations"]}
         assert {key: len(value.turns) for key, value in known.items()} == sizes
@@ -134,9 +134,9 @@ def test_the_truth_covers_every_turn(meetings, personas) -> None:
 
 def test_the_three_persona_systems_differ_plainly_in_quality() -> None:
     scores: dict[str, list[int]] = {}
-    for key, persona in truth.load().personas.items():
+    for key, persona in raters.load().personas.items():
         assert 1 <= persona.quality <= 5
-        assert persona.aspects <= set(truth.ASPECTS)
+        assert persona.aspects <= set(raters.ASPECTS)
         assert all(1 <= score <= 5 for score in persona.turns)
         scores.setdefault(key.split("/")[1], []).extend(persona.turns)
     means = {system: sum(values) / len(values) for system, values in scores.items()}

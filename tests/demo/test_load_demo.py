@@ -19,7 +19,7 @@ from calibration.models import AdjudicationRound, Report
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
-from demo import accounts, continued, group_chats, judging, loading, scenarios, study, truth
+from demo import accounts, continued, group_chats, loading, raters, scenarios, study
 from demo.fake_model import running
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
@@ -149,7 +149,7 @@ def test_a_study_is_under_way_with_a_place_for_the_visitor_everywhere(first_load
 
 
 def test_the_labels_are_what_the_simulated_raters_said(first_load: str) -> None:
-    planted = truth.load()
+    planted = raters.load()
     for corpus in loading.CORPORA:
         wanted = sum(1 for answers in corpus.answers.values() for _ in answers(planted))
         found = Label.objects.filter(item__corpus__name=corpus.name, rater__kind="human")
@@ -163,7 +163,7 @@ def test_the_judge_without_a_model_has_answered_from_the_start(first_load: str) 
     turns = Item.objects.filter(
         kind="turn", continuation__in=[call.continuation_id for call in run.calls.all()]
     )
-    assert Label.objects.filter(rater=run.rater).count() == turns.count() * len(truth.BEHAVIOURS)
+    assert Label.objects.filter(rater=run.rater).count() == turns.count() * len(raters.BEHAVIOURS)
 
 
 def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it_is_one(
@@ -172,13 +172,13 @@ def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it
     endpoint = Endpoint.objects.get()
     assert (endpoint.name, endpoint.active) == ("fake model (for trying out)", True)
     assert f"A FAKE MODEL at {endpoint.base_url}" in first_load
-    runs = list(Run.objects.filter(endpoint=endpoint, corpus__name=judging.CORPUS).order_by("pk"))
+    runs = list(Run.objects.filter(endpoint=endpoint, corpus__name=accounts.CORPUS).order_by("pk"))
     assert [run.state for run in runs] == [Run.State.DONE] * 2
     assert {part for run in runs for part in [run.scope["part"]]} == {"dev"}
     assert all("(fake model)" in run.rater.name for run in runs)
     assert all(progress(run).fake_model for run in runs)
     assert not Call.objects.filter(run__in=runs).exclude(flags=[]).exists()
-    report = Report.objects.get(study__corpus__name=judging.CORPUS)
+    report = Report.objects.get(study__corpus__name=accounts.CORPUS)
     told = " ".join(caveats(snapshot_of(report)))
     assert "ask a fake model" in told
     assert "are no results" in told
@@ -186,7 +186,7 @@ def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it
 
 def test_the_better_of_the_two_prompts_is_closer_to_the_simulated_people(first_load: str) -> None:
     off = []
-    for run in Run.objects.filter(corpus__name=judging.CORPUS).order_by("pk"):
+    for run in Run.objects.filter(corpus__name=accounts.CORPUS).order_by("pk"):
         rows = Label.objects.filter(rater=run.rater, question__key="overall").values_list(
             "number", "item__turn__text"
         )

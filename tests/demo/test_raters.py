@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from demo import raters, simulate, truth
+from demo import raters
 from demo.raters import RATERS
 
 ITEMS = [f"dialogue/system/{turn}" for turn in range(3000)]
@@ -16,7 +16,7 @@ def test_simulated_raters_say_so_in_their_names() -> None:
 
 
 @pytest.mark.parametrize("rater", RATERS, ids=lambda rater: rater.name)
-@pytest.mark.parametrize("behaviour", truth.BEHAVIOURS)
+@pytest.mark.parametrize("behaviour", raters.BEHAVIOURS)
 def test_marks_follow_sensitivity_and_specificity(rater, behaviour) -> None:
     hits = sum(rater.marks(item, behaviour, True) for item in ITEMS) / len(ITEMS)
     alarms = sum(rater.marks(item, behaviour, False) for item in ITEMS) / len(ITEMS)
@@ -41,9 +41,9 @@ def test_raters_err_independently_of_each_other() -> None:
 
 
 def test_the_same_seed_gives_the_same_answers_in_any_order() -> None:
-    planted = truth.load()
-    once = list(simulate.behaviour_answers(planted))
-    turned = list(simulate.behaviour_answers(planted, RATERS[::-1]))
+    planted = raters.load()
+    once = list(raters.behaviour_answers(planted))
+    turned = list(raters.behaviour_answers(planted, RATERS[::-1]))
     assert once != turned
     assert set(once) == set(turned)
 
@@ -55,25 +55,25 @@ def test_another_seed_gives_other_answers() -> None:
 
 
 def test_every_rater_answers_every_question_about_every_turn() -> None:
-    planted = truth.load()
+    planted = raters.load()
     turns = sum(len(meeting.turns) for meeting in planted.meetings.values())
-    answers = list(simulate.behaviour_answers(planted))
-    assert len(answers) == turns * len(RATERS) * len(truth.BEHAVIOURS)
+    answers = list(raters.behaviour_answers(planted))
+    assert len(answers) == turns * len(RATERS) * len(raters.BEHAVIOURS)
     assert {answer.value for answer in answers} == {0, 1}
 
 
 def test_aspects_are_asked_only_after_a_low_score() -> None:
-    answers = list(simulate.dialogue_answers(truth.load()))
-    low = {(a.rater, a.item) for a in answers if a.question == "overall" and a.value <= simulate.LOW}
+    answers = list(raters.dialogue_answers(raters.load()))
+    low = {(a.rater, a.item) for a in answers if a.question == "overall" and a.value <= raters.LOW}
     explained = {(a.rater, a.item) for a in answers if a.question != "overall"}
     assert low == explained != set()
 
 
 def test_scores_from_one_to_ten_stay_near_the_truth() -> None:
-    planted = truth.load()
+    planted = raters.load()
     errors = [
         answer.value - planted.meetings[answer.continuation].overall[answer.question]
-        for answer in simulate.overall_answers(planted)
+        for answer in raters.overall_answers(planted)
     ]
     assert max(abs(error) for error in errors) <= 5
     assert abs(sum(errors) / len(errors)) < 0.75

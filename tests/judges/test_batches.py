@@ -21,7 +21,7 @@ from jobs.models import Batch, Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.queue import timing
 from judges.rating import actions as rating
-from judges.rating.driving import Drive
+from judges.rating.lookup import Drive
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from judges.rating.settings import RunSettings

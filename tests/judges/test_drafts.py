@@ -11,10 +11,10 @@ from annotation.corpora import splits
 from annotation.labels.recording import Answer, record
 from annotation.models import Item, Label, Occasion, Question, Rater
 from jobs.models import Call, Endpoint, Run
-from judges.drafts import actions, benches, keeping, trials
+from judges.drafts import actions, benches, trials
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget, Draft, DraftAnswer, Trial
-from judges.prompt_versions import finding
+from judges.prompt_versions import listing
 from judges.protocols import Wording
 from judges.rating import needs
 from judges.rating.plans import Judge
@@ -23,7 +23,7 @@ from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PROTOCOL = "cpdscore_simple"
-OWN = finding.find("cpdscore_simple_without_reference").wording
+OWN = listing.find("cpdscore_simple_without_reference").wording
 KINDER = Wording("You are kind.\n\n$notice", f"{OWN.user}\n\nBe kind.")
 
 
@@ -169,7 +169,7 @@ def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: 
     actions.run(by=None, draft=draft, targets=5)
     finish()
     asked, paid = sum(fake.requests.values()), [call.cost for call in Call.objects.all()]
-    kept = keeping.keep(by=None, draft=draft, name="kinder")
+    kept = actions.keep(by=None, draft=draft, name="kinder")
     assert kept.kept == "kinder@1"
     assert kept.kept_rater is not None
     assert kept.kept_rater.spec["prompt"] == "kinder@1"
@@ -192,7 +192,7 @@ def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> No
     draft = draft_of(bench, endpoint)
     actions.run(by=None, draft=draft, targets=2)
     finish()
-    keeping.keep(by=None, draft=draft, name="kinder")
+    actions.keep(by=None, draft=draft, name="kinder")
     begin(bench.corpus, Judge(prompt="kinder", endpoint=endpoint), split=bench.split, part="dev")
     finish()
     assert sum(fake.requests.values()) == 6
@@ -205,7 +205,7 @@ def test_failed_calls_of_a_draft_are_kept_with_it_and_make_no_label(fake: FakeLL
     draft = draft_of(bench, endpoint_of(fake))
     actions.run(by=None, draft=draft, targets=2)
     finish()
-    keeping.keep(by=None, draft=draft, name="kinder")
+    actions.keep(by=None, draft=draft, name="kinder")
     run = Run.objects.get(kind="judge")
     assert (run.state, run.calls.filter(state="failed").count()) == ("failed", 2)
     assert not Label.objects.exists()
@@ -216,11 +216,11 @@ def test_a_draft_is_not_kept_while_it_runs_nor_twice_nor_once_it_was_thrown_away
     draft = draft_of(bench, endpoint_of(fake))
     actions.run(by=None, draft=draft, targets=2)
     with pytest.raises(JudgeError, match="Wait until"):
-        keeping.keep(by=None, draft=draft, name="kinder")
+        actions.keep(by=None, draft=draft, name="kinder")
     thrown = actions.discard(by=None, draft=draft)
     assert Run.objects.get().state == "cancelled"
     with pytest.raises(JudgeError, match="thrown away"):
-        keeping.keep(by=None, draft=thrown, name="kinder")
+        actions.keep(by=None, draft=thrown, name="kinder")
     with pytest.raises(JudgeError, match="thrown away"):
         actions.run(by=None, draft=thrown, targets=2)
     with pytest.raises(IntegrityError, match="stays counted"), transaction.atomic():
@@ -229,9 +229,9 @@ def test_a_draft_is_not_kept_while_it_runs_nor_twice_nor_once_it_was_thrown_away
     assert taken_up == draft
     actions.run(by=None, draft=taken_up, targets=2)
     finish()
-    keeping.keep(by=None, draft=taken_up, name="kinder")
+    actions.keep(by=None, draft=taken_up, name="kinder")
     with pytest.raises(JudgeError, match="kept already"):
-        keeping.keep(by=None, draft=Draft.objects.get(), name="kinder")
+        actions.keep(by=None, draft=Draft.objects.get(), name="kinder")
 
 
 def test_the_text_of_concord_is_kept_without_a_name(fake: FakeLLM) -> None:
@@ -240,7 +240,7 @@ def test_the_text_of_concord_is_kept_without_a_name(fake: FakeLLM) -> None:
     draft = draft_of(bench, endpoint, OWN)
     actions.run(by=None, draft=draft, targets=2)
     finish()
-    kept = keeping.keep(by=None, draft=draft)
+    kept = actions.keep(by=None, draft=draft)
     assert kept.kept == "cpdscore_simple_without_reference@1"
     assert kept.kept_rater == Judge(PROTOCOL, endpoint=endpoint).plan().rater
     assert Rater.objects.filter(labels__isnull=False).distinct().count() == 1

@@ -13,7 +13,7 @@ from calibration.studies import actions as studies
 from jobs.fake_models import is_fake, marked
 from jobs.models import Call
 from jobs.progress import progress
-from judges.rating.driving import summary
+from judges.rating.lookup import summary
 from judges.rating.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM

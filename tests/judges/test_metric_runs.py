@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.models import Label, Rater
 from jobs.models import Run
 from judges.errors import JudgeError
-from judges.material import metric_tools
+from judges.material import loading
 from judges.material.loading import contents, whole_corpus
 from judges.metrics import content_hash, corpus_hash
 from judges.models import Embedding
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedding]
 
 
 def test_a_metric_labels_every_turn_and_each_text_is_embedded_once() -> None:
-    metric_tools.tools.cache_clear()  # what another test embedded is not remembered
+    loading.tools.cache_clear()  # what another test embedded is not remembered
     corpus = factories.corpus()
     dialogue = factories.dialogue(corpus, turns=3)
     lines = [{"text": "a boat"}, {"text": "a boat"}, {"text": ""}]
@@ -63,7 +63,7 @@ def test_a_corpus_is_hashed_once_for_all_metrics_that_learn(monkeypatch) -> None
     factories.dialogue(corpus, turns=3)
     read: list[int] = []
     monkeypatch.setattr(
-        "judges.rating.learning.contents", lambda pk, *of: read.append(pk) or contents(pk, *of)
+        "judges.rating.metric_plans.contents", lambda pk, *of: read.append(pk) or contents(pk, *of)
     )
     plans = metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
     assert read == [corpus.pk]

@@ -16,8 +16,8 @@ from judges.errors import JudgeError
 from judges.models import CallLabel
 from judges.protocols import PROTOCOLS, Known, Need
 from judges.protocols.needs import UNMET
-from judges.rating.driving import summary
 from judges.rating.estimates import estimate
+from judges.rating.lookup import summary
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from tests import factories

@@ -19,7 +19,7 @@ from judges.metrics.kit.scene import Scene
 from judges.rating import actions as rating
 from judges.rating.metric_plans import metric_plan
 from judges.rating.selection import Selection
-from judges.scoring.averages import Averages
+from judges.scoring.scoring import Averages
 from tests.calibration.world import World, world
 from tests.factories import user
 from tests.judges.helpers import finish

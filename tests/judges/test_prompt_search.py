@@ -12,9 +12,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from jobs.prompt import Unparseable
 from judges.prompt_search.evolution import Answers, Asks, Found, OutOfBudget, Proposed, Settings, evolve
-from judges.prompt_search.folds import TooFew, folds
-from judges.prompt_search.reflection import Disagreement, read, request
-from judges.prompt_search.scoring import Asked, Scorer, Target
+from judges.prompt_search.reflection import Asked, Disagreement, Scorer, Target, TooFew, folds, read, request
 from judges.protocols import Wording
 from judges.protocols.base import COMMON
 from judges.protocols.wording import Variable

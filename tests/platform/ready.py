@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from config.embedded import folders, locks
-from config.embedded.account import postgres_account
+from config.embedded import folders, logs
+from config.embedded.folders import postgres_account
 from config.embedded.layout import layout, make_home
 from tests.platform.running import NOBODY, PROJECT, manage, processes, wait_until
 
@@ -39,7 +39,7 @@ def _template() -> Path:
         digest.update(path.read_bytes())
     kept = Path(os.environ["CONCORD_TEST_HOME"]) / f"ready-{digest.hexdigest()[:16]}"
     kept.mkdir(parents=True, exist_ok=True)
-    lock = locks.acquire(kept / "lock")
+    lock = logs.acquire(kept / "lock")
     try:
         if not (kept / "data").exists():
             _make(kept / "data")

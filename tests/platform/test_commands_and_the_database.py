@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import locks
+from config.embedded import logs
 from config.embedded.layout import LONGEST_SOCKET_PATH, SYSTEM_STATE, layout
 from tests.platform.running import MANAGE, PROJECT, environment, manage, processes, query, wait_until
 
@@ -130,7 +130,7 @@ def test_a_lock_is_dropped_with_its_process(tmp_path):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     process = subprocess.Popen([sys.executable, "-c", code], text=True, **pipes)
     assert process.stdout.readline() == "locked\n"
-    assert not locks.is_free(path)
+    assert not logs.is_free(path)
     process.kill()
     process.communicate()
-    assert locks.is_free(path)
+    assert logs.is_free(path)

@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from config import health
-from config.embedded.programs import QUEUES
+from config.embedded.children import QUEUES
 from jobs.models import Worker
 
 

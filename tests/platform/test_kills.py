@@ -19,7 +19,7 @@ import pytest
 
 from config.embedded import folders
 from config.embedded import server as leftovers
-from config.embedded.account import Account
+from config.embedded.folders import Account
 from config.embedded.layout import Layout, layout
 from config.embedded.logs import open_log, rotate
 from config.embedded.server import stop_leftovers

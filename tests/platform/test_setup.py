@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from config.setup import formatter, lock, packages, system
+from config.setup import common, formatter, lock, packages
 from config.setup.common import ELSEWHERE, FORBIDDEN, VENV, SetupError, keep_bytecode
 from config.setup.packages import Progress
 from tests.platform.running import PROJECT
@@ -135,13 +135,13 @@ def test_hashes_are_written_beside_versions_and_cudas_packages_apart(tmp_path, m
 
 
 def test_what_the_tests_lack_fails_where_nothing_may_be_skipped(monkeypatch, capsys):
-    monkeypatch.setattr(system.shutil, "which", lambda name: None)
-    monkeypatch.setattr(system, "apt_install", lambda names, what: False)
+    monkeypatch.setattr(common.shutil, "which", lambda name: None)
+    monkeypatch.setattr(common, "apt_install", lambda names, what: False)
     monkeypatch.setenv("CI", "true")
     with pytest.raises(SetupError, match="install chromium and redis-server"):
-        system.install_test_programs()
+        common.install_test_programs()
     monkeypatch.delenv("CI")
-    system.install_test_programs()
+    common.install_test_programs()
     assert "install chromium and redis-server" in capsys.readouterr().out
 
 

@@ -13,8 +13,8 @@ import pytest
 from django.test import Client
 
 from annotation.people import accounts, tokens
-from config.web import bodies, front, limits, protocol
-from config.web.bodies import Refused
+from config.web import front, limits, protocol
+from config.web.limits import Refused
 from tests.platform.running import wait_until
 from tests.platform.web import ask, everything, send, serving
 
@@ -100,7 +100,7 @@ def test_endless_headers_are_cut_off_by_size():
 
 
 def test_a_body_that_comes_too_slowly_is_answered_and_cut_off(monkeypatch):
-    monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "GRACE_SECONDS", 0.2)
     with serving(echo) as port, send(port, HEAD + b"Content-Length: 100\r\n\r\nuser") as slow:
         answer = everything(slow)
     assert answer.startswith(b"HTTP/1.1 408")
@@ -108,7 +108,7 @@ def test_a_body_that_comes_too_slowly_is_answered_and_cut_off(monkeypatch):
 
 
 def test_an_upload_that_keeps_coming_is_not_cut_off(monkeypatch):
-    monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(limits, "GRACE_SECONDS", 0.3)
     with (
         serving(echo) as port,
         send(port, HEAD + b"Connection: close\r\nContent-Length: 60000\r\n\r\n") as steady,
@@ -125,13 +125,13 @@ def test_300_mib_to_the_sign_in_page_are_refused_at_once(monkeypatch):
         began = time.monotonic()
         answer = everything(connection)
     assert answer.startswith(b"HTTP/1.1 413")
-    assert time.monotonic() - began < bodies.GRACE_SECONDS
+    assert time.monotonic() - began < limits.GRACE_SECONDS
 
 
 @pytest.mark.parametrize("declared", [True, False])
 def test_nothing_of_a_large_body_is_stored_for_somebody_without_an_account(monkeypatch, declared):
     stored = []
-    written = bodies.Body.read
+    written = limits.Body.read
 
     async def read(self, limit):
         try:
@@ -140,7 +140,7 @@ def test_nothing_of_a_large_body_is_stored_for_somebody_without_an_account(monke
             stored.append(self.file.tell())
 
     monkeypatch.setattr(limits, "check", refuse)
-    monkeypatch.setattr(bodies.Body, "read", read)
+    monkeypatch.setattr(limits.Body, "read", read)
     head = b"Content-Length: 8000000\r\n\r\n" if declared else b"Transfer-Encoding: chunked\r\n\r\n"
     part = b"x" * 8000 if declared else b"1f40\r\n" + b"x" * 8000 + b"\r\n"
     with serving(echo) as port, send(port, HEAD + head) as connection:

@@ -13,8 +13,7 @@ from typing import Any
 import uvicorn
 
 from config.web.front import Front
-from config.web.protocol import LimitedHeaders
-from config.web.sockets import listen
+from config.web.protocol import LimitedHeaders, listen
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from config.long_lists import LongPaginator
+from config.pagination import LongPaginator
 from jobs import call_counts, runs
 from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.progress import progress

@@ -318,9 +318,9 @@ def make_draft(by: User) -> Any:
 
 
 def make_text(by: User) -> dict[str, Any]:
-    from judges.prompt_versions import finding
+    from judges.prompt_versions import listing
 
-    wording = finding.find("cpdscore_simple_without_reference").wording
+    wording = listing.find("cpdscore_simple_without_reference").wording
     endpoint = make_endpoint(by)
     return {"bench": make_bench(by), "wording": wording, "variant": "without_reference", "endpoint": endpoint}
 
@@ -367,7 +367,7 @@ def make_search_fields(by: User) -> dict[str, Any]:
     from annotation.labels import raters
     from annotation.models import Item, Label, Occasion
     from judges.drafts import benches
-    from judges.prompt_versions import finding
+    from judges.prompt_versions import listing
     from tests import factories
 
     corpus = factories.corpus()
@@ -386,7 +386,7 @@ def make_search_fields(by: User) -> dict[str, Any]:
             number=3,
         )
     endpoint = make_endpoint(by)
-    version = finding.find("cpdscore_simple_without_reference")
+    version = listing.find("cpdscore_simple_without_reference")
     return {"bench": bench, "version": version, "name": "mine", "endpoint": endpoint, "improver": endpoint}
 
 

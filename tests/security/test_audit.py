@@ -38,7 +38,7 @@ TRACED = {
     "annotation.notes.actions.set_note": "each version of a note is kept with its writer and time",
     "annotation.people.comfort.change": "one's own settings of a page",
     "annotation.work.beside.beside": "changes nothing",
-    "calibration.watching.progress.progress": "changes nothing",
+    "calibration.watching.watch.progress": "changes nothing",
     "calibration.watching.watch.watch": "changes nothing",
     "calibration.adjudication.holding.hold": "a case says who holds it, and since when",
     "calibration.adjudication.holding.must_be_open": "changes nothing",
@@ -312,7 +312,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "systems.making.actions.go_on": lambda by: {"benchmark": systems.make_benchmark(by, "cancelled")},
     "systems.making.actions.cancel": lambda by: {"benchmark": systems.make_benchmark(by, "making")},
     "systems.making.actions.mark_checked": lambda by: {"benchmark": systems.make_benchmark(by, "done")},
-    "judges.rating.openings.open_or_refuse": lambda by: {
+    "judges.rating.selection.open_or_refuse": lambda by: {
         "rater": worlds.make_judge(),
         "selection": worlds.make_test_part(by),
         "reason": "the paper",
@@ -338,7 +338,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "protocol": "cpdscore_simple",
         "corpus": worlds.make_split(by).corpus,
     },
-    "judges.drafts.keeping.keep": lambda by: {"draft": worlds.make_draft(by)},
+    "judges.drafts.actions.keep": lambda by: {"draft": worlds.make_draft(by)},
     "judges.prompt_versions.actions.adopt": lambda by: {"version": worlds.make_proposal()},
     "judges.prompt_versions.actions.propose": lambda by: {
         "prompt": worlds.make_prompt().prompt,

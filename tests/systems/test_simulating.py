@@ -21,7 +21,7 @@ from calibration.reading.calls import fake_systems
 from jobs.models import Endpoint
 from jobs.queue.heartbeat import Heart
 from jobs.queue.jobs import work as work_jobs
-from judges.material.metric_tools import tools
+from judges.material.loading import tools
 from judges.models import Embedding
 from judges.rating.settings import RunSettings
 from systems.errors import SystemsError

@@ -20,7 +20,7 @@ from annotation.management.commands.people import ADDRESS
 from annotation.models import Campaign, JoinLink
 from annotation.people import participants
 from config.commands import acts_of
-from config.ids import row_id
+from config.files import row_id
 
 
 class Command(named.ActsCommand):

@@ -14,7 +14,7 @@ from annotation.messages import actions
 from annotation.models import Campaign, Thread
 from annotation.work import screens
 from config.commands import acts_of
-from config.ids import row_id
+from config.files import row_id
 
 VERBS = {"close": actions.close, "open": actions.open_again}
 

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.management import named
 from config.commands import DatabaseCommand, acts_of
-from config.ids import row_id
+from config.files import row_id
 from config.permissions import is_researcher
 from jobs.errors import WebhookRefused
 from jobs.models import Webhook

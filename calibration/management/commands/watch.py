@@ -14,8 +14,7 @@ from annotation.models import Attempt, Campaign
 from calibration.checks.results import Person
 from calibration.reports.figures import worded
 from calibration.statistics import Result
-from calibration.watching.progress import BY, choices
-from calibration.watching.watch import Watch, watch
+from calibration.watching.watch import BY, Watch, choices, watch
 from config.commands import DatabaseCommand
 
 LEAST_SECONDS = 1

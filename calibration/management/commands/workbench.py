@@ -12,20 +12,18 @@ from calibration.errors import CalibrationError
 from calibration.management import benches as named
 from calibration.management import searches
 from calibration.models import ForAdjudication
-from calibration.workbench import as_json, checks, exporting, marks
-from calibration.workbench.differences import differences
+from calibration.workbench import as_json, checks, marks
 from calibration.workbench.sheets import sheets
-from calibration.workbench.versions import side_by_side
+from calibration.workbench.versions import differences, side_by_side
 from config.commands import DatabaseCommand
 from jobs.errors import JobError
 from jobs.models import Run
-from judges.drafts import actions, benches, estimating, keeping
-from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
-from judges.drafts.worked_examples import picked
+from judges.drafts import actions, benches
+from judges.drafts.benches import begun_from, options_of, parent_of, wording_from
+from judges.drafts.trials import picked
 from judges.management.need_options import needs_told
 from judges.models import Bench, Draft
-from judges.rating.driving import Drive
-from judges.rating.lookup import endpoint_named, selection_of
+from judges.rating.lookup import Drive, endpoint_named, selection_of
 
 
 class Command(DatabaseCommand):
@@ -85,7 +83,7 @@ class Command(DatabaseCommand):
             parent=parent_of(bench, begin),
         )
         targets = None if options["items"] == "all" else int(options["items"])
-        asked = estimating.estimate(draft, targets, options["samples"])
+        asked = actions.estimate(draft, targets, options["samples"])
         self.stderr.write(asked.sentence())
         if options["estimate"]:
             self._say({"draft": draft.number, "estimate": asked.as_json()})
@@ -105,7 +103,7 @@ class Command(DatabaseCommand):
         self._say(as_json.draft(self._one(options)))
 
     def _keep(self, options: dict[str, Any]) -> None:
-        kept = keeping.keep(by=None, draft=self._one(options), name=options["name"], note=options["note"])
+        kept = actions.keep(by=None, draft=self._one(options), name=options["name"], note=options["note"])
         self._say({"draft": kept.number, "version": kept.kept, "rater": kept.asker.name})
 
     def _discard(self, options: dict[str, Any]) -> None:
@@ -133,7 +131,7 @@ class Command(DatabaseCommand):
         self._say({"mark": made.pk, "verdict": made.verdict, "adjudication": sent.pk if sent else None})
 
     def _marks(self, options: dict[str, Any]) -> None:
-        text = exporting.written(named.bench_named(options["bench"]), options["format"])
+        text = marks.written(named.bench_named(options["bench"]), options["format"])
         self.stdout.write(text, ending="")
 
     def _versions(self, options: dict[str, Any]) -> None:

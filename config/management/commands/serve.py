@@ -14,10 +14,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from config.commands import migrations_wait
-from config.embedded import programs
+from config.embedded import children
 from config.embedded.layout import layout
 from config.embedded.supervisor import Stopped, Supervisor
-from config.web.sockets import listen
+from config.web.protocol import listen
 
 FAKE_MODEL_HOST = "127.0.0.1"
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         self._say("Starting the web server and the workers...")
         web = supervisor.start_web(settings.BASE_DIR, processes=processes)
         broker = bool(settings.CELERY_BROKER_URL)
-        for program in programs.workers(settings.BASE_DIR, broker=broker, run=supervisor.places.run):
+        for program in children.workers(settings.BASE_DIR, broker=broker, run=supervisor.places.run):
             supervisor.start(program, settings.BASE_DIR)
         if demo:
             self._say("Loading the demo...")
@@ -90,7 +90,7 @@ class Command(BaseCommand):
         except OSError:
             listening = listen(FAKE_MODEL_HOST, 0)
         port = listening.getsockname()[1]
-        supervisor.start(programs.fake_model(listening.detach()), settings.BASE_DIR)
+        supervisor.start(children.fake_model(listening.detach()), settings.BASE_DIR)
         return f"http://{FAKE_MODEL_HOST}:{port}/v1"
 
     def _retire_fake_model(self) -> None:
@@ -131,10 +131,10 @@ class Command(BaseCommand):
 
 def _web_processes() -> int:
     """How many processes answer; CommandError for anything that is no such number."""
-    text = os.environ.get("CONCORD_WEB_PROCESSES") or str(programs.WEB_PROCESSES)
-    if not text.isdecimal() or not 1 <= int(text) <= programs.MOST_WEB_PROCESSES:
+    text = os.environ.get("CONCORD_WEB_PROCESSES") or str(children.WEB_PROCESSES)
+    if not text.isdecimal() or not 1 <= int(text) <= children.MOST_WEB_PROCESSES:
         raise CommandError(
-            f"CONCORD_WEB_PROCESSES={text}: choose a number between 1 and {programs.MOST_WEB_PROCESSES}."
+            f"CONCORD_WEB_PROCESSES={text}: choose a number between 1 and {children.MOST_WEB_PROCESSES}."
         )
     return int(text)
 

@@ -12,17 +12,7 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import (
-    accounts,
-    chain,
-    continued,
-    desk,
-    group_chats,
-    judging,
-    loading,
-    long_dialogues,
-    study,
-)
+from demo import accounts, continued, desk, group_chats, loading, long_dialogues, study
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
@@ -99,9 +89,9 @@ class Command(DatabaseCommand):
 
     def _judge_and_report(self, made: dict[str, accounts.Account], fake: str | None) -> None:
         by = made["researcher"].user
-        moved = fake is not None and judging.has_moved(fake)
+        moved = fake is not None and accounts.has_moved(fake)
         if fake and moved:
-            judging.endpoint(fake, by=by)
+            accounts.endpoint(fake, by=by)
             self.stdout.write(
                 f"The fake model answers at {fake} now, where its judges and writers are others: what it did "
                 "at its earlier address stays, and is not done again."
@@ -110,8 +100,8 @@ class Command(DatabaseCommand):
         done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
         if fake:
             self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
-            endpoint = judging.endpoint(fake, by=by)
-            done += chain.load(by=by, endpoint=endpoint, finish=loading.finish)
+            endpoint = accounts.endpoint(fake, by=by)
+            done += continued.load(by=by, endpoint=endpoint, finish=loading.finish)
             visitors = [account.user for account in made.values()]
             done += long_dialogues.load_readers(
                 by=by, endpoint=endpoint, annotators=visitors, finish=loading.finish

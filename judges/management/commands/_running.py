@@ -13,8 +13,7 @@ from config.commands import DatabaseCommand
 from jobs import runs
 from jobs.models import Call, Run
 from jobs.runs import AGAIN
-from judges.rating.driving import NOTHING_FAILED, Drive, summary
-from judges.rating.lookup import PARTS, selection_of
+from judges.rating.lookup import NOTHING_FAILED, PARTS, Drive, selection_of, summary
 from judges.rating.selection import Selection
 
 INTERRUPTED = 130

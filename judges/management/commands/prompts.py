@@ -20,8 +20,8 @@ from jobs.errors import JobError
 from judges.errors import JudgeError
 from judges.management.need_options import add_needs, needs_told
 from judges.models import Prompt, PromptVersion
-from judges.prompt_versions import actions, difference, files, finding, listing, requests
-from judges.prompt_versions.finding import Version
+from judges.prompt_versions import actions, files, listing, requests
+from judges.prompt_versions.listing import Version
 from judges.prompt_versions.picking import RULES, Pick
 from judges.rating.lookup import corpus_named, endpoint_named
 from judges.rating.plans import Judge
@@ -87,13 +87,13 @@ class Command(DatabaseCommand):
         return found
 
     def _show(self, options: dict[str, Any]) -> Any:
-        version = finding.find(options["version"])
+        version = listing.find(options["version"])
         self._say(options, files.as_markdown(version))
         return listing.as_json(version)
 
     def _save(self, options: dict[str, Any]) -> Any:
         named = options["name"] + (f"@{options['parent']}" if options["parent"] else "")
-        base = finding.find(named)
+        base = listing.find(named)
         wording = base.wording
         if options["file"]:
             wording = files.read(_bytes(options["file"])).versions[-1].wording
@@ -108,19 +108,19 @@ class Command(DatabaseCommand):
         return self._saved(options, made)
 
     def _saved(self, options: dict[str, Any], made: PromptVersion) -> Any:
-        version = finding.find(f"{made.prompt.name}@{made.number}")
+        version = listing.find(f"{made.prompt.name}@{made.number}")
         self._say(options, f"{version.ref} is saved.")
         return listing.as_json(version)
 
     def _copy(self, options: dict[str, Any]) -> Any:
-        version = finding.find(options["version"])
+        version = listing.find(options["version"])
         told = options["description"]
         made = actions.copy(by=None, version=version, name=options["name"], description=told)
         return self._saved(options, made)
 
     def _diff(self, options: dict[str, Any]) -> Any:
-        first, second = finding.find(options["first"]), finding.find(options["second"])
-        parts = difference.difference(first.wording, second.wording)
+        first, second = listing.find(options["first"]), listing.find(options["second"])
+        parts = listing.difference(first.wording, second.wording)
         for part in parts:
             self._say(options, f"=== {part.name} ===")
             for row in part.rows:
@@ -139,12 +139,12 @@ class Command(DatabaseCommand):
             options["scheme"],
             options["part"],
         )
-        version = finding.find(options["version"])
+        version = listing.find(options["version"])
         made = actions.add_examples(by=None, version=version, told=told, note=options["note"])
         return self._saved(options, made)
 
     def _export(self, options: dict[str, Any]) -> Any:
-        version = finding.find(options["version"])
+        version = listing.find(options["version"])
         prompt = version.row.prompt if version.row else None
         told = prompt.description if prompt else ""
         if options["form"] == "md":
@@ -167,7 +167,7 @@ class Command(DatabaseCommand):
         return {"versions": refs}
 
     def _archive(self, options: dict[str, Any]) -> Any:
-        found = finding.find(options["name"])
+        found = listing.find(options["name"])
         prompt = actions.archive(by=None, prompt=_own(found), archived=options["act"] == "archive")
         self._say(options, f"{prompt.name} is {'archived' if prompt.archived else 'back'}.")
         return {"name": prompt.name, "archived": prompt.archived}
@@ -175,7 +175,7 @@ class Command(DatabaseCommand):
     _restore = _archive
 
     def _delete(self, options: dict[str, Any]) -> Any:
-        version = finding.find(options["version"])
+        version = listing.find(options["version"])
         _own(version)
         assert version.row is not None
         actions.delete(by=None, version=version.row)
@@ -183,7 +183,7 @@ class Command(DatabaseCommand):
         return {"deleted": version.ref}
 
     def _request(self, options: dict[str, Any]) -> Any:
-        version = finding.find(options["version"])
+        version = listing.find(options["version"])
         judge = Judge(
             prompt=version.ref,
             endpoint=endpoint_named(options["endpoint"]) if options["endpoint"] else None,
@@ -240,7 +240,7 @@ def _own(version: Version) -> Prompt:
     return version.row.prompt
 
 
-def _lines(row: difference.Row) -> list[str]:
+def _lines(row: listing.Row) -> list[str]:
     if row.skipped:
         return [f"  ... {row.skipped} lines alike"]
     if row.same and row.left:

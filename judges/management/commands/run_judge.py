@@ -17,9 +17,8 @@ from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
 from judges.rating.estimates import estimate
 from judges.rating.lookup import endpoint_named
-from judges.rating.openings import judge_needs_opening
 from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.rating.selection import Selection, judge_needs_opening
 from judges.rating.settings import settings_of
 from judges.rating.unanswered import unanswered
 

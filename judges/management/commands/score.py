@@ -25,10 +25,7 @@ from judges.metrics import (
     split_keys,
 )
 from judges.metrics.kit.base import LEARN_FROM
-from judges.scoring.averages import Averages
-from judges.scoring.groups import expand, groups
-from judges.scoring.mpceval_files import count, read
-from judges.scoring.scoring import Line, lines
+from judges.scoring.scoring import Averages, Line, count, expand, groups, lines, read
 
 _HUB = [key for key, metric in METRICS.items() if "language_model" in metric.needs]
 KEYS_HELP = (

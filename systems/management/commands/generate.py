@@ -18,8 +18,7 @@ from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import CallCount, Run
 from judges.management.commands.run_judge import add_settings
-from judges.rating.driving import NOTHING_FAILED, Drive
-from judges.rating.lookup import PARTS, corpus_named, endpoint_named, split_for
+from judges.rating.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpoint_named, split_for
 from judges.rating.settings import settings_of
 from systems.generators import GENERATORS
 from systems.models import Production

@@ -15,8 +15,7 @@ from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.runs import ACTIVE, OPEN
-from judges.rating.driving import Drive
-from judges.rating.lookup import corpus_named, endpoint_named
+from judges.rating.lookup import Drive, corpus_named, endpoint_named
 from systems.making import actions
 from systems.making.actions import Source
 from systems.making.estimating import estimate

@@ -17,8 +17,7 @@ from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from jobs.runs import ACTIVE, CAPS, OPEN
 from judges.management.commands.run_judge import add_settings
-from judges.rating.driving import NOTHING_FAILED, Drive
-from judges.rating.lookup import corpus_named, endpoint_named
+from judges.rating.lookup import NOTHING_FAILED, Drive, corpus_named, endpoint_named
 from judges.rating.settings import settings_of
 from systems.long_dialogue.baselines import BASELINES
 from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
