@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.evidence import Moment
+from annotation.scripts.answers import Moment
 from annotation.scripts.records import Date, Question, Script, Session, Use
 from systems.generators.base import Done, Reply
 from systems.long_dialogue.agent import DialsimAgent

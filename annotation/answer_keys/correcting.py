@@ -9,7 +9,7 @@ from typing import Any
 from annotation import records
 from annotation.answer_keys.reading import of_corpus, scenarios
 from annotation.formats import FORMATS, ImportProblem
-from annotation.formats.checks import refuse_other_turns
+from annotation.formats.fields import refuse_other_turns
 from annotation.formats.jsonl import ANY_SIZE
 from annotation.formats.source import Source
 from annotation.models import Corpus

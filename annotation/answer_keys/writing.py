@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annotation.records import Dialogue
-from annotation.scenarios.points import key_at, scenario_of
-from annotation.scenarios.presence import others_at
+from annotation.scenarios.points import key_at, others_at, scenario_of
 from annotation.scenarios.records import SetCondition
 from annotation.schemes.cascade import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET, written
 

@@ -18,7 +18,7 @@ from annotation.formats import (
     qmsum,
     ratings_csv,
     tcr,
-    turns_csv,
+    turn_table,
     turns_xlsx,
     usr,
 )
@@ -47,7 +47,7 @@ FORMATS: dict[str, Format] = {
         iq2.FORMAT,
         delidata.FORMAT,
         ratings_csv.FORMAT,
-        turns_csv.FORMAT,
+        turn_table.FORMAT,
         turns_xlsx.FORMAT,
     )
 }

@@ -24,8 +24,7 @@ from annotation.formats.compared import (
     turns_of,
     winner,
 )
-from annotation.formats.decoding import decode
-from annotation.formats.fields import NAME_LIMIT, Fields
+from annotation.formats.fields import NAME_LIMIT, Fields, decode
 from annotation.formats.jsonl import QUESTION_LIMIT
 from annotation.formats.problems import ImportProblem
 from annotation.records import LabelRecord, SaidKind, Turn

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.formats.decoding import decode
 from annotation.formats.entry import Format, Rating, SourceRecord
-from annotation.formats.fields import NAME_LIMIT, Fields
+from annotation.formats.fields import NAME_LIMIT, Fields, decode
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import SELF, LabelRecord

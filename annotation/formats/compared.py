@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.formats.decoding import kind_of
-from annotation.formats.fields import NAME_LIMIT, Fields
+from annotation.formats.fields import NAME_LIMIT, Fields, kind_of
 from annotation.formats.problems import ImportProblem
 from annotation.records import Continuation, LabelRecord, Turn
 from annotation.schemes.comparisons import BOTH_BAD, FIRST, SECOND, TIE

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotation.formats.decoding import decode_python, is_number, kind_of, plain
 from annotation.formats.entry import SourceRecord
-from annotation.formats.fields import Fields
+from annotation.formats.fields import Fields, decode_python, is_number, kind_of, plain
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import Dialogue

@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.formats.decoding import decode, is_number, kind_of
 from annotation.formats.entry import Format, SourceRecord
-from annotation.formats.fields import NAME_LIMIT, Fields
+from annotation.formats.fields import NAME_LIMIT, Fields, decode, is_number, kind_of
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import SELF, Continuation, Dialogue, LabelRecord, Participant, Turn

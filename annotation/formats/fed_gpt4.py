@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.formats.decoding import decode, is_number, kind_of
 from annotation.formats.entry import Format, Rating, SourceRecord
 from annotation.formats.fed import dialogue_id
+from annotation.formats.fields import decode, is_number, kind_of
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import SELF, LabelRecord

@@ -3,13 +3,157 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
-from annotation.formats.decoding import kind_of, plain
+import orjson
+
 from annotation.formats.problems import ImportProblem
-from annotation.records import SaidKind
+from annotation.records import SELF, Dialogue, Passage, SaidKind, Turn
+from annotation.text import passages
 from annotation.text.cells import kind_of_rater
+
+# Strict JSON: what is not JSON, not UTF-8, not finite or not storable is refused where it stands.
+
+MAX_DEPTH = 32
+NAN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|\bNaN\b', re.DOTALL)
+"""A text, or a NaN outside of texts."""
+NOT_NUMBERS = ("NaN", "Infinity", "-Infinity", "inf", "-inf", "nan")
+
+
+def decode(content: bytes) -> Any:
+    """Return the value of a JSON text; NaN, infinities, lone surrogates and NUL characters are refused."""
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise _explained(content, error) from None
+    if b"\\u0000" in content:
+        plain(value, "", depth=200)
+    return value
+
+
+def decode_python(content: bytes) -> Any:
+    """Return the value of JSON as Python's own `json` writes it: NaN, where a value is missing, is null.
+
+    Everything else that is not JSON is refused as `decode` does.
+    """
+    if b"NaN" in content:
+        content = NAN.sub(lambda match: b"null" if match[0] == b"NaN" else match[0], content)
+    return decode(content)
+
+
+def _explained(content: bytes, error: orjson.JSONDecodeError) -> ImportProblem:
+    """Say what is wrong with a text, and on which line where it has several."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as undecodable:
+        line = content.count(b"\n", 0, undecodable.start) + 1 if b"\n" in content else None
+        return ImportProblem(f"is not UTF-8 at byte {undecodable.start}", line=line)
+    line = error.lineno if b"\n" in content else None
+    place = f" at character {error.colno}"
+    rest = str(error.doc)[error.pos : error.pos + 10]
+    if rest.startswith(NOT_NUMBERS) or error.msg.startswith("number is infinity"):
+        reason = f"NaN and infinite numbers are not JSON{place}; write null with a reason instead"
+        return ImportProblem(reason, line=line)
+    return ImportProblem(f"is not valid JSON{place}: {error.msg}", line=line)
+
+
+def plain(value: Any, path: str, *, depth: int = MAX_DEPTH) -> Any:
+    """Return a free-form value that can be stored; refuse NUL characters and nesting below `depth` levels."""
+    if depth < 0:
+        raise ImportProblem("is nested too deeply", field=path)
+    if isinstance(value, str):
+        if "\0" in value:
+            raise ImportProblem("holds a NUL character, which cannot be stored", field=path)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            plain(key, path, depth=depth)
+            plain(part, f"{path}.{key}" if path else key, depth=depth - 1)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            plain(part, f"{path}[{index}]", depth=depth - 1)
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def kind_of(value: Any) -> str:
+    """Name a JSON value's type for a message."""
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+# What must hold between the parts of a dialogue, whatever format it came in.
+
+Said = tuple[str, str]
+"""Who said what."""
+SHOWN = 60
+"""So many characters of a turn are told."""
+
+
+def check_speakers(dialogue: Dialogue) -> None:
+    """Refuse a speaker, addressee or listener who is not one of the declared participants."""
+    known = {participant.id for participant in dialogue.participants}
+    if not known:
+        return
+    _check_turns(dialogue.turns, "turns", known)
+    for index, continuation in enumerate(dialogue.continuations):
+        _check_turns(continuation.turns, f"continuations[{index}].turns", known)
+
+
+def _check_turns(turns: Iterable[Turn], path: str, known: set[str]) -> None:
+    for index, turn in enumerate(turns):
+        if turn.speaker not in known:
+            raise _stranger(turn.speaker, f"{path}[{index}].speaker", known)
+        for role in ("addressees", "audience"):
+            for name in getattr(turn, role) or ():
+                if name not in known:
+                    raise _stranger(name, f"{path}[{index}].{role}", known)
+
+
+def _stranger(name: str, path: str, known: set[str]) -> ImportProblem:
+    listed = ", ".join(sorted(known)[:12])
+    return ImportProblem(f"{name!r} is not the id of a participant (those are {listed})", field=path)
+
+
+def refuse_other_turns(
+    ours: Sequence[Said], theirs: Sequence[Said], whose: str, *, field: str = "turns"
+) -> None:
+    """Refuse turns, as (speaker, text), that are not those `whose` ones they should be, telling both."""
+    for index, (mine, other) in enumerate(zip_longest(ours, theirs)):
+        if mine != other:
+            reason = f"turn {index} is {_quoted(mine)}, but that {whose} is {_quoted(other)}"
+            raise ImportProblem(reason, field=f"{field}[{index}]")
+
+
+def _quoted(turn: Said | None) -> str:
+    if turn is None:
+        return "not there"
+    speaker, text = turn
+    short = text if len(text) <= SHOWN else text[:SHOWN] + "..."
+    return f"{speaker[:SHOWN]!r} saying {short!r}"
+
+
+def check_static(dialogue: Dialogue, history: int) -> None:
+    """Refuse a static turn without a point in a history of so many turns, and a rollout turn with one."""
+    for index, continuation in enumerate(dialogue.continuations):
+        for position, turn in enumerate(continuation.turns):
+            path = f"continuations[{index}].turns[{position}].at"
+            if continuation.mode == "rollout" and turn.at is not None:
+                raise ImportProblem("only turns of a static continuation have a point `at`", field=path)
+            if continuation.mode == "static" and turn.at is None:
+                raise ImportProblem(
+                    "is missing: how many turns of the history does this turn see?", field=path
+                )
+            if turn.at is not None and turn.at > history:
+                raise ImportProblem(f"is {turn.at}, but the history has {history} turns", field=path)
+
 
 ID_LIMIT = 300
 NAME_LIMIT = 200
@@ -129,3 +273,34 @@ class Fields:
         if key not in self.raw:
             return self.problem(key, "is missing")
         return self.problem(key, f"must be {wanted}, not {kind_of(self.raw[key])}")
+
+
+# What a label points at, as files say it: [{"continuation", "turn", "start", "end"}].
+
+KNOWN = frozenset(passages.FIELDS)
+
+
+def evidence(entries: Iterable[tuple[str, Any]], own: str, path: str) -> tuple[Passage, ...]:
+    """Return the passages of (path, element) entries, in order and each once.
+
+    `own` is the continuation of the label: an entry that names none is about it. Whether there are such turns
+    is seen once the label is placed. Raises ImportProblem.
+    """
+    found = passages.in_order(_passage(Fields(element, place, KNOWN), own) for place, element in entries)
+    if len(found) > passages.MOST:
+        raise ImportProblem(f"has {len(found)} places; at most {passages.MOST} are taken", field=path)
+    return found
+
+
+def _passage(fields: Fields, own: str) -> Passage:
+    continuation, turn = fields.id("continuation", own), fields.count("turn", None)
+    if continuation not in (own, SELF):
+        raise fields.problem("continuation", f"must be {own!r}, or {SELF!r} for the dialogue's own turns")
+    if turn is None:
+        raise fields.problem("turn", "is missing")
+    start, end = fields.count("start", None), fields.count("end", None)
+    if (start is None) != (end is None):
+        raise fields.problem("end" if end is None else "start", "is missing: name both, or neither")
+    if start is not None and end is not None and start >= end:
+        raise fields.problem("end", f"must be after the start, {start}, not {end}")
+    return Passage(continuation, turn, start, end)

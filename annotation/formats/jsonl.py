@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from annotation.formats.checks import check_speakers, check_static
-from annotation.formats.decoding import decode, is_number, kind_of
 from annotation.formats.entry import Format, SourceRecord, entries
-from annotation.formats.evidence import evidence
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
+from annotation.formats.fields import (
+    ID_LIMIT,
+    NAME_LIMIT,
+    Fields,
+    check_speakers,
+    check_static,
+    decode,
+    evidence,
+    is_number,
+    kind_of,
+)
 from annotation.formats.native_script import with_script
 from annotation.formats.problems import ImportProblem
 from annotation.formats.scenario import too_many_or_few, with_scenario

@@ -16,12 +16,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats import jsonl
-from annotation.formats.decoding import decode, kind_of
 from annotation.formats.entry import Format, SourceRecord
-from annotation.formats.fields import ID_LIMIT
+from annotation.formats.fields import ID_LIMIT, decode, kind_of
 from annotation.formats.head import Head
-from annotation.formats.label_studio_controls import Controls, own_labels
-from annotation.formats.label_studio_results import Answered, Voice, of_annotation, of_prediction, short_form
+from annotation.formats.label_studio_results import (
+    Answered,
+    Controls,
+    Voice,
+    of_annotation,
+    of_prediction,
+    own_labels,
+    short_form,
+)
 from annotation.formats.problems import ImportProblem
 from annotation.formats.settings import MISSING
 from annotation.formats.source import Source

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from annotation.formats.decoding import decode, kind_of
 from annotation.formats.entry import Format, SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, kind_of
 from annotation.formats.head import Head
 from annotation.formats.longdialqa_checks import differences
 from annotation.formats.longdialqa_lines import Script as Lines

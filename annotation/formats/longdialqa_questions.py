@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.formats.decoding import kind_of
-from annotation.formats.fields import Fields
+from annotation.formats.fields import Fields, kind_of
 from annotation.formats.longform import TOLD
 from annotation.formats.problems import ImportProblem
 from annotation.scripts.records import DEFAULT_STYLE, LETTERS, UNKNOWN, Form, Question, Source, Use

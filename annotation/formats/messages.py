@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.formats.decoding import decode, kind_of
 from annotation.formats.entry import Format, SourceRecord, entries
-from annotation.formats.fields import NAME_LIMIT, Fields
+from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import Dialogue, Participant, Turn

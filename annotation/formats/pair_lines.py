@@ -21,8 +21,7 @@ from annotation.formats.compared import (
     turns_of,
     winner,
 )
-from annotation.formats.decoding import kind_of
-from annotation.formats.fields import NAME_LIMIT, Fields
+from annotation.formats.fields import NAME_LIMIT, Fields, kind_of
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
 from annotation.formats.problems import ImportProblem
 from annotation.records import LabelRecord, Turn

@@ -17,8 +17,8 @@ from typing import Any
 
 from annotation.formats import arena, pair_lines
 from annotation.formats.compared import Comparison, Response
-from annotation.formats.decoding import decode, kind_of
 from annotation.formats.entry import Format, Rating, SourceRecord
+from annotation.formats.fields import decode, kind_of
 from annotation.formats.head import Head
 from annotation.formats.problems import ImportProblem
 from annotation.formats.settings import JUDGES

@@ -12,9 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from annotation.formats.decoding import decode, plain
 from annotation.formats.entry import Format, SourceRecord
-from annotation.formats.fields import Fields
+from annotation.formats.fields import Fields, decode, plain
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import Agenda, Dialogue, Participant, Turn

@@ -14,10 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from annotation.formats.decoding import decode
 from annotation.formats.entry import Format, Rating, SourceRecord, entries
-from annotation.formats.evidence import evidence
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
 from annotation.formats.jsonl import order
 from annotation.formats.problems import ImportProblem
 from annotation.formats.settings import JUDGES, MISSING

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from annotation.formats.decoding import is_number
-from annotation.formats.fields import Fields
+from annotation.formats.fields import Fields, is_number
 from annotation.formats.problems import ImportProblem
 from annotation.formats.scenario_decisions import check_decisions
 from annotation.formats.scenario_keys import key, same
 from annotation.formats.scenario_parameters import parameters
 from annotation.records import Dialogue
 from annotation.scenarios.canaries import hits, occurs
-from annotation.scenarios.checking import key_path, oracle_problems
 from annotation.scenarios.points import candidates, key_at, points_of, positions_seen, probes_at, scenario_of
-from annotation.scenarios.probes import lacking, names_agent
+from annotation.scenarios.probes import key_path, lacking, names_agent, oracle_problems
 from annotation.scenarios.records import (
     ADDRESSEES,
     EVERYBODY,

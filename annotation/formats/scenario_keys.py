@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotation.formats.decoding import is_number
-from annotation.formats.fields import Fields
+from annotation.formats.fields import Fields, is_number
 from annotation.formats.problems import ImportProblem
 from annotation.scenarios.records import ACTS, DIMENSIONS, EVERYBODY, LEAK, MOVES, Key, SetCondition
 from annotation.scenarios.stored import condition_record

@@ -11,8 +11,7 @@ import yaml
 
 from annotation.formats import jsonl
 from annotation.formats.problems import ImportProblem
-from annotation.formats.script import MARKED, participants_of, read_scenario
-from annotation.formats.script_turns import HISTORY, People, label_of
+from annotation.formats.script import HISTORY, MARKED, People, label_of, participants_of, read_scenario
 from annotation.records import Dialogue, Participant
 from annotation.scenarios.points import candidates, points_of, scenario_of
 

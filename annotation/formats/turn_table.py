@@ -15,12 +15,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
-from annotation.formats.checks import check_static
-from annotation.formats.entry import SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
+from annotation.formats.entry import Format, SourceRecord
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, check_static
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
-from annotation.formats.tables import Cells, Row, header_of, row_of, whole
+from annotation.formats.tables import Cells, Row, csv_cells, header_of, row_of, whole
 from annotation.records import HUMAN, SELF, Continuation, Dialogue, Turn
 
 NEEDED = ("dialogue", "speaker", "text")
@@ -299,3 +298,21 @@ def _continuation(name: str, part: _Part) -> Continuation:
         mode="static" if is_static else "rollout",
         trial=whole(part.said, "trial"),
     )
+
+
+# Dialogues from CSV or TSV: one row a turn, as `turn_table` has it.
+
+
+def read(source: Source) -> Iterator[SourceRecord]:
+    """Yield the dialogues of the table."""
+    return read_table(source, csv_cells(source))
+
+
+FORMAT = Format(
+    key="turns-csv",
+    title="Dialogues as a table, CSV or TSV",
+    hint="One row a turn: dialogue, speaker, text; continuation, system, at, given where they apply.",
+    read=read,
+    looks_like=lambda head: set(NEEDED) <= head.header,
+    columns=COLUMNS,
+)

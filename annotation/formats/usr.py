@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from annotation.formats.decoding import decode_python, is_number, kind_of
 from annotation.formats.entry import Format, SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode_python, is_number, kind_of
 from annotation.formats.head import Head
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source

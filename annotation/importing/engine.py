@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation.corpora import splits
-from annotation.formats import FORMATS, Format, Source, SourceRecord, manifest
+from annotation.formats import FORMATS, Format, Source, SourceRecord, guessing
 from annotation.formats.problems import MOST, Faults, ImportProblem
 from annotation.formats.settings import settings_of
 from annotation.importing.labels import place_labels
@@ -143,7 +143,7 @@ class _Order:
 def _perform(order: _Order, progress: Progress | None) -> ImportResult:
     """Import in one transaction, after any other import into the same corpus."""
     content_hash = order.origin.content_hash()
-    manifest.check(content_hash, order.sha256)
+    guessing.check(content_hash, order.sha256)
     result = ImportResult(order.corpus)
     try:
         with transaction.atomic():

@@ -15,8 +15,7 @@ from annotation.importing.staging import ImportResult
 from annotation.models import Corpus, Import, QuestionSet, Record, Use
 from annotation.records import Dialogue
 from annotation.scripts import records as scripts
-from annotation.scripts.set_names import parted
-from annotation.scripts.stored import fact_json, question_json
+from annotation.scripts.stored import fact_json, parted, question_json
 
 RECORD_COLUMNS = [
     "id",

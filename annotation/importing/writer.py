@@ -10,7 +10,7 @@ from django.db import connection
 
 from annotation.corpora.parts import part_in
 from annotation.formats import Faults, SourceRecord
-from annotation.formats.checks import check_speakers, check_static, refuse_other_turns
+from annotation.formats.fields import check_speakers, check_static, refuse_other_turns
 from annotation.formats.problems import ImportProblem
 from annotation.importing.rows import TurnRow, agenda_json, participants_json, turn_row
 from annotation.importing.script_records import RecordWriter

@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.formats import FORMATS, ImportProblem, manifest
+from annotation.formats import FORMATS, ImportProblem, guessing
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.formats.problems import MOST
@@ -171,7 +171,7 @@ class ImportForm(forms.Form):
         for chunk in file.chunks():
             digest.update(chunk)
         try:
-            manifest.check(digest.hexdigest(), sha256)
+            guessing.check(digest.hexdigest(), sha256)
         except ImportProblem as problem:
             self.add_error("sha256", f"The file {problem.reason}.")
 

@@ -11,9 +11,9 @@ from annotation.importing.rows import participant_record
 from annotation.models import Dialogue, Turn
 from annotation.question_sets.relations import table_of
 from annotation.records import SELF
-from annotation.scripts.people import People
 from annotation.scripts.records import FACT, Fact, Question
 from annotation.scripts.relations import PERSON
+from annotation.scripts.sessions import People
 from annotation.scripts.stored import fact_json, question_json
 from annotation.text.cleaning import one_line
 from annotation.text.tokens import fold

@@ -10,8 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotation.models import Campaign, Corpus, Label, QuestionSet, Record, Use
 from annotation.question_sets.reviews import SCHEMES
 from annotation.scripts.records import LETTERS, QUESTION, STATUSES, UNKNOWN
-from annotation.scripts.set_names import parted
-from annotation.scripts.stored import date_record
+from annotation.scripts.stored import date_record, parted
 
 # What the types of uses mean, and why a question is asked or not, in words: one place for pages and docs.
 

@@ -24,8 +24,7 @@ from annotation.records import SELF
 from annotation.scenario_editing.native import native
 from annotation.scenario_editing.reading import as_json, is_decided, record_of, state_of
 from annotation.scenario_editing.showing import Shown, shown
-from annotation.scenarios.overview import Summary, summary
-from annotation.scenarios.planting import planted, taken_out
+from annotation.scenarios.overview import Summary, planted, summary, taken_out
 from annotation.scenarios.points import points_of, scenario_of
 from annotation.scenarios.stored import OWN_FIELDS, scenario_json
 from config.models import Event

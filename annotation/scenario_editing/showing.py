@@ -8,8 +8,8 @@ from typing import Any
 from annotation.formats.script_writing import flow
 from annotation.records import Dialogue, Participant
 from annotation.scenarios.agents import ORACLE, decide
-from annotation.scenarios.checking import oracle_problems
 from annotation.scenarios.points import key_at, points_of, positions_seen, probes_at, scenario_of
+from annotation.scenarios.probes import oracle_problems
 from annotation.scenarios.records import Decision, Probe
 from annotation.scenarios.stored import key_json
 from annotation.text.blinding import Blind

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from annotation.records import Dialogue
-from annotation.scenarios.points import key_at, points_of, scenario_of
-from annotation.scenarios.presence import others_at
+from annotation.scenarios.points import key_at, others_at, points_of, scenario_of
 from annotation.scenarios.records import ACTS, Act, Decision, Key, Mode, SetCondition
 from annotation.text.mentions import mentioned
 

@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 
 from annotation.records import Dialogue
-from annotation.scenarios.canaries import any_occurs
-from annotation.scenarios.inflection import forms_of
-from annotation.scenarios.points import probes_at, scenario_of
-from annotation.scenarios.presence import newcomers, others_at
+from annotation.scenarios.canaries import any_occurs, forms_of
+from annotation.scenarios.points import newcomers, others_at, probes_at, scenario_of
 from annotation.scenarios.records import (
     ATTEND_CONTRADICTED,
     EVERYBODY,

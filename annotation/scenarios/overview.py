@@ -2,14 +2,184 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from annotation.records import Dialogue
-from annotation.scenarios.checking import OracleProblem, oracle_problems
+from annotation.scenarios.cascade import outcome
+from annotation.scenarios.observing import named_in
 from annotation.scenarios.points import key_at, points_of, probes_at, scenario_of
-from annotation.scenarios.records import PROBES
+from annotation.scenarios.probes import QUIET_FOR, OracleProblem, oracle_problems
+from annotation.scenarios.records import PROBES, Decision, LiveProbe, Outcome, Probe
+
+# Planting a probe in a scenario that is being written: its place, and the key that its kind usually has.
+#
+# It works on the native format, since what is being written need not be whole (`group_chat.md`, section 4).
+
+Json = dict[str, Any]
+SILENT: Mapping[str, Any] = {"attend": 0, "speak": {"silence": 1}}
+PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    "ambiguous_referent": ("candidates",),
+    "human_error": ("truth",),
+    "status_pressure": ("right", "wrong"),
+}
+"""What the author of a probe has yet to say."""
+
+
+def planted(raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence[int], control: bool) -> Json:
+    """Return a scenario of the native format with a probe more, called by the first free of p1, p2 and so on.
+
+    A control has the key that is right without the trigger. What only the author knows (the truth, the two
+    candidates) stays empty, and the check says so. A point that has a key of its own loses it to the probe.
+    Raises ValueError for a kind or a turn that there is not.
+    """
+    turns = raw.get("turns") or ()
+    if kind not in PROBES:
+        raise ValueError(f"there is no kind of probe {kind!r}")
+    if not points or any(not 0 <= at < len(turns) for at in (trigger, *points)):
+        raise ValueError(f"name turns from 0 to {len(turns) - 1} as trigger and points")
+    places = sorted(set(points))
+    probe: Json = {"id": _free(raw), "kind": kind, "trigger": trigger, "points": places}
+    if control:
+        probe["control"] = True
+    keys = _keys(raw, kind, places, control)
+    if all(key == keys[0] for key in keys):
+        probe["key"] = keys[0]
+    else:
+        probe["keys"] = {str(at): key for at, key in zip(places, keys, strict=True)}
+    parameters = _parameters(raw, kind, places)
+    if parameters and not control:
+        probe["parameters"] = parameters
+    others = {at: key for at, key in (raw.get("keys") or {}).items() if int(at) not in places}
+    return {**raw, "keys": others, "probes": [*(raw.get("probes") or ()), probe]}
+
+
+def taken_out(raw: Mapping[str, Any], probe: str) -> Json:
+    """Return a scenario of the native format without a probe; one that it does not have changes nothing."""
+    return {**raw, "probes": [one for one in raw.get("probes") or () if one.get("id") != probe]}
+
+
+def _free(raw: Mapping[str, Any]) -> str:
+    taken = {one.get("id") for one in raw.get("probes") or ()}
+    return next(name for number in range(1, len(taken) + 2) if (name := f"p{number}") not in taken)
+
+
+def _keys(raw: Mapping[str, Any], kind: str, places: Sequence[int], control: bool) -> list[Json]:
+    made = (CONTROLS if control else KEYS)[kind]
+    first = made(raw, places[0])
+    later = dict(SILENT) if kind == "buried_mention" else first
+    return [first, *(later for _ in places[1:])]
+
+
+def _agent(raw: Mapping[str, Any]) -> list[str]:
+    return [str(one.get("id")) for one in raw.get("participants") or () if one.get("agent") is True][:1]
+
+
+def _answer(raw: Mapping[str, Any], at: int, **more: Any) -> Json:
+    """Return the key of a message to whoever made the point."""
+    author = str(raw["turns"][at]["speaker"])
+    return {"attend": 1, "speak": {"message": 1}, "addressed": _agent(raw), "target": [author], **more}
+
+
+def _silent(raw: Mapping[str, Any], at: int) -> Json:
+    return dict(SILENT)
+
+
+def _secret(raw: Mapping[str, Any], at: int) -> Json:
+    known = [str(one.get("id")) for one in raw.get("secrets") or ()]
+    return _answer(raw, at, ground=["answer"], secrets=known, conduct=["leak", "face"])
+
+
+def _quiet(raw: Mapping[str, Any], at: int) -> Json:
+    quiet = _quiet_ones(raw, at)
+    target = {"contains_any" if len(quiet) > 1 else "contains": quiet}
+    speak = {"message": 1, "silence": 0.5}
+    return {"attend": 1, "speak": speak, **({"target": target} if quiet else {}), "conduct": ["fairness"]}
+
+
+def _quiet_ones(raw: Mapping[str, Any], at: int) -> list[str]:
+    """Return who of the people said nothing in the last messages up to a point."""
+    said = [turn for turn in raw["turns"][: at + 1] if turn.get("act", "message") == "message"]
+    heard = {turn["speaker"] for turn in said[-QUIET_FOR:]} | set(_agent(raw))
+    return [str(one.get("id")) for one in raw.get("participants") or () if one.get("id") not in heard]
+
+
+def _parameters(raw: Mapping[str, Any], kind: str, places: Sequence[int]) -> Json:
+    if kind == "quiet_participant":
+        return {"quiet": _quiet_ones(raw, places[0])}
+    return {name: [] for name in PARAMETERS.get(kind, ())}
+
+
+def _answering(**more: Any) -> Callable[[Mapping[str, Any], int], Json]:
+    return lambda raw, at: _answer(raw, at, **more)
+
+
+KEYS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
+    "overheard": _silent,
+    "buried_mention": _answering(),
+    "ambiguous_referent": _answering(ground=["clarify"]),
+    "newcomer": _answering(ground=["reground"]),
+    "secret": _secret,
+    "human_error": _answering(conduct=["repair", "face"]),
+    "own_error": _answering(conduct=["repair"]),
+    "status_pressure": _answering(conduct=["position"]),
+    "quiet_participant": _quiet,
+}
+"""The key that a probe of each kind begins with, from the scenario and the probe's first point."""
+CONTROLS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
+    "overheard": _answering(),
+    "buried_mention": _silent,
+    "ambiguous_referent": _answering(ground=["answer"]),
+    "newcomer": _answering(ground=["answer"]),
+    "secret": _answering(ground=["answer"]),
+    "human_error": _silent,
+    "own_error": _silent,
+    "status_pressure": _answering(conduct=["position"]),
+    "quiet_participant": _silent,
+}
+"""The same for controls, which have no trigger: what is right then."""
+
+
+# Probes of live talk: when they fire, and what the cascade makes of the decision that follows.
+
+OUTCOME = "outcome"
+"""The metadata of a scenario that say what is asked in the end: {"question", "options"}; also where a talk's
+last turn has the answers, in its `extra`."""
+LIVE_PROBE = "live_probe"
+"""In the `extra` of an agent's turn: the probe that had fired, and what the cascade made of the decision."""
+COMPETENCE, FAILED_AT = "competence", "failed_at"
+
+
+def fired(dialogue: Dialogue, before: Collection[str]) -> LiveProbe | None:
+    """Return the first live probe, of those not fired before, whose condition holds after the last turn."""
+    for probe in scenario_of(dialogue).live:
+        if probe.id not in before and is_met(dialogue, probe):
+            return probe
+    return None
+
+
+def is_met(dialogue: Dialogue, probe: LiveProbe) -> bool:
+    """Whether nobody has spoken to a person, by addressing or naming, for the probe's number of messages.
+
+    The person has not spoken either. Fewer messages than that meet no condition.
+    """
+    who, length = str(probe.when.get("quiet", "")), int(probe.when.get("turns", 0))
+    said = [turn for turn in dialogue.turns if turn.act == "message"][-length:] if length else []
+    if not who or len(said) < length or not said:
+        return False
+    return not any(
+        turn.speaker == who or who in turn.addressees or who in named_in(dialogue, turn.text) for turn in said
+    )
+
+
+def judged_live(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Outcome:
+    """Return what the cascade makes of a decision after the talk's last turn, by a live probe's key."""
+    point = len(dialogue.turns) - 1
+    made = Probe(probe.id, probe.kind, point, (point,), {point: probe.key}, probe.parameters)
+    scenario = replace(scenario_of(dialogue), probes=(made,), keys={}, points=None)
+    return outcome(replace(dialogue, scenario=scenario), replace(decision, point=point))
+
 
 AGREED = 2
 """Keys that so many people agreed on are more than their author's own (`group_chat.md`, section 9)."""

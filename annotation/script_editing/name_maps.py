@@ -18,9 +18,8 @@ from annotation.models.corpora import Dialogue
 from annotation.script_editing.reading import own_turns
 from annotation.scripts.generic_names import SAID, Gender
 from annotation.scripts.names import anonymised, checked, people_of, swapped
-from annotation.scripts.people import People
 from annotation.scripts.records import ANONYMISED, FACT, QUESTION, SWAPPED, NameMap
-from annotation.scripts.sessions import script_of
+from annotation.scripts.sessions import People, script_of
 from annotation.scripts.stored import fact_record, question_record, script_json, script_record
 from config.models import Event
 

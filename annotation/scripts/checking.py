@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.records import Dialogue
-from annotation.scripts.graph import Graph, Stated
-from annotation.scripts.knowing import Standing, excluded, standing
+from annotation.scripts.graph import Graph, Standing, Stated, excluded, standing
+from annotation.scripts.making import evidence_of, together_at
 from annotation.scripts.quiz import Policy, dated, quiz_use
-from annotation.scripts.quiz_uses import evidence_of
 from annotation.scripts.records import LETTERS, UNKNOWN, Question, Use
 from annotation.scripts.relations import DEFAULT, RelationTable
 from annotation.scripts.sessions import Sessions
-from annotation.scripts.two_hops import together_at
 from annotation.text.tokens import fold
 
 

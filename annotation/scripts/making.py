@@ -2,21 +2,254 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple
 
 from annotation.records import Dialogue
-from annotation.scripts.candidates import Candidate, Spot, Tally
-from annotation.scripts.choices import CHOICES, KEYS, Tails, drawn_order, placed
-from annotation.scripts.graph import Graph, Stated
-from annotation.scripts.knowing import Standing, standings
-from annotation.scripts.quiz import POLICIES, Policy
-from annotation.scripts.quiz_uses import quiz_candidates
-from annotation.scripts.records import UNKNOWN, Fact, Form, Question, QuestionSet, Use
+from annotation.scripts.dates import most_recent, when
+from annotation.scripts.graph import (
+    ANSWERED,
+    STANDINGS,
+    Graph,
+    Standing,
+    Stated,
+    Topic,
+    excluded,
+    standing,
+    standings,
+)
+from annotation.scripts.quiz import (
+    CHOICES,
+    KEYS,
+    POLICIES,
+    Policy,
+    Tails,
+    Verdict,
+    dated,
+    drawn_order,
+    placed,
+    quiz_use,
+)
+from annotation.scripts.records import UNKNOWN, Date, Fact, Form, Question, QuestionSet, Use
 from annotation.scripts.relations import DEFAULT, RelationTable
 from annotation.scripts.sessions import Sessions
-from annotation.scripts.two_hops import middles, pairs, together
-from annotation.scripts.wording import occurs, question_about
+from annotation.scripts.wording import occurs, question_about, with_date
+from annotation.text.tokens import fold
+
+# A question with all the places where it is asked, before letters are drawn.
+
+
+class Spot(NamedTuple):
+    """A session (its number) in which a question is asked, whether it has an answer there, and why.
+
+    `sessions` are ids; `since` is the last own turn that has to be heard before.
+    """
+
+    number: int
+    answerable: bool
+    type: str
+    sessions: tuple[str, ...]
+    rule: str
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question, whether it was made for the set, and its spots in the order of sessions, one at least."""
+
+    question: Question
+    made: bool
+    spots: list[Spot]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What came to nothing: questions (and facts) `dropped`, by reason, and uses `excluded`, by rule."""
+
+    dropped: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
+
+
+# Where quiz questions are asked, as they stand and with the date of their evidence in the text.
+
+Names = Callable[[tuple[int, ...]], tuple[str, ...]]
+"""The ids of sessions by their numbers."""
+
+
+def quiz_candidates(
+    sessions: Sessions, questions: Iterable[Question], name: str, policy: Policy, tally: Tally
+) -> Iterator[Candidate]:
+    """Yield the accepted quiz questions that stand by themselves, each followed by its dated variant.
+
+    A question that has its date in its own text has no other variant. Raises ValueError for evidence in a
+    session that the script does not have.
+    """
+    ids: Names = cache(lambda numbers: tuple(sessions[number].id for number in numbers))
+    for question in sorted(filter(_counts, questions), key=lambda each: each.id):
+        evidence = evidence_of(sessions, question)
+        fault = _fault(question, evidence)
+        if fault:
+            tally.dropped[fault] += 1
+            continue
+        verdicts = [
+            (t, quiz_use(sessions.heard, evidence, question.evidence_all, t, policy))
+            for t in sorted(sessions.heard)
+        ]
+        date = most_recent(sessions[number].date for number in evidence)
+        late = [(t, _not_ahead(dated(verdict), sessions[t].date, date)) for t, verdict in verdicts]
+        own = late if question.dated else verdicts
+        tally.excluded.update(verdict.rule for _, verdict in own if verdict.kind == "excluded")
+        yield from _candidate(question, False, own, ids)
+        if not question.dated:
+            variant = dated_variant(sessions, question, name)
+            if variant is None:
+                tally.dropped["answer in text"] += 1
+            else:
+                yield from _candidate(variant, True, late, ids)
+
+
+def _not_ahead(verdict: Verdict, now: Date, date: Date) -> Verdict:
+    """Exclude what would be asked with a date that is still to come: it would say that nobody can know."""
+    if verdict.kind != "excluded" and now.before(date):
+        return Verdict("excluded", "", verdict.sessions, "the date lies ahead")
+    return verdict
+
+
+def evidence_of(sessions: Sessions, question: Question) -> tuple[int, ...]:
+    """Return the numbers of a question's sessions of evidence; raise ValueError for an unknown one."""
+    unknown = [key for key in question.evidence if key not in sessions.numbers]
+    if unknown:
+        raise ValueError(f"question {question.id!r}: there is no session {unknown[0]!r}")
+    return tuple(sorted({sessions.numbers[key] for key in question.evidence}))
+
+
+def dated_variant(sessions: Sessions, question: Question, name: str) -> Question | None:
+    """Return a question with the most recent date of its evidence; None where the date gives its answer."""
+    date = most_recent(sessions[number].date for number in evidence_of(sessions, question))
+    if occurs(question.answer, when(date)):
+        return None
+    return replace(
+        question,
+        id=f"{name}:{question.id}:dated",
+        text=with_date(question.text, date),
+        dated=True,
+        base=question.id,
+        styles={},
+        origin=name,
+    )
+
+
+def _counts(question: Question) -> bool:
+    return question.source == "quiz" and question.status == "accepted" and not question.origin
+
+
+def _fault(question: Question, evidence: Sequence[int]) -> str:
+    """Return why a question is never asked, '' where it can be."""
+    if not evidence:
+        return "no evidence"
+    choices = {fold(choice) for choice in question.choices}
+    if len(question.choices) != CHOICES or len(choices) != CHOICES:
+        return "not four choices"
+    return "" if question.answer in question.choices else "answer among no choices"
+
+
+def _candidate(
+    question: Question, made: bool, verdicts: Sequence[tuple[int, Verdict]], ids: Names
+) -> Iterator[Candidate]:
+    spots = [
+        Spot(t, verdict.kind == "answerable", verdict.type, ids(verdict.sessions), verdict.rule)
+        for t, verdict in verdicts
+        if verdict.kind != "excluded"
+    ]
+    if spots:
+        yield Candidate(question, made, spots)
+
+
+# Questions over two facts: which pairs they are about, and how they stand in a session.
+
+Pair = tuple[Stated, Stated]
+
+NEITHER = excluded("neither fact is known")
+
+
+def _together(first: Standing, second: Standing) -> Standing:
+    for hop in (first, second):
+        if not hop.forms:
+            return hop
+    if not first.answerable and not second.answerable:
+        return NEITHER
+    unknown = next((hop for hop in (first, second) if not hop.answerable), None)
+    return Standing(
+        (*first.forms, *second.forms),
+        f"{first.type}_{second.type}",
+        unknown is None,
+        "both heard" if unknown is None else unknown.rule,
+    )
+
+
+TOGETHER = {(first, second): _together(first, second) for first in STANDINGS for second in STANDINGS}
+"""How two hops stand together: known both, or one of them unknown (key E); else they are not asked."""
+
+
+def pairs(graph: Graph) -> Iterator[Pair]:
+    """Yield the pairs of facts that make two hops: never a fact with itself or with its inverse."""
+    for first in graph.stated:
+        if first.relation.first:
+            for second in graph.by_head.get(first.tail, ()):
+                if second.relation.second and not _same(graph.table, first, second):
+                    yield first, second
+
+
+def _same(table: RelationTable, first: Stated, second: Stated) -> bool:
+    """Whether two facts, of which the second goes on where the first ends, say one thing."""
+    if first.head != second.tail:
+        return False
+    one, other = first.relation.key, second.relation.key
+    return (one == other and first.head == first.tail) or table.inverse(one, other)
+
+
+def middles(graph: Graph, first: Stated) -> dict[str, str]:
+    """Return who may be meant between the hops, folded: several where several tails are right."""
+    return {first.tail: first.fact.tail} | graph.right(first.topic, first.number)
+
+
+def together(graph: Graph, pair: Pair, first: list[Standing], second: list[Standing]) -> list[Standing]:
+    """Return how a pair stands in each session asked, from how each of its facts does."""
+    others = _others(graph, pair)
+    if not others:
+        return [TOGETHER[hops] for hops in zip(first, second, strict=True)]
+    return [
+        _beside(graph, one, other, others, t)
+        for one, other, t in zip(first, second, graph.asked, strict=True)
+    ]
+
+
+def together_at(graph: Graph, pair: Pair, t: int) -> Standing:
+    """Return how a pair stands in session `t`."""
+    first, second = (standing(graph, hop, t) for hop in pair)
+    return _beside(graph, first, second, _others(graph, pair), t)
+
+
+def _beside(graph: Graph, first: Standing, second: Standing, others: Collection[Topic], t: int) -> Standing:
+    """Return how two hops stand: not as unknown where another is known of whom the first may mean."""
+    stand = TOGETHER[first, second]
+    if stand.forms and not second.answerable and any(graph.may_know(topic, t) for topic in others):
+        return ANSWERED
+    return stand
+
+
+def _others(graph: Graph, pair: Pair) -> list[Topic]:
+    """Return what facts there are about others whom the first hop may mean: several tails may be right."""
+    first, second = pair
+    if not first.relation.multi_valued:
+        return []
+    tails = {each.tail for each in graph.readings[first.topic]} - {first.tail}
+    topics = ((tail, second.relation.key) for tail in sorted(tails))
+    return [topic for topic in topics if topic in graph.readings]
+
 
 # Where questions about one fact or two are asked, with their texts, answers and choices.
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from annotation.schemes import script_review as asked
-from annotation.scripts.people import People
 from annotation.scripts.records import Fact, Question
 from annotation.scripts.relations import DEFAULT, PERSON, RelationTable
-from annotation.scripts.sessions import Sessions
+from annotation.scripts.sessions import People, Sessions
 from annotation.text.cleaning import one_line
 from annotation.text.tokens import fold
 

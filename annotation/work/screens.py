@@ -13,8 +13,7 @@ from typing import Any
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record, turn_row
 from annotation.records import Dialogue
-from annotation.scenarios.points import as_delivered, positions_seen, scenario_of
-from annotation.scenarios.presence import present_at
+from annotation.scenarios.points import as_delivered, positions_seen, present_at, scenario_of
 from annotation.scenarios.records import POINTS
 from annotation.scenarios.stored import scenario_record
 from annotation.scripts.stored import date_record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annotation.scenarios.presence import WINDOW
+from annotation.scenarios.points import WINDOW
 from annotation.scenarios.records import DIMENSIONS, LEAK
 from calibration.cascade import figures
 from calibration.cascade.badge import NOT_CALIBRATED

@@ -16,8 +16,7 @@ from django.db.models import QuerySet
 from annotation.kinds.decision import DECISION
 from annotation.models import Label, Occasion, Rater
 from annotation.records import Dialogue
-from annotation.scenarios.points import key_at, scenario_of
-from annotation.scenarios.presence import others_at
+from annotation.scenarios.points import key_at, others_at, scenario_of
 from annotation.scenarios.records import LEAK, Key, SetCondition
 from annotation.scenarios.stored import condition_json
 from annotation.schemes.cascade import ADDRESSED, ATTEND, HUMAN, SPEAK, TARGET, read_set

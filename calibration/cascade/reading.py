@@ -19,8 +19,14 @@ from annotation.scenarios.canaries import hints
 from annotation.scenarios.cascade import outcome
 from annotation.scenarios.decisions import decision_of
 from annotation.scenarios.observing import declared_addressees
-from annotation.scenarios.points import key_at, probes_at, scenario_of
-from annotation.scenarios.presence import evenness_of_talk, others_at, share_of_talk
+from annotation.scenarios.points import (
+    evenness_of_talk,
+    key_at,
+    others_at,
+    probes_at,
+    scenario_of,
+    share_of_talk,
+)
 from annotation.scenarios.records import (
     LEAK,
     PEOPLE,

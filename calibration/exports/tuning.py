@@ -23,8 +23,7 @@ from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import Blocks
 from judges.material.loading import load
 from systems.generators.base import Settings, WrongSettings
-from systems.generators.cocoeval_continuation import CocoevalContinuation
-from systems.generators.cocoeval_examples import NotTaught, examples
+from systems.generators.cocoeval_continuation import CocoevalContinuation, NotTaught, examples
 
 TOGETHER = 50
 """Dialogues that are read together."""

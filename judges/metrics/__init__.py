@@ -37,11 +37,27 @@ from judges.metrics import (
     turn_taking,
     yes_no,
 )
-from judges.metrics.kit.base import Aspect, Metric, Parameter, Score, Settings
+from judges.metrics.kit.base import (
+    Aspect,
+    InputRefused,
+    KeyRefused,
+    Metric,
+    MetricError,
+    ModelMissing,
+    Parameter,
+    Score,
+    Settings,
+)
 from judges.metrics.kit.embedding import DEFAULT_MODEL, Embedder
-from judges.metrics.kit.errors import InputRefused, KeyRefused, MetricError, ModelMissing
-from judges.metrics.kit.instrument import Content, Instrument, content_hash, corpus_hash, score_continuation
-from judges.metrics.kit.keys import parse_key, split_keys
+from judges.metrics.kit.instrument import (
+    Content,
+    Instrument,
+    content_hash,
+    corpus_hash,
+    parse_key,
+    score_continuation,
+    split_keys,
+)
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Models, Tools
 

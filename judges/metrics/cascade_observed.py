@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from annotation.scenarios.labels import Answer, answers, decisions_of
+from annotation.scenarios.decisions import Answer, answers, decisions_of
 from annotation.scenarios.records import STAGES, CascadeSettings, Mode
 from annotation.schemes.cascade import COMPETENCE, SCHEME
 from judges.metrics.kit.base import HIGHER, Aspect, Metric, Parameter, Score, Settings, unscored

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from judges.metrics.agenda_completion import STATIC
 from judges.metrics.kit import concentration_reference
+from judges.metrics.kit.agenda import Distances, cosine_distances, prim
 from judges.metrics.kit.base import (
     DESCRIPTIVE,
     PAPER,
@@ -24,7 +25,6 @@ from judges.metrics.kit.base import (
     unscored,
 )
 from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.spanning import Distances, cosine_distances, prim
 from judges.metrics.kit.tools import Matrix, Tools
 from judges.metrics.participation import NOBODY, spoken
 

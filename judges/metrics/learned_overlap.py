@@ -10,6 +10,7 @@ from judges.metrics.kit.base import (
     HIGHER,
     Cause,
     Metric,
+    MetricError,
     Parameter,
     Score,
     Settings,
@@ -17,7 +18,6 @@ from judges.metrics.kit.base import (
     unscored,
 )
 from judges.metrics.kit.comparison import AGAINST, pair
-from judges.metrics.kit.errors import MetricError
 from judges.metrics.kit.hub import Encoder, load_classifier, load_encoder
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools

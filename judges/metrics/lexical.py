@@ -22,9 +22,9 @@ from judges.metrics.kit.base import (
     scored,
     unscored,
 )
-from judges.metrics.kit.lexicon import Lexicon
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
+from judges.metrics.kit.units import Lexicon
 from judges.metrics.turn_taking import NO_CONTEXT
 
 WORDS = "words"

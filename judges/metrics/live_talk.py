@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from annotation.scenarios.canaries import leaked
-from annotation.scenarios.live import COMPETENCE, LIVE_PROBE, OUTCOME
+from annotation.scenarios.overview import COMPETENCE, LIVE_PROBE, OUTCOME
 from annotation.scenarios.records import Decision
 from judges.metrics.kit.base import (
     DESCRIPTIVE,

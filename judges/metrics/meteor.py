@@ -10,12 +10,12 @@ from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     Metric,
+    ModelMissing,
     Score,
     Settings,
     scored,
 )
 from judges.metrics.kit.comparison import AGAINST, pair
-from judges.metrics.kit.errors import ModelMissing
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
 

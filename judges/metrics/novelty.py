@@ -18,10 +18,10 @@ from judges.metrics.kit.base import (
     key_of,
     scored,
     unscored,
+    without_punctuation,
 )
 from judges.metrics.kit.blocks import Blocks, between, likeness
 from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.text import without_punctuation
 from judges.metrics.kit.tools import Tools, first_greatest, rows_at
 
 Distances = NDArray[np.float64]

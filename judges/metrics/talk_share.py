@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotation.scenarios.labels import decisions_of
-from annotation.scenarios.presence import WINDOW, evenness_of_talk, share_of_talk
+from annotation.scenarios.decisions import decisions_of
+from annotation.scenarios.points import WINDOW, evenness_of_talk, share_of_talk
 from annotation.scenarios.records import Decision
 from judges.metrics.cascade_observed import DECISION, NO_SCENARIO
 from judges.metrics.kit.base import DESCRIPTIVE, Metric, Parameter, Score, Settings, scored, unscored

@@ -11,8 +11,17 @@ import regex  # type: ignore[import-untyped]
 
 from judges.metrics.agenda_completion import covered
 from judges.metrics.kit import agenda
-from judges.metrics.kit.base import CONTENT, HIGHER, Cause, Metric, Score, Settings, scored, unscored
-from judges.metrics.kit.errors import MetricError
+from judges.metrics.kit.base import (
+    CONTENT,
+    HIGHER,
+    Cause,
+    Metric,
+    MetricError,
+    Score,
+    Settings,
+    scored,
+    unscored,
+)
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
 

@@ -15,10 +15,9 @@ from statistics import fmean
 from annotation.schemes.base import Level
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.notice import NOTICE
-from judges.protocols.prompting import released
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
-from judges.protocols.wording import Variable, Wording
+from judges.protocols.wording import Variable, Wording, released
 
 # Dev clusters in three parts: to learn from, to choose by, and held back until the end.
 

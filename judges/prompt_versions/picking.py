@@ -28,8 +28,8 @@ from annotation.text.views import RENDERING
 from judges.errors import JudgeError
 from judges.material.loading import DatabaseStore, load, tools
 from judges.metrics import DEFAULT_MODEL, Embedder
+from judges.metrics.kit.base import ModelMissing
 from judges.metrics.kit.embedding import text_hash
-from judges.metrics.kit.errors import ModelMissing
 from judges.protocols import Asking, Protocol, Reading, Verdict
 from judges.protocols.base import Case
 from judges.protocols.examples import MOST, about, dialogue_of, shown

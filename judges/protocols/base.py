@@ -20,8 +20,7 @@ from jobs.prompt import Prompt, Tokens, Unparseable
 from judges.protocols.examples import told
 from judges.protocols.needs import Given, Need
 from judges.protocols.notice import NOTICE
-from judges.protocols.prompting import released
-from judges.protocols.wording import EXAMPLES, Filling, Variable, Wording
+from judges.protocols.wording import EXAMPLES, Filling, Variable, Wording, released
 
 Covers = Literal["turn", "decision", "answer", "dialogue", "continuation", "pair", "ranking"]
 """One call is about an item of a kind, or about a continuation with its turns and itself."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from annotation.scenarios.labels import answers, decisions_of
+from annotation.scenarios.decisions import answers, decisions_of
 from annotation.scenarios.records import DIMENSIONS, LEAK, Decision, Judged, Mode, Outcome
 from annotation.schemes.cascade import SCHEME, STAGE
 from annotation.schemes.conduct import PRESUPPOSES

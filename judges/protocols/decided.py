@@ -11,10 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from annotation.records import Turn
 from annotation.scenarios.cascade import outcome
-from annotation.scenarios.decisions import decision_of
-from annotation.scenarios.labels import decisions_of
-from annotation.scenarios.points import key_at, scenario_of, seen_by
-from annotation.scenarios.presence import listeners_at
+from annotation.scenarios.decisions import decision_of, decisions_of
+from annotation.scenarios.points import key_at, listeners_at, scenario_of, seen_by
 from annotation.scenarios.records import DIMENSIONS, UNPARSEABLE, Decision, Fact, Key, Secret
 from judges.protocols.base import Case
 from judges.protocols.quoting import Seen, quote

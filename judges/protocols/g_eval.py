@@ -16,8 +16,7 @@ from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.prompt import Tokens
 from judges.protocols.base import Case, Reading, Unfit, Verdict, covered
 from judges.protocols.expected_score import Expected, Unclear, expected
-from judges.protocols.rubric import G_EVAL_SCHEME, LINE, LONGEST_PART, Rubric, expected_scheme
-from judges.protocols.rubric_replies import ExpectedReply
+from judges.protocols.rubric import G_EVAL_SCHEME, LINE, LONGEST_PART, ExpectedReply, Rubric, expected_scheme
 
 PROBABILITIES, SAMPLES = "probabilities", "samples"
 SCALES = ((1, 2, 3), (1, 2, 3, 4, 5))

@@ -24,7 +24,7 @@ from judges.protocols import questionnaire
 from judges.protocols.base import Asking, Case, Covers, Reading, Unfit, Verdict
 from judges.protocols.material import AROUND, around, exchanges, history_of, numbered
 from judges.protocols.quoting import Seen, quote
-from judges.protocols.rubric_replies import ItemReply
+from judges.protocols.rubric import ItemReply
 from judges.protocols.wording import Filling, Variable, Wording
 
 LETTER_OF = {FIRST: LETTERS[0], SECOND: LETTERS[1]}

@@ -10,6 +10,8 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
@@ -116,3 +118,20 @@ class Wording:
 
 def _made(filling: Filling) -> str:
     return filling if isinstance(filling, str) else filling()
+
+
+# The texts that come with Concord: files `judges/prompts/<name>_v<version>.txt`.
+#
+# The system and the user part are separated by a line `=== user ===`. A released file is never edited: a
+# change is a new version, because labels refer to it.
+
+FOLDER = Path(__file__).resolve().parent.parent / "prompts"
+SEPARATOR = "\n=== user ===\n"
+
+
+@cache
+def released(name: str, version: int) -> Wording:
+    """Return a text that comes with Concord."""
+    text = (FOLDER / f"{name}_v{version}.txt").read_text(encoding="utf-8")
+    system, user = text.split(SEPARATOR)
+    return Wording(system.strip(), user.strip())

@@ -21,7 +21,7 @@ from judges.metrics import (
     Scene,
     Score,
 )
-from judges.metrics.kit.readability import flag
+from judges.metrics.kit.vectors import flag
 from judges.rating import recording
 from judges.rating.metric_plans import source_of
 

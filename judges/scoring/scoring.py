@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats import ImportProblem, Source, jsonl
-from annotation.formats.decoding import kind_of
-from annotation.formats.mpceval_records import TARGETS, dialogue, records
+from annotation.formats.fields import kind_of
+from annotation.formats.mpceval import TARGETS, dialogue, records
 from annotation.records import SELF, Dialogue
 from judges.metrics import METRICS
-from judges.metrics.kit.base import Score
-from judges.metrics.kit.errors import InputRefused
+from judges.metrics.kit.base import InputRefused, Score
 from judges.metrics.kit.instrument import Instrument
-from judges.metrics.kit.readability import flag
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
+from judges.metrics.kit.vectors import flag
 
 # Turn values as dialogue values and system values, by the arithmetic mean.
 #
@@ -97,7 +96,7 @@ def scenes(dialogues: Iterable[Dialogue], *, own: bool = False) -> Iterator[Scen
 
 # Dialogues from files for the command `score`: MPCEval's own input format, and Concord's native JSONL.
 #
-# What is no record of MPCEval's (`annotation.formats.mpceval_records`) is read as a native dialogue.
+# What is no record of MPCEval's (`annotation.formats.mpceval`) is read as a native dialogue.
 
 SUFFIXES = (".json", ".jsonl")
 

@@ -22,7 +22,7 @@ from jobs.runs import CAPS
 from judges.rating.lookup import endpoint_named
 from judges.rating.settings import RunSettings, settings_of
 from systems import access
-from systems.api.benchmark_fields import ParametersSerializer
+from systems.api.benchmarks import ParametersSerializer
 from systems.models.simulation import Simulation
 from systems.producing.actions import MOST_TRIALS
 from systems.producing.plans import LONGEST_NAME

@@ -8,10 +8,10 @@ from typing import Any
 
 from annotation.records import HUMAN, Continuation, Dialogue, Participant, Turn
 from systems.benchmarks.choosing import Instance
+from systems.benchmarks.cleaning import words
 from systems.benchmarks.cutting import CONTINUATION, HISTORY
-from systems.benchmarks.metadata_form import TEXTS, Metadata
+from systems.benchmarks.metadata import TEXTS, Metadata
 from systems.benchmarks.showing import spoken
-from systems.benchmarks.wording import words
 
 RAW, FLAGS, LEFT_OUT = "raw", "flags", "left_out"
 _OWN = ("name", "role")

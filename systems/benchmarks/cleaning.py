@@ -8,18 +8,48 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.records import Dialogue
+from annotation.text import tokens
 from annotation.text.cleaning import clean
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from systems.benchmarks.showing import numbered, spoken
-from systems.benchmarks.wording import added
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value
-from systems.generators.texts import filled
+from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value, filled
+
+# Words of utterances, so that a cleaned one can be held against the one that it was made from.
+
+_JOINTS = re.compile(r"['’\-_]+")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in order, folded: without case, punctuation and compatibility forms.
+
+    An apostrophe or a hyphen ends a word, so that `uh-huh` and `uh huh` have the same ones.
+    """
+    return [part for token in tokens.words(text) for part in _JOINTS.split(token) if part]
+
+
+def added(old: str, new: str) -> list[str]:
+    """Return the words that a new text has more often than the old one, in order; none for a reduction."""
+    left = Counter(words(old))
+    found: list[str] = []
+    for word in words(new):
+        if left[word]:
+            left[word] -= 1
+        else:
+            found.append(word)
+    return found
+
+
+def counted(texts: Iterable[str]) -> int:
+    """Return how many words some texts have together."""
+    return sum(len(words(text)) for text in texts)
+
 
 NOT_A_REDUCTION = "not_a_reduction"
 LIST = "utterances"

@@ -12,8 +12,7 @@ from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from systems.benchmarks.showing import by_name, spoken, transcript
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value
-from systems.generators.texts import filled
+from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value, filled
 
 NO_SUMMARY = "no_summary"
 LONGEST = 10_000

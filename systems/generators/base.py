@@ -16,13 +16,114 @@ ValueError
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from annotation.formats.fields import ID_LIMIT
 from annotation.records import Dialogue, Turn
-from jobs.prompt import Prompt
+from annotation.text.cleaning import clean, one_line
+from jobs.prompt import Prompt, Unparseable, about_tokens
+from judges.protocols.replies import json_value
+
+# The prompts of generators: files `systems/prompts/<name>_v<version>.txt`, written as those of judges are.
+#
+# The system and the user part are separated by a line `=== user ===`; `{{name}}` stands for what is filled
+# in. A released file is never edited: a change is a new version, because continuations refer to it.
+
+FOLDER = Path(__file__).resolve().parent.parent / "prompts"
+SEPARATOR = "\n=== user ===\n"
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+@cache
+def released(name: str, version: int) -> tuple[str, str]:
+    """Return the system and the user part of a text that comes with Concord; the first may be empty."""
+    text = (FOLDER / f"{name}_v{version}.txt").read_text(encoding="utf-8")
+    system, user = ("\n" + text).split(SEPARATOR)
+    return system.strip(), user.strip()
+
+
+def filled(
+    name: str, version: int, values: Mapping[str, str], schema: Mapping[str, Any] | None = None
+) -> Prompt:
+    """Return a prompt with its places filled, in one pass: what is filled in is never read for places.
+
+    KeyError for a place without a value.
+    """
+    system, user = (_PLACE.sub(lambda place: values[place[1]], part) for part in released(name, version))
+    return Prompt(system, user, schema)
+
+
+# Reading JSON replies strictly: lists, fields and texts.
+
+
+def array(reply: str) -> list[Any]:
+    """Return a reply's JSON array, or that of an object with one key that holds it; raise Unparseable."""
+    value = json_value(reply)
+    if isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    if not isinstance(value, list):
+        raise Unparseable("the reply is neither a JSON array nor an object with one key that holds one")
+    return value
+
+
+def fields(entry: Any, names: Sequence[str], where: str) -> dict[str, Any]:
+    """Return an object that has every one of the fields; raise Unparseable for another value."""
+    if not isinstance(entry, dict):
+        raise Unparseable(f"{where} is not a JSON object")
+    if missing := [name for name in names if name not in entry]:
+        raise Unparseable(f"{where}: the field {missing[0]} is missing")
+    return entry
+
+
+def only(entry: Mapping[str, Any], names: Collection[str], where: str) -> None:
+    """Raise Unparseable for a field that was not asked for."""
+    if unknown := sorted(set(entry) - set(names)):
+        raise Unparseable(f"{where}: there is no field {unknown[0][:40]!r} in the form that was asked for")
+
+
+def message(value: Any, where: str) -> str:
+    """Return a text that says something and can be stored; raise Unparseable for anything else."""
+    if not isinstance(value, str):
+        raise Unparseable(f"{where} is not a text")
+    if not clean(value).strip():
+        raise Unparseable(f"{where} is empty")
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise Unparseable(f"{where} holds characters that are no text")
+    return value
+
+
+def speaker(value: Any, where: str) -> str:
+    """Return a name on one line; raise Unparseable for none, or one that is too long to be one."""
+    name = one_line(message(value, where))
+    if len(name) > ID_LIMIT:
+        raise Unparseable(f"{where} has {len(name):,} characters; a name has at most {ID_LIMIT}")
+    return name
+
+
+def list_schema(name: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of an object with one key that holds a list of objects of texts."""
+    return _object({name: {"type": "array", "items": object_schema(texts)}})
+
+
+def object_schema(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of an object of texts."""
+    return _object({text: {"type": "string"} for text in texts})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
 
 Produces = Literal["rollout", "static", "text", "record"]
 Value = bool | int | str
@@ -296,4 +397,56 @@ class Shown:
                 )
                 for one in told
             )
+        )
+
+
+# Limits of what a production may spend: calls, tokens and time. Beyond a limit it fails, and says which.
+
+CALLS, TOKENS_IN, TOKENS_OUT, SECONDS = "calls_per_turn", "tokens_in", "tokens_out", "seconds"
+DIALOGUES = 50
+"""The time limit is for so many dialogues; each has its share of it."""
+SETTINGS = (
+    Setting(CALLS, 2, "How many calls one response may take.", low=1, high=10),
+    Setting(TOKENS_IN, 10_000, "How many tokens the prompts of a dialogue may have.", low=1, high=1_000_000),
+    Setting(TOKENS_OUT, 1_000, "How many tokens the replies of a dialogue may have.", low=1, high=1_000_000),
+    Setting(SECONDS, 0, f"How many seconds the calls of {DIALOGUES} dialogues may take; 0 is no limit.",
+            low=0, high=1_000_000),
+)  # fmt: skip
+Spent = Mapping[str, float]
+"""Tokens in and out, and seconds."""
+NOTHING: Spent = {TOKENS_IN: 0, TOKENS_OUT: 0, SECONDS: 0.0}
+
+
+def spend(spent: Spent, prompt: Prompt, reply: Reply, settings: Settings, where: str) -> dict[str, float]:
+    """Return what is spent after a reply; raise Failed where that passes a limit.
+
+    Where the server does not say how many tokens there were, they are counted as `about_tokens` does, once
+    for every completion. Each of several completions counts for as long as the last one took; a reply that
+    another run was given before costs no time.
+    """
+    if reply.asked > int(settings[CALLS]):
+        raise Failed(f"{CALLS}: {where} took {reply.asked} calls, and {settings[CALLS]} are allowed")
+    times = max(1, reply.asked)
+    sent = times * about_tokens("\n".join(part for part in (prompt.system, prompt.user) if part))
+    said = times * about_tokens(reply.text)
+    found = {
+        TOKENS_IN: spent[TOKENS_IN] + (sent if reply.tokens_in is None else reply.tokens_in),
+        TOKENS_OUT: spent[TOKENS_OUT] + (said if reply.tokens_out is None else reply.tokens_out),
+        SECONDS: spent[SECONDS] + reply.asked * (reply.seconds or 0.0),
+    }
+    for name in (TOKENS_IN, TOKENS_OUT):
+        if found[name] > int(settings[name]):
+            raise Failed(f"{name}: {found[name]:,} tokens after {where}, and {settings[name]:,} are allowed")
+    _timed(found[SECONDS], reply, int(settings[SECONDS]), where)
+    return found
+
+
+def _timed(seconds: float, reply: Reply, limit: int, where: str) -> None:
+    share = limit / DIALOGUES
+    if limit and reply.asked and reply.seconds is None:
+        raise Failed(f"{SECONDS}: how long {where} took is not known; set the limit to 0")
+    if limit and seconds > share:
+        raise Failed(
+            f"{SECONDS}: {seconds:.1f} seconds after {where}, and {share:.1f} are allowed "
+            f"({limit:,} for {DIALOGUES} dialogues)"
         )

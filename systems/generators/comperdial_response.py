@@ -10,19 +10,31 @@ from annotation.records import Dialogue, Turn
 from jobs.prompt import Prompt
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
-from systems.generators import limits
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, Shown, State, Value
-from systems.generators.json_replies import fields, message, object_schema, only
+from systems.generators import base
+from systems.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    Shown,
+    State,
+    Value,
+    fields,
+    filled,
+    message,
+    object_schema,
+    only,
+)
 from systems.generators.mpceval_points import says
 from systems.generators.named_cast import Cast
-from systems.generators.texts import filled
 
 RESPONSE = "response"
 PERSONAS, BOTH, OWN = "personas", "both", "own"
 SETTINGS = (
     Setting(PERSONAS, BOTH, "Show both speakers' personas, or only that of the one who answers.",
             choices=(BOTH, OWN), varies=True),
-    *limits.SETTINGS,
+    *base.SETTINGS,
 )  # fmt: skip
 
 
@@ -62,9 +74,9 @@ class Response(Generator):
             "others": others if settings[PERSONAS] == BOTH else [],
             "turns": Shown(dialogue.turns[: points[-1] + 1] if points else ()).as_json(),
             "points": points,
-            "settings": {one.name: settings[one.name] for one in limits.SETTINGS},
+            "settings": {one.name: settings[one.name] for one in base.SETTINGS},
             "responses": [],
-            "spent": dict(limits.NOTHING),
+            "spent": dict(base.NOTHING),
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
@@ -88,7 +100,7 @@ class Response(Generator):
         number = len(state["responses"])
         prompt = _prompt(self, state, state["points"][number])
         where = f"response {number + 1} of {len(state['points'])}"
-        spent = limits.spend(state["spent"], prompt, replies[0], state["settings"], where)
+        spent = base.spend(state["spent"], prompt, replies[0], state["settings"], where)
         return {**state, "responses": [*state["responses"], _read(replies[0].text)], "spent": spent}
 
     def pretend(self, state: State) -> Sequence[str]:
@@ -98,7 +110,7 @@ class Response(Generator):
 
     def reasks(self, settings: Settings) -> int:
         """Return how many calls are left after the first."""
-        return int(settings[limits.CALLS]) - 1
+        return int(settings[base.CALLS]) - 1
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model, and whether it saw only its own persona."""

@@ -9,12 +9,22 @@ from typing import Any
 from annotation.records import Dialogue
 from jobs.prompt import Prompt
 from judges.protocols.quoting import quote
-from systems.generators import about, mpc_constraints, mpc_replies
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, Shown, State, Value
-from systems.generators.json_replies import list_schema, object_schema
+from systems.generators import cocoeval_continuation, mpc_constraints, mpc_replies
+from systems.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    Shown,
+    State,
+    Value,
+    filled,
+    list_schema,
+    object_schema,
+)
 from systems.generators.mpc_replies import ADDRESSEE, MESSAGE, SPEAKER, Read
 from systems.generators.named_cast import Cast
-from systems.generators.texts import filled
 
 FROM, SCRATCH, HISTORY = "from", "scratch", "history"
 STRATEGY, ONE_PASS, TURN_BY_TURN = "strategy", "one_pass", "turn_by_turn"
@@ -46,8 +56,10 @@ class Conversation(Generator):
         speakers = len(Cast.of(dialogue).members)
         if settings[FROM] == SCRATCH and dialogue.turns:
             return "it has turns, and a conversation from scratch begins without any"
-        if settings[FROM] == SCRATCH and not about.told(dialogue, about.TOPIC):
-            return f"its metadata have no {about.listed(about.TOPIC)}"
+        if settings[FROM] == SCRATCH and not cocoeval_continuation.told(
+            dialogue, cocoeval_continuation.TOPIC
+        ):
+            return f"its metadata have no {cocoeval_continuation.listed(cocoeval_continuation.TOPIC)}"
         if settings[FROM] == HISTORY and not dialogue.turns:
             return f"it has no turns to continue; set {FROM} to {SCRATCH}"
         if speakers < 2:
@@ -60,7 +72,7 @@ class Conversation(Generator):
         return {
             "cast": cast.as_json(),
             "people": cast.people(dialogue),
-            "facts": about.facts(dialogue),
+            "facts": cocoeval_continuation.facts(dialogue),
             "history": Shown(dialogue.turns).as_json(),
             "settings": dict(settings),
             "written": [],

@@ -9,7 +9,7 @@ from annotation.records import Turn
 from annotation.text.tokens import fold
 from jobs.prompt import Unparseable
 from judges.protocols.replies import json_value
-from systems.generators.json_replies import array, fields, message, speaker
+from systems.generators.base import array, fields, message, speaker
 from systems.generators.named_cast import Cast, Member
 
 SPEAKER, MESSAGE, ADDRESSEE = "speaker", "message", "addressee"

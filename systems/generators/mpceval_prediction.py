@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from annotation.records import Dialogue, Turn
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
-from systems.generators import about, mpceval_points
+from systems.generators import cocoeval_continuation, mpceval_points
 from systems.generators.base import (
     Done,
     Generator,
@@ -24,10 +24,15 @@ from systems.generators.base import (
     State,
     Value,
     WrongSettings,
+    array,
+    fields,
+    filled,
+    list_schema,
+    message,
+    only,
+    speaker,
 )
-from systems.generators.json_replies import array, fields, list_schema, message, only, speaker
 from systems.generators.named_cast import Cast
-from systems.generators.texts import filled
 
 NUMBER, SPEAKER, MESSAGE = "dialogue_id", "next_speaker", "next_message"
 SPEAKERS, OBJECTIVE, PROFILES, DIALOGUE = "SPEAKERS", "OBJECTIVE", "PROFILES", "DIALOGUE"
@@ -73,8 +78,10 @@ class Prediction(Generator):
         found, _ = mpceval_points.points(str(settings["point"]), dialogue.turns)
         if not found:
             return f"nothing is said by people at the point {settings['point']}, after another turn"
-        if settings["objective"] and not about.told(dialogue, about.OBJECTIVE):
-            return f"its metadata have no {about.listed(about.OBJECTIVE)}"
+        if settings["objective"] and not cocoeval_continuation.told(
+            dialogue, cocoeval_continuation.OBJECTIVE
+        ):
+            return f"its metadata have no {cocoeval_continuation.listed(cocoeval_continuation.OBJECTIVE)}"
         if settings["profiles"] and not any(one.profile or one.role for one in dialogue.participants):
             return "none of its participants has a profile"
         return ""
@@ -92,7 +99,9 @@ class Prediction(Generator):
             "first": first,
             "points": list(points),
             "window": window,
-            "objective": about.told(dialogue, about.OBJECTIVE) if settings["objective"] else [],
+            "objective": cocoeval_continuation.told(dialogue, cocoeval_continuation.OBJECTIVE)
+            if settings["objective"]
+            else [],
             "profiles": cast.people(dialogue) if settings["profiles"] else [],
             "new_speakers": bool(settings["allow_new_speakers"]),
             "flags": [f"points_left_out: {left_out}"] if left_out else [],

@@ -13,14 +13,19 @@ from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scenarios.decisions import turn_of
-from annotation.scenarios.points import as_delivered, points_of, positions_seen, scenario_of
-from annotation.scenarios.presence import others_at, present_at
+from annotation.scenarios.points import (
+    as_delivered,
+    others_at,
+    points_of,
+    positions_seen,
+    present_at,
+    scenario_of,
+)
 from annotation.scenarios.records import MODE, MODES, UNPARSEABLE, Decision
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, Shown, State, Value
+from systems.generators.base import Done, Generator, Reply, Setting, Settings, Shown, State, Value, filled
 from systems.generators.named_cast import Cast
-from systems.generators.texts import filled
 from systems.group_chat.replies import explicit, explicit_schema, implicit
 
 OWN_OUTPUTS = "own_outputs"

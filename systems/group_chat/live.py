@@ -13,7 +13,7 @@ from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scenarios.decisions import DECLARED
-from annotation.scenarios.live import COMPETENCE, FAILED_AT, LIVE_PROBE, OUTCOME, fired, judged_live
+from annotation.scenarios.overview import COMPETENCE, FAILED_AT, LIVE_PROBE, OUTCOME, fired, judged_live
 from annotation.scenarios.points import as_delivered, positions_seen, scenario_of
 from annotation.scenarios.records import MODE, MODES, UNPARSEABLE, Decision
 from annotation.scenarios.stored import scenario_json, scenario_record
@@ -21,10 +21,21 @@ from annotation.text.tokens import fold
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, Shown, State, Value
-from systems.generators.json_replies import fields, object_schema, only
+from systems.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    Shown,
+    State,
+    Value,
+    fields,
+    filled,
+    object_schema,
+    only,
+)
 from systems.generators.named_cast import Cast
-from systems.generators.texts import filled
 from systems.group_chat.replies import explicit, explicit_schema, implicit
 
 SAYS, CHOICE = "says", "choice"

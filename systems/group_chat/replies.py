@@ -11,7 +11,7 @@ from annotation.text.cleaning import one_line
 from annotation.text.tokens import fold
 from jobs.prompt import Unparseable
 from judges.protocols.replies import json_object
-from systems.generators.json_replies import fields, message, only
+from systems.generators.base import fields, message, only
 
 EXPLICIT_FIELDS = ("attend", "act", "addressed", "targets", "ground", "text")
 IMPLICIT_FIELDS = ("act", "text")

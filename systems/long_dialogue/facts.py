@@ -9,18 +9,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.records import Dialogue
-from annotation.scripts.people import People
 from annotation.scripts.records import FACT, Fact
 from annotation.scripts.relations import PERSON, Relation, RelationTable
+from annotation.scripts.sessions import People
 from annotation.scripts.stored import fact_json
 from annotation.text.cleaning import one_line
 from annotation.text.tokens import fold
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import whole_number
-from systems.generators.base import Done, MadeRecord, Reply, Setting, Settings, State, Value
-from systems.generators.json_replies import array, fields, only, speaker
-from systems.generators.texts import filled
+from systems.generators.base import (
+    Done,
+    MadeRecord,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    Value,
+    array,
+    fields,
+    filled,
+    only,
+    speaker,
+)
 from systems.long_dialogue.of_script import OfScript
 
 UNKNOWN_RELATION, STRANGER, TWICE = "unknown_relation", "not_a_participant", "same_fact_twice"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from annotation.scripts.evidence import Moment
+from annotation.scripts.answers import Moment
 from systems.long_dialogue.heard import Heard, Lines
 
 UTTERANCE, SESSION, SUMMARY, BASE, ORACLE = "utterance", "session", "summary", "base", "oracle"

@@ -7,9 +7,8 @@ from typing import Self
 
 from annotation.records import Dialogue
 from annotation.scripts.dates import spoken as in_words
-from annotation.scripts.people import called
 from annotation.scripts.records import Session
-from annotation.scripts.sessions import Sessions
+from annotation.scripts.sessions import Sessions, called
 from annotation.text.cleaning import clean, one_line
 from annotation.text.happenings import happening
 from systems.benchmarks.showing import MORE, by_name, spoken

@@ -16,9 +16,19 @@ from annotation.scripts.stored import question_json
 from annotation.text.cleaning import one_line
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
-from systems.generators.base import Done, MadeRecord, Reply, Setting, Settings, State, Value
-from systems.generators.json_replies import array, fields, only
-from systems.generators.texts import filled
+from systems.generators.base import (
+    Done,
+    MadeRecord,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    Value,
+    array,
+    fields,
+    filled,
+    only,
+)
 from systems.long_dialogue.of_script import OfScript
 
 UNANSWERED, SEVERAL = "without_evidence", "several_sets_of_sessions"

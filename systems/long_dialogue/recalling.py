@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, groupby
 
-from annotation.scripts.evidence import Moment, Shown
+from annotation.scripts.answers import Moment, Shown
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import Counts
 from systems.long_dialogue.memory import (

@@ -16,7 +16,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from annotation.scripts.evidence import Moment
+from annotation.scripts.answers import Moment
 from annotation.text.tokens import UNSPACED
 from systems.long_dialogue.material import Embeds, Vectors
 from systems.long_dialogue.memory import Entry, Memory

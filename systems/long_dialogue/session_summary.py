@@ -9,8 +9,7 @@ from annotation.records import Dialogue
 from jobs.prompt import Prompt
 from judges.protocols.quoting import quote
 from systems.benchmarks.summary import SCHEMA, read
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value
-from systems.generators.texts import filled
+from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value, filled
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import text_digest
 

@@ -10,19 +10,29 @@ from functools import cached_property
 from typing import Any
 
 from annotation.records import Dialogue
-from annotation.scripts.people import called
 from annotation.scripts.records import DEFAULT_STYLE, Question
-from annotation.scripts.set_names import versioned
+from annotation.scripts.sessions import called
+from annotation.scripts.stored import versioned
 from annotation.scripts.styling import style_faults
 from annotation.text.cleaning import one_line
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from systems.benchmarks.showing import MORE
-from systems.generators.base import Done, Reply, Setting, Settings, State, Value
-from systems.generators.json_replies import array, fields, message, only
-from systems.generators.texts import filled
+from systems.generators.base import (
+    Done,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    Value,
+    array,
+    fields,
+    filled,
+    message,
+    only,
+)
+from systems.long_dialogue.agent import SET
 from systems.long_dialogue.of_script import OfScript
-from systems.long_dialogue.settings import SET
 
 DROPPED = "wording_dropped"
 ELSE = "anybody else"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from annotation.records import Turn
+from annotation.records import Act, Turn
+from annotation.scripts.answers import NATURAL, TEMPLATE, Extent, Moment, late, question_sufficiency
 from annotation.scripts.dates import spoken
-from annotation.scripts.evidence import Extent, Moment, question_sufficiency
 from annotation.scripts.names import names_of
 from annotation.scripts.records import Question
+from annotation.scripts.replies import FAILED, LATE, NONE, TEXT, Outcome, read_natural, read_template
 from annotation.scripts.sessions import script_of
 from jobs.prompt import Prompt
 from judges.protocols.quoting import quote
-from systems.generators.base import Settings, State
-from systems.generators.texts import filled
-from systems.long_dialogue import settings as named
+from systems.generators.base import Settings, State, filled
+from systems.long_dialogue import agent
 from systems.long_dialogue.kept import Kept
 from systems.long_dialogue.material import Material
 from systems.long_dialogue.memory import RETRIEVED, UTTERANCE, Entry
@@ -68,7 +68,7 @@ class Trials:
 
     def walk(self, settings: Settings, trial: int) -> Walk:
         """Return what a trial asks; it hangs on nothing of the system."""
-        chosen = named.walk_settings(settings)
+        chosen = agent.walk_settings(settings)
         return self._walks.get(
             (chosen, trial), lambda: walk_offers(self._offers, trial=trial, settings=chosen)
         )
@@ -79,7 +79,7 @@ class Trials:
 
     def world(self, settings: Settings) -> World:
         """Return the script under its names. Raises NoMaterial for a name map that it does not have."""
-        chosen = str(settings[named.NAMES])
+        chosen = str(settings[agent.NAMES])
         try:
             names = names_of(script_of(self.material.dialogue), chosen)
         except ValueError as error:
@@ -88,20 +88,20 @@ class Trials:
 
     def recall(self, settings: Settings) -> Recall:
         """Return the agent's memory. Raises NoMaterial, and NoSummary, where it lacks something."""
-        memory = str(settings[named.MEMORY])
-        retriever = BM25 if self._by_words else str(settings[named.RETRIEVER])
+        memory = str(settings[agent.MEMORY])
+        retriever = BM25 if self._by_words else str(settings[agent.RETRIEVER])
         world = self.world(settings)
 
         def made() -> Recall:
             search = world.search(memory, retriever) if memory in RETRIEVED else None
             return Recall(world.heard, memory, self.material.count_tokens, search)
 
-        return self._recalls.get((settings[named.NAMES], memory, retriever), made)
+        return self._recalls.get((settings[agent.NAMES], memory, retriever), made)
 
     def question(self, state: State, number: int) -> Asked:
         """Return a question of a trial as it is asked; the answers before it are in the state."""
         key = [*state["settings"].items(), state["trial"], number]
-        if state["settings"][named.REMEMBER]:
+        if state["settings"][agent.REMEMBER]:
             key += [answer["text"] for answer in state["answers"][:number]]
         return self._asked.get(tuple(key), lambda: self._question(state, number))
 
@@ -112,15 +112,15 @@ class Trials:
     def _question(self, state: State, number: int) -> Asked:
         settings, ask = state["settings"], self.asks(state)[number]
         world, recall = self.world(settings), self.recall(settings)
-        put = world.put(ask, settings[named.FORMAT])
+        put = world.put(ask, settings[agent.FORMAT])
         wanted = Wanted(
             moment=self.moment(ask),
             query=put.query,
             evidence=self.evidence(self.questions[ask.question]),
-            k=settings[named.K],
-            order=settings[named.ORDER],
+            k=settings[agent.K],
+            order=settings[agent.ORDER],
             budget=self._budget(settings, world, ask, put),
-            said=tuple(self._said(state, number)) if settings[named.REMEMBER] else (),
+            said=tuple(self._said(state, number)) if settings[agent.REMEMBER] else (),
         )
         chosen = recall.recalled(wanted)
         extent = question_sufficiency(
@@ -139,7 +139,7 @@ class Trials:
 
     def _budget(self, settings: Settings, world: World, ask: Ask, put: Put) -> int | None:
         """Return how many tokens the history may take, None for any number."""
-        context = int(settings[named.CONTEXT]) or self.material.context
+        context = int(settings[agent.CONTEXT]) or self.material.context
         if not context:
             return None
         bare = _prompt(settings, world, ask, put, ())
@@ -152,12 +152,12 @@ class Trials:
         world = self.world(settings)
         pairs = zip(self.asks(state)[:number], state["answers"], strict=False)
         for ask, answer in pairs:
-            put = world.put(ask, settings[named.FORMAT])
+            put = world.put(ask, settings[agent.FORMAT])
             asked = world.heard.said(world.said(ask, put.text))
             replied = world.heard.said(_replied(world.main, answer))
             heading = world.heard.headings[ask.session]
             sought = "\n".join((heading, *asked))
-            if settings[named.MEMORY] == UTTERANCE:
+            if settings[agent.MEMORY] == UTTERANCE:
                 yield Entry(ask.session, heading, asked, ask.point + 0.25, sought=sought)
                 yield Entry(ask.session, heading, replied, ask.point + 0.5, sought=sought)
             else:
@@ -178,5 +178,105 @@ def _prompt(
         quote(HISTORY, history),
         quote(QUESTION, heard.said(world.said(ask, put.text))),
     ]
-    name = f"dialsim_answer_{settings[named.FORMAT]}"
+    name = f"dialsim_answer_{settings[agent.FORMAT]}"
     return filled(name, VERSION, {"blocks": "\n\n".join(blocks)})
+
+
+# What came of a trial: each question as a given turn, then its answer with all that is known of it.
+
+Json = dict[str, Any]
+
+
+def turns_of(trials: Trials, state: State) -> tuple[Turn, ...]:
+    """Return the turns of a trial that is answered: pairs of a given question and an answer."""
+    return tuple(turn for number in range(len(state["answers"])) for turn in _pair(trials, state, number))
+
+
+def outcome_of(answer: Mapping[str, Any], asked: Asked, settings: Settings) -> Outcome:
+    """Return what an answer came to: a letter, or why there is none. `seconds` are those of its reply."""
+    if "error" in answer:
+        return Outcome(FAILED)
+    limit = int(settings[agent.LIMIT]) or None
+    if answer["seconds"] is not None and late(answer["seconds"], limit):
+        return Outcome(LATE)
+    if settings[agent.FORMAT] == TEMPLATE:
+        return read_template(answer["text"], asked.put.choices)
+    if settings[agent.FORMAT] == NATURAL:
+        return read_natural(answer["text"], asked.put.choices)
+    return Outcome(TEXT if answer["text"].strip() else NONE)
+
+
+def _pair(trials: Trials, state: State, number: int) -> Iterator[Turn]:
+    asked, answer = trials.question(state, number), state["answers"][number]
+    ask = asked.ask
+    main = trials.main
+    at, session = ask.point + 1, ask.use.session
+    yield Turn(ask.asker, asked.put.text, given=True, at=at, session=session, addressees=(main,))
+    extra = {"answer": _told(trials, state, asked, answer)}
+    act: Act = "message" if answer["text"].strip() else "silence"
+    yield Turn(main, answer["text"], at=at, session=session, addressees=(ask.asker,), act=act, extra=extra)
+
+
+def _told(trials: Trials, state: State, asked: Asked, answer: Mapping[str, Any]) -> Json:
+    settings = state["settings"]
+    outcome = outcome_of(answer, asked, settings)
+    question = trials.questions[asked.ask.question]
+    return {
+        **_of_question(trials, question, asked, settings),
+        "outcome": outcome.value,
+        "lenient": outcome.lenient,
+        "seconds": answer["seconds"],
+        "retrieval": {
+            "sessions": sorted({entry.session for entry in asked.chosen.entries}),
+            "evidence": asked.extent,
+            "k": asked.chosen.k,
+            "k_asked": settings[agent.K] or None,
+        },
+        "distance": _distance(trials, question, asked, trials.recall(settings)),
+        **({"error": answer["error"]} if "error" in answer else {}),
+    }
+
+
+def _of_question(trials: Trials, question: Question, asked: Asked, settings: Settings) -> Json:
+    ask, use, put = asked.ask, asked.ask.use, asked.put
+    return {
+        "question": question.id,
+        "set": settings[agent.SET],
+        "session": ask.session,
+        "use": use.type,
+        "answerable": use.answerable,
+        "key": use.key,
+        "answer": put.answer,
+        "answers": list(put.answers),
+        "choices": list(put.choices),
+        "source": question.source,
+        "hops": question.hops,
+        "relations": list(question.relations),
+        "forms": list(question.forms),
+        "asker": ask.asker,
+        "evidence": list(trials.evidence(question)),
+        "evidence_all": question.evidence_all,
+        "rule": use.rule,
+        "format": settings[agent.FORMAT],
+        "names": settings[agent.NAMES],
+        "class": {"wanted": ask.wanted, "asked": ask.asked, "owed": list(ask.owed)},
+    }
+
+
+def _distance(trials: Trials, question: Question, asked: Asked, recall: Recall) -> Json:
+    """Return how far back the most recent evidence is that was heard, in sessions and in heard tokens."""
+    moment, heard = trials.moment(asked.ask), recall.heard
+    places = [
+        place
+        for number in trials.evidence(question)
+        if number <= moment.session
+        for place in heard.of(number, moment.point if number == moment.session else None)
+    ]
+    told = [place for place in places if place in question.evidence_turns] or places
+    if not told:
+        return {"sessions": None, "tokens": None}
+    session = heard.sessions.of_turn[told[-1]]
+    return {
+        "sessions": moment.session - session,
+        "tokens": recall.tokens_between(told[-1], moment.point),
+    }

@@ -25,8 +25,8 @@ from systems.making.orders import CLEANING, GENERATOR, METADATA, SUMMARY, Order
 from systems.models import BenchmarkRun
 from systems.models.benchmark import Benchmark
 from systems.producing.actions import Read, start_each
-from systems.producing.needs import Came, Need, Place, Stuck, came, named_alone
 from systems.producing.plans import Generation, Plan
+from systems.producing.steps import Came, Need, Place, Stuck, came, named_alone
 
 # One step of a benchmark: which productions it needs, what came of them, and the runs that make the rest.
 

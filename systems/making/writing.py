@@ -20,10 +20,10 @@ from annotation.records import Continuation as ContinuationRecord
 from annotation.records import Dialogue as DialogueRecord
 from judges.material.loading import dialogue_record
 from systems.benchmarks import measuring
-from systems.benchmarks.lines import line
+from systems.benchmarks.measuring import line
 from systems.making.making import Made
 from systems.models import Benchmark
-from systems.producing.needs import Stuck
+from systems.producing.steps import Stuck
 
 FORMAT, ENDING = "jsonl", "jsonl"
 

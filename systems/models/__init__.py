@@ -1,9 +1,8 @@
 """The tables of what writes: who, what came of it, by which calls, and the benchmarks made with it."""
 
 from systems.models.benchmark import Benchmark, BenchmarkRun
-from systems.models.production import Production, ProductionCall
+from systems.models.production import Production, ProductionCall, Writer
 from systems.models.simulation import Simulation, SimulationRun
-from systems.models.writer import Writer
 
 __all__ = [
     "Benchmark",

@@ -22,7 +22,7 @@ from jobs.pages.parameter_fields import LinesField, WithParameters, given_parame
 from judges.pages.runs import user_of
 from judges.pages.starting import sync_endpoints
 from systems import access
-from systems.making import actions, reviewing
+from systems.making import actions, telling
 from systems.making.actions import Source
 from systems.making.estimating import estimate
 from systems.making.orders import CUT, LARGEST_SEED, METADATA, MOST, SUMMARY, Order
@@ -229,7 +229,7 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
         "at": TITLES.get(found.step, ""),
         "job": job,
         "scheme": SCHEME,
-        "review": reviewing.shares(found.corpus) if found.corpus else [],
+        "review": telling.shares(found.corpus) if found.corpus else [],
         **ROOM,
     }
     return render(request, "systems/benchmark.html", context)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, F, Func, Max, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotation import records
 from annotation.importing.script_records import uses_of
-from annotation.models import Dialogue, QuestionSet, Record
+from annotation.models import Corpus, QuestionSet, Record
+from annotation.models.corpora import Dialogue
+from annotation.question_sets import wordings
 from annotation.question_sets.reading import found
 from annotation.scripts.records import FACT, QUESTION, Fact, Question
 from annotation.scripts.stored import fact_record, question_record
@@ -19,11 +24,43 @@ from jobs.endpoints.costs import counter
 from jobs.models import Endpoint
 from jobs.prompt import about_tokens
 from systems.generators import Failed, Settings
+from systems.long_dialogue.agent import EMBEDDER, SET
 from systems.long_dialogue.material import Material
-from systems.long_dialogue.settings import EMBEDDER, SET
-from systems.models import Production
+from systems.models.production import Production
 from systems.producing import embedders
 from systems.producing.dialogues import of_rows
+
+# What models worded becomes part of the questions: the last wordings of every script of a corpus.
+
+GENERATOR = "dialsim_style"
+
+
+@transaction.atomic
+def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
+    """Give a corpus's questions the wordings that were made last, script by script; return what was done."""
+    told: Counter[str] = Counter(worded=0, superseded=0, used=0)
+    last: dict[Dialogue, dict[str, wordings.Styles]] = {}
+    done = Production.objects.filter(
+        generator=GENERATOR,
+        status=Production.Status.DONE,
+        dialogue__corpus=corpus,
+        dialogue__script__isnull=False,
+    )
+    for production in done.select_related("dialogue__corpus").order_by("dialogue__key", "pk"):
+        last.setdefault(production.dialogue, {}).update(_styles(production))
+    for dialogue, styles in last.items():
+        told.update(wordings.take(dialogue=dialogue, styles=styles, by=by))
+    return dict(told)
+
+
+def take_one(production: Production, by: User | None) -> dict[str, int]:
+    """Give a script's questions the wordings that one production came to; return what was done."""
+    return wordings.take(dialogue=production.dialogue, styles=_styles(production), by=by)
+
+
+def _styles(production: Production) -> dict[str, wordings.Styles]:
+    return (production.result or {}).get("styles") or {}
+
 
 SUMMARIES = "dialsim_session_summary"
 """The generator whose texts are summaries of sessions; its condition has the `text_digest` as `text`."""

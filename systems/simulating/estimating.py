@@ -15,16 +15,15 @@ from jobs.models import Endpoint
 from judges.rating import prices
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, State
-from systems.long_dialogue.agent import DialsimAgent
+from systems.long_dialogue.agent import MEMORY, NAMES, REMEMBER, DialsimAgent
 from systems.long_dialogue.material import Material
 from systems.long_dialogue.memory import SUMMARY
-from systems.long_dialogue.settings import MEMORY, NAMES, REMEMBER
 from systems.long_dialogue.trial import Trials
 from systems.models import Production
 from systems.producing.dialogues import of_rows
-from systems.producing.needs import came
 from systems.producing.plans import Generation
 from systems.producing.scripts import LOADER
+from systems.producing.steps import came
 from systems.simulating import summaries
 from systems.simulating.actions import checked
 from systems.simulating.going_on import ANSWERS, SUMMARIES, scripts_of

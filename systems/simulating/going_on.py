@@ -20,8 +20,8 @@ from systems.models import Production, Simulation, SimulationRun
 from systems.producing import actions as producing
 from systems.producing.actions import Read
 from systems.producing.dialogues import Dialogues, of_rows
-from systems.producing.needs import Need, Place, Stuck, came
 from systems.producing.plans import Generation
+from systems.producing.steps import Need, Place, Stuck, came
 from systems.simulating import playing, summaries, vectors
 from systems.simulating.orders import AGENT, Order
 

@@ -11,9 +11,8 @@ from annotation.question_sets.reading import named
 from jobs.endpoints import parameters
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, WrongSettings
-from systems.long_dialogue.baselines import BASELINES
-from systems.long_dialogue.memory import NO_MEMORY
-from systems.long_dialogue.settings import (
+from systems.long_dialogue.agent import (
+    BASELINES,
     CONTEXT,
     EMBEDDER,
     LIMIT,
@@ -25,6 +24,7 @@ from systems.long_dialogue.settings import (
     SETTINGS,
     K,
 )
+from systems.long_dialogue.memory import NO_MEMORY
 from systems.producing.actions import MOST_TRIALS
 
 AGENT = "dialsim_agent"

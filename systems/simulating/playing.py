@@ -16,9 +16,7 @@ from annotation.scripts.replies import UNKNOWN_TEXT
 from config.models import Event
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, Done, Reply
-from systems.long_dialogue.agent import DialsimAgent
-from systems.long_dialogue.baselines import BASELINES
-from systems.long_dialogue.settings import FORMAT, SEED
+from systems.long_dialogue.agent import BASELINES, FORMAT, SEED, DialsimAgent
 from systems.long_dialogue.trial import Trials
 from systems.models import Simulation, Writer
 from systems.producing.plans import checked_name, condition_of, continuation_id, differences, digest

@@ -19,8 +19,8 @@ from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import text_digest
 from systems.long_dialogue.session_summary import TEXT
 from systems.producing.actions import Read
-from systems.producing.needs import Need, named_alone
 from systems.producing.plans import Generation
+from systems.producing.steps import Need, named_alone
 
 GENERATOR = "dialsim_session_summary"
 

@@ -9,9 +9,9 @@ import pytest
 from annotation.formats import Source, jsonl
 from annotation.scenarios.agents import AGENTS, ALWAYS_SILENT, ALWAYS_SPEAK, decide
 from annotation.scenarios.cascade import outcome
-from annotation.scenarios.checking import oracle_problems
 from annotation.scenarios.observing import named_in
 from annotation.scenarios.points import key_at, points_of, probes_at, scenario_of
+from annotation.scenarios.probes import oracle_problems
 from annotation.scenarios.records import MODES, PROBES
 from annotation.text.mentions import mentioned
 from demo import build, scenarios

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.formats import Source, jsonl
 from annotation.records import Dialogue
-from annotation.scripts.evidence import Moment, Shown, question_sufficiency
+from annotation.scripts.answers import Moment, Shown, question_sufficiency
 from annotation.scripts.making import make
 from annotation.scripts.sessions import Sessions
 from demo import series, series_marked

@@ -125,7 +125,7 @@ def test_a_format_is_imported_by_the_command(
 
 def test_a_protocol_is_run_by_the_command(load: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from annotation.schemes import SCHEMES
-    from judges.protocols import PROTOCOLS, prompting
+    from judges.protocols import PROTOCOLS, wording
     from tests.fake_llm import FakeLLM
     from tests.judges.helpers import endpoint_of
 
@@ -136,7 +136,7 @@ def test_a_protocol_is_run_by_the_command(load: Any, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(SCHEMES, "clarity", load("annotation/schemes/clarity.py").SCHEME)
     monkeypatch.setitem(PROTOCOLS, "clarity", load("judges/protocols/clarity.py").Clarity())
     (tmp_path / "clarity_v1.txt").write_text(BLOCKS["judges/prompts/clarity_v1.txt"], encoding="utf-8")
-    monkeypatch.setattr(prompting, "FOLDER", tmp_path)
+    monkeypatch.setattr(wording, "FOLDER", tmp_path)
     corpus = factories.corpus()
     factories.dialogue(corpus, turns=3)
     with Fake() as fake:

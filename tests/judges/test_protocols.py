@@ -18,8 +18,8 @@ from judges.protocols import (
     Unwritable,
 )
 from judges.protocols.cocoeval_behaviours import KEYS
-from judges.protocols.prompting import FOLDER
-from judges.protocols.rules import RULES, Moment
+from judges.protocols.rules_baseline import RULES, Moment
+from judges.protocols.wording import FOLDER
 from tests.judges.protocol_cases import CASES, READINGS, case
 
 INJECTION = (

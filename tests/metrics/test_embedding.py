@@ -11,7 +11,7 @@ import pytest
 
 from judges.metrics import Embedder, ModelMissing, Tools
 from judges.metrics.kit.embedding import text_hash
-from judges.metrics.kit.threads import torch_on_one_thread
+from judges.metrics.kit.hub import torch_on_one_thread
 from tests.metrics.helpers import WordCounts
 
 TEXTS = ["Yes.", "Shall we meet on Monday?", "是的", "ok", "The van takes six tables to the lake. " * 30]

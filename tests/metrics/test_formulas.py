@@ -12,9 +12,8 @@ from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from judges.metrics import MetricError, Scene, instrument_for, task_success
 from judges.metrics.act_transitions import ActModel
 from judges.metrics.concentration import gini
-from judges.metrics.kit.agenda import linearised, next_item
+from judges.metrics.kit.agenda import linearised, next_item, prim
 from judges.metrics.kit.mixture import sizes
-from judges.metrics.kit.spanning import prim
 from judges.metrics.kit.topics import jensen_shannon
 from judges.metrics.learned_overlap import f1
 from judges.metrics.task_success import holds

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from judges.metrics import Scene, Score, Tools, instrument_for
+from judges.metrics.kit.agenda import cosine_distances, prim
 from judges.metrics.kit.concentration_reference import spread
-from judges.metrics.kit.spanning import cosine_distances, prim
 from judges.scoring.scoring import read
 
 pytestmark = [pytest.mark.shared, pytest.mark.embedding, pytest.mark.slow]

@@ -21,8 +21,8 @@ from annotation.scenarios.agents import (
     learn,
 )
 from annotation.scenarios.cascade import outcome
-from annotation.scenarios.checking import oracle_problems
 from annotation.scenarios.points import key_at, points_of, probes_at, scenario_of
+from annotation.scenarios.probes import oracle_problems
 from annotation.scenarios.records import MODES
 from tests.scenarios.probe_scripts import SCRIPTS, buried_mention, overheard
 from tests.scenarios.scripts import chat, launch, probe

@@ -8,8 +8,7 @@ import pytest
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scenarios.decisions import turn_of
-from annotation.scenarios.points import points_of, positions_seen, seen_by
-from annotation.scenarios.presence import listeners_at
+from annotation.scenarios.points import listeners_at, points_of, positions_seen, seen_by
 from annotation.scenarios.records import Decision, Scenario
 from annotation.text.views import hears
 from systems.generators.base import Done

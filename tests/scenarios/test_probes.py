@@ -9,7 +9,7 @@ import pytest
 
 from annotation.records import Dialogue
 from annotation.scenarios.cascade import outcome
-from annotation.scenarios.checking import oracle_problems
+from annotation.scenarios.probes import oracle_problems
 from annotation.scenarios.records import PROBES, Decision, Judged, Outcome
 from tests.scenarios.probe_scripts import (
     SCRIPTS,

@@ -14,7 +14,7 @@ from annotation.formats.jsonl import dialogue
 from annotation.formats.script import read_scenario, read_script
 from annotation.formats.script_writing import write_draft, write_script
 from annotation.scenario_editing.native import native
-from annotation.scenarios.planting import planted, taken_out
+from annotation.scenarios.overview import planted, taken_out
 from annotation.scenarios.points import points_of, scenario_of
 from annotation.scenarios.records import PROBES
 from tests.scenarios.scripts import LAUNCH

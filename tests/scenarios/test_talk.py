@@ -9,10 +9,10 @@ import pytest
 
 from annotation.records import Continuation
 from annotation.scenarios.decisions import turn_of
-from annotation.scenarios.presence import evenness_of_talk, share_of_talk, talk_until
+from annotation.scenarios.points import evenness_of_talk, share_of_talk, talk_until
 from annotation.scenarios.records import Decision
 from judges.metrics import METRICS, Tools, score_continuation
-from judges.metrics.kit.keys import parse_key
+from judges.metrics.kit.instrument import parse_key
 from tests.scenarios.scripts import chat
 
 FREE = {"free": True}

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.people import People
 from annotation.scripts.records import Date, Fact, Question, Script, Session
 from annotation.scripts.reviewing import ALONE, UNREVIEWED, Review, fact_outcome, quiz_outcome
-from annotation.scripts.sessions import Sessions
+from annotation.scripts.sessions import People, Sessions
 
 PEOPLE = (
     Participant("ana", "Ana", aliases=("Annie",)),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.evidence import Extent, Moment, Shown, sufficiency
+from annotation.scripts.answers import Extent, Moment, Shown, sufficiency
 from annotation.scripts.records import Date, Script, Session
 from annotation.scripts.sessions import Sessions
 

@@ -119,11 +119,11 @@ LOGGED["annotation.question_sets.editing.decide"] = decided
 
 TRACED = {
     "annotation.question_sets.applying.supersede": "whoever corrects logs that",
-    "systems.producing.wordings.take": "annotation.question_sets.wordings.take logs each script",
+    "systems.producing.scripts.take": "annotation.question_sets.wordings.take logs each script",
 }
 PASSED_ON = {
     "calibration.answers.computing.compute": "splits.fix",
     "calibration.answers.computing.compute_on_test": "open_test",
     "calibration.answers.computing.open_test": "splits.open_test",
-    "systems.producing.wordings.take_one": "wordings.take",
+    "systems.producing.scripts.take_one": "wordings.take",
 }

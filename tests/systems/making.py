@@ -16,7 +16,7 @@ from demo.fake_model.responses import Response, failure
 from demo.fake_model.running import MARKED, LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
-from systems.benchmarks.lines import line
+from systems.benchmarks.measuring import line
 from systems.making import actions
 from systems.making.orders import Order
 from systems.models import Benchmark

@@ -12,10 +12,9 @@ from demo.fake_model.draws import u
 from demo.fake_model.reading import request
 from demo.fake_model.roles import recognise
 from systems.benchmarks.assembling import Cleaned, told
-from systems.benchmarks.cleaning import read
+from systems.benchmarks.cleaning import added, read, words
 from systems.benchmarks.measuring import removed
 from systems.benchmarks.showing import spoken
-from systems.benchmarks.wording import added, words
 from tests.demo.asking import asked
 from tests.systems.talk import conversation, fake, produced, refused
 

@@ -10,7 +10,7 @@ import pytest
 from annotation.records import Turn
 from systems.benchmarks.assembling import assembled
 from systems.benchmarks.choosing import Instance
-from systems.generators.cocoeval_examples import NotTaught, examples
+from systems.generators.cocoeval_continuation import NotTaught, examples
 from tests.systems.cocoeval import GENERATOR, begun, prompt_of, received, talk
 
 PEOPLE = tuple(Turn("ABC"[n % 3], f"people say {n}") for n in range(40, 70))

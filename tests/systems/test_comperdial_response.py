@@ -13,7 +13,7 @@ from demo.fake_model import truth
 from demo.fake_model.roles.response_writer import expected_quality
 from jobs.prompt import Unparseable, about_tokens
 from systems.generators import GENERATORS, Done, Failed, Reply, WrongSettings
-from systems.generators.limits import spend
+from systems.generators.base import spend
 from tests.systems.driving import driven, fake, people, stored
 
 KEY = "comperdial_response"

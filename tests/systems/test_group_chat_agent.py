@@ -15,7 +15,7 @@ from annotation.scenarios.points import points_of
 from annotation.scenarios.records import Decision
 from jobs.prompt import Prompt, Unparseable
 from systems.generators import GENERATORS, Done, Reply
-from systems.generators.texts import FOLDER
+from systems.generators.base import FOLDER
 from systems.group_chat.agent import AGAIN
 from systems.group_chat.replies import BY_NAME, explicit, implicit
 from tests.scenarios.scripts import LAUNCH, chat, launch

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.records import Continuation, Dialogue
-from annotation.scenarios.live import LIVE_PROBE, OUTCOME, is_met
+from annotation.scenarios.overview import LIVE_PROBE, OUTCOME, is_met
 from annotation.scenarios.points import scenario_of
 from jobs.prompt import Prompt
 from judges.metrics import Tools, instrument_for

@@ -15,8 +15,7 @@ from annotation.scripts.sessions import Sessions
 from demo.fake_model.reading import request
 from jobs.prompt import Prompt, about_tokens
 from systems.generators import GENERATORS, Done, Reply, WrongSettings
-from systems.long_dialogue.agent import DialsimAgent
-from systems.long_dialogue.baselines import BASELINES, played
+from systems.long_dialogue.agent import BASELINES, DialsimAgent, played
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import text_digest
 from systems.long_dialogue.memory import MEMORIES

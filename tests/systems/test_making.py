@@ -21,7 +21,7 @@ from jobs.models import Job, Run
 from jobs.queue.heartbeat import Heart
 from jobs.queue.jobs import work as work_jobs
 from systems.benchmarks.cutting import starts
-from systems.benchmarks.metadata_form import PERSON_TEXTS, TEXTS
+from systems.benchmarks.metadata import PERSON_TEXTS, TEXTS
 from systems.errors import SystemsError
 from systems.making import actions, job
 from systems.making.material import read

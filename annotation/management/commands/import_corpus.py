@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from annotation.formats import FORMATS, manifest
+from annotation.formats import FORMATS, guessing
 from annotation.formats.guessing import beginning, columns_of, guess
 from annotation.formats.settings import SETTINGS
 from annotation.importing import ImportProblem, ImportResult, import_path
@@ -54,7 +54,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--sha256",
             help="what the file must hold, refused otherwise (default: as the manifest beside it, "
-            f"PATH{manifest.SUFFIX}, says, where there is one)",
+            f"PATH{guessing.SUFFIX}, says, where there is one)",
         )
         for setting in SETTINGS.values():
             parser.add_argument(
@@ -85,7 +85,7 @@ class Command(DatabaseCommand):
                     scheme=options["scheme"],
                     source=options["source"],
                     licence=options["licence"],
-                    sha256=options["sha256"] or manifest.promised(options["path"]),
+                    sha256=options["sha256"] or guessing.promised(options["path"]),
                     columns=columns,
                     settings={key: options[key] for key in SETTINGS},
                     progress=progress,

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import ScriptRefused
-from annotation.formats.decoding import decode
+from annotation.formats.fields import decode
 from annotation.formats.problems import ImportProblem
 from annotation.management.commands._scripts import add_script, by_name, listed, script_named
 from annotation.script_editing.name_maps import CAST, KINDS, as_dict, make_names, maps_of, save_names

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as xml
 
 import orjson
 
-from annotation.formats import manifest
+from annotation.formats import guessing
 from annotation.formats.label_studio_results import REGION
 from annotation.formats.source import MAX_DOCUMENT
 from annotation.importing.rows import agenda_json, participants_json
@@ -237,7 +237,7 @@ def write(contents: Contents, bundle: Bundle) -> int:
         part = bundle.add(name, _listed(text for text, _ in group), rows=sum(rows for _, rows in group))
         total += part.rows
         promise = {"rows": part.rows, "format": "label-studio", "sha256": part.sha256}
-        bundle.add_json(manifest.beside(name).name, promise)
+        bundle.add_json(guessing.beside(name).name, promise)
     if not number:
         raise contents.refused("there are no labels to export")
     bundle.add("config.xml", [configuration(controls)])

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.records import Dialogue, Turn
 from judges.metrics.kit import hidden_markov
-from judges.metrics.kit.errors import MetricError
+from judges.metrics.kit.base import MetricError
 from judges.metrics.kit.hub import folder_hash, load_causal
 from judges.metrics.kit.scene import Scene
 

@@ -8,10 +8,52 @@ embeddings or models, and returns a value or the reason why there is none.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+# What can go wrong around metrics, as one tree.
+#
+#     MetricError                 a message for the user, one line
+#     ├── KeyRefused              a metric key, variant or parameter that does not exist
+#     ├── InputRefused            a file to score that cannot be read, with its place
+#     └── ModelMissing            a model or library that a metric needs and that is not there
+#
+# A value that a formula leaves undefined is not an error: it is a `Score` with a reason.
+
+
+class MetricError(Exception):
+    """Anything a user can put right; its text is one plain line."""
+
+
+class KeyRefused(MetricError):
+    """A metric key names no metric, no variant of it, or a parameter with an impossible value."""
+
+
+class InputRefused(MetricError):
+    """A file to score is malformed; the message says where and why."""
+
+
+class ModelMissing(MetricError):
+    """A metric needs a model or library that is not installed; the message says what to get."""
+
+
+# Small helpers on text that several metric families share.
+
+
+@lru_cache(maxsize=65536)
+def is_punctuation(character: str) -> bool:
+    """Whether a character is in one of Unicode's punctuation categories (P*)."""
+    return unicodedata.category(character).startswith("P")
+
+
+def without_punctuation(text: str) -> str:
+    """Return a text without Unicode punctuation and with single spaces; symbols such as + stay."""
+    return " ".join("".join(c for c in text if not is_punctuation(c)).split())
+
 
 if TYPE_CHECKING:
     from annotation.records import Dialogue

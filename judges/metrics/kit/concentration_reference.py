@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics.kit.base import Score, Settings, scored
-from judges.metrics.kit.threads import torch_on_one_thread
+from judges.metrics.kit.hub import torch_on_one_thread
 from judges.metrics.kit.tools import Matrix, Tools
 
 Similarities = NDArray[np.float32]

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.metrics.kit.errors import ModelMissing
-from judges.metrics.kit.threads import torch_on_one_thread
+from judges.metrics.kit.base import ModelMissing
+from judges.metrics.kit.hub import torch_on_one_thread
 
 Vectors = NDArray[np.float32]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from judges.metrics.kit.threads import one_thread
+from judges.metrics.kit.hub import one_thread
 from judges.metrics.kit.tools import Matrix
 
 LEAST = 5

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from annotation.records import Dialogue
 from annotation.text.tokens import words
-from judges.metrics.kit.errors import MetricError, ModelMissing
+from judges.metrics.kit.base import MetricError, ModelMissing
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
 

@@ -14,7 +14,7 @@ from annotation.question_sets import actions, applying
 from annotation.scripts.quiz import POLICIES
 from annotation.scripts.records import FACT, QUESTION
 from config.commands import DatabaseCommand
-from systems.producing import wordings
+from systems.producing import scripts
 
 GENERATORS = {"facts": "dialsim_facts", "quiz": "dialsim_quiz", "styles": "dialsim_style"}
 
@@ -64,7 +64,7 @@ class Command(DatabaseCommand):
         for name in chosen:
             self._draft(name, corpus, options)
         told: dict[str, Any] = (
-            {"wordings": wordings.take(corpus=corpus, by=None)} if "styles" in chosen else {}
+            {"wordings": scripts.take(corpus=corpus, by=None)} if "styles" in chosen else {}
         )
         if options["apply"]:
             told["applied"] = [
