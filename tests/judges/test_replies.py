@@ -204,7 +204,8 @@ def test_a_report_can_say_why_answers_lack(fake: FakeLLM) -> None:
     finish()
     turns = list(single.calls.values_list("item", flat=True))
     assert by_kind(single.rater, turns[:3]) == {"truncated": 3}
-    assert by_rater(Call.objects.filter(run__in=[single, whole])) == {single.rater_id: {"truncated": 12}}
+    assert by_rater(Call.objects.filter(run__corpus=single.corpus)) == {single.rater_id: {"truncated": 12}}
+    assert by_rater(Call.objects.filter(run=whole)) == {whole.rater_id: {"truncated": 1}}
     first = whole.calls.get().continuation.items.filter(kind="turn").values_list("pk", flat=True)[:2]
     assert by_kind(whole.rater, list(first)) == {"truncated": 2}
     assert by_kind(whole.rater, turns) == {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 
 import numpy as np
@@ -81,15 +80,3 @@ def test_nothing_is_there_before_anything_was_heard() -> None:
     assert list(Index([]).scores(["a"], 0, [[]])) == [0.0]
     with pytest.raises(IndexError, match="4 entries are asked for, and there are 3"):
         Index(EXAMPLE).scores(["a"], 4)
-
-
-def test_eight_hundred_questions_to_25_000_turns_take_seconds() -> None:
-    rng = np.random.default_rng(0)
-    words = np.array([f"w{number}" for number in range(8000)])
-    drawn = words[np.minimum(rng.zipf(1.3, size=(25_000, 14)), 8000) - 1]
-    began = time.process_time()
-    index = Index([list(entry) for entry in drawn])
-    for number in range(800):
-        scores = index.scores(list(drawn[number * 31][:10]), 31 * number + 1)
-        ranking(scores, np.arange(len(scores), dtype=float))
-    assert time.process_time() - began < 20

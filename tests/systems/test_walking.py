@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import replace
 from math import sqrt
@@ -250,14 +249,3 @@ def test_the_achieved_shares_are_those_of_the_questions_asked() -> None:
     assert made.shares["quiz"] == pytest.approx(
         sum(questions[ask.question].source == "quiz" for ask in made.asks) / len(made.asks)
     )
-
-
-@pytest.mark.slow
-def test_a_trial_of_800_sessions_with_1400_uses_each_takes_about_a_second() -> None:
-    dialogue, questions, uses = large(0, sessions=800, per_session=1400)
-    start = time.process_time()
-    offers = Offers(dialogue, questions, uses)
-    ready = time.process_time()
-    walk_offers(offers, trial=0, settings=WalkSettings())
-    assert time.process_time() - ready < 1.5
-    assert ready - start < 6
