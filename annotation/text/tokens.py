@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-import regex
+import regex  # type: ignore[import-untyped]
 
 # Texts in the one form in which they are compared.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import regex
+import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from annotation.scripts.answers import Moment
