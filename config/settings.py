@@ -229,7 +229,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "config.openapi.Described",
     "DEFAULT_PAGINATION_CLASS": "config.pagination.Pages",
     "DEFAULT_THROTTLE_CLASSES": ["config.declared_input.DeclaredInputOnly"],
-    "DEFAULT_PARSER_CLASSES": ["config.refusals.JSON", "config.refusals.Form", "config.refusals.Multipart"],
+    "DEFAULT_PARSER_CLASSES": ["config.parsers.JSON", "config.parsers.Form", "config.parsers.Multipart"],
     "DEFAULT_METADATA_CLASS": None,  # the OpenAPI document says what OPTIONS would
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
 }

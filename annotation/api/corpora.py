@@ -35,8 +35,8 @@ from annotation.importing import ImportProblem, ImportResult, import_path, uploa
 from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
 from config.filters import Filters, holds, since
 from config.pagination import DEFAULT, MOST, Pages
+from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
-from config.refusals import Multipart
 from jobs.models import Job
 
 LIMIT = OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT})

@@ -88,10 +88,10 @@ def members(group: str) -> list[str]:
 
 def scenes(dialogues: Iterable[Dialogue], *, own: bool = False) -> Iterator[Scene]:
     """Yield each dialogue's continuations; its own turns where it has no other, or where `own` says so."""
-    for dialogue in dialogues:
-        for continuation in dialogue.all_continuations():
-            if continuation.id != SELF or own or not dialogue.continuations:
-                yield Scene(dialogue, continuation)
+    for record in dialogues:
+        for continuation in record.all_continuations():
+            if continuation.id != SELF or own or not record.continuations:
+                yield Scene(record, continuation)
 
 
 # Dialogues from files for the command `score`: MPCEval's own input format, and Concord's native JSONL.

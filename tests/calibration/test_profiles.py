@@ -216,7 +216,7 @@ def test_a_corpus_without_metrics_says_what_to_do(client: Client) -> None:
 
 def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
     keys = ("cs", "ap", "sc_gini", "lnr", "m_sns_avg")
-    causes = {name: cause for key in keys for name, cause in METRICS[key].causes.items()}
+    declared = {name: cause for key in keys for name, cause in METRICS[key].causes.items()}
     names = causes.Names({"A": "Ana", "B": "نور"}, {"a1": "pick a date", "a2": "choose a venue"})
     told = causes.phrases(
         {
@@ -228,7 +228,7 @@ def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
             "shifts": True,
         },
         names,
-        causes,
+        declared,
     )
     assert told == (
         "contributions: Ana 0.25, \u2068نور\u2069 3",
@@ -237,7 +237,7 @@ def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
         "longest edge between turns 4 and 6",
         "shifts True",
     )
-    assert causes.turns({"longest_edge": [3, 5], "nearest": 0, "item": "a1"}, causes) == (1, 4, 6)
+    assert causes.turns({"longest_edge": [3, 5], "nearest": 0, "item": "a1"}, declared) == (1, 4, 6)
 
 
 def test_a_continuation_shows_one_metric_where_one_is_chosen(client: Client) -> None:
