@@ -7,8 +7,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.api.corpora_serializers import TrainingPart
 from annotation.api.people_serializers import Text
-from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus
 from calibration.api.gold_rules import GoldOptionsSerializer
 from calibration.exports.parts import PARTS
@@ -163,13 +163,7 @@ class RecomputeSerializer(serializers.Serializer[Any]):
 class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
-    part = serializers.ChoiceField(
-        choices=[TRAINING],
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="training, which is left out where it is not named",
-    )
+    part = TrainingPart(help_text="training, which is left out where it is not named")
     scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
     rule = serializers.ChoiceField(choices=[], required=False, help_text=f"left out: {MEANING}")
     options = GoldOptionsSerializer(required=False, default=dict)

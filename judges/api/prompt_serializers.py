@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.corpora.parts import TRAINING
+from annotation.api.corpora_serializers import TrainingPart
 from annotation.text.yaml_tree import MOST_BYTES
 from jobs.api.parameter_fields import given_parameters, parameter_fields
 from judges.prompt_versions.picking import MOST_SHOWN, RULES
@@ -111,13 +111,7 @@ class ExamplesSerializer(serializers.Serializer[Any]):
     whole_corpus = serializers.BooleanField(
         required=False, default=False, help_text="The corpus has no split, and all of it is for development."
     )
-    part = serializers.ChoiceField(
-        choices=[TRAINING],
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="training, where examples come from it and not from dev",
-    )
+    part = TrainingPart(help_text="training, where examples come from it and not from dev")
     version = serializers.IntegerField(
         required=False,
         min_value=1,
