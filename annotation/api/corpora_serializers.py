@@ -18,6 +18,13 @@ from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Item
 from config.refusals import SCHEMA
 
 
+class TrainingPart(serializers.ChoiceField):
+    """The part `training`, or none: whatever goes over a corpus leaves training out where it is not named."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(parts.TRAINING_CHOICES, required=False, default="", allow_blank=True, **options)
+
+
 class CorpusSerializer(serializers.ModelSerializer[Corpus]):
     """A corpus with the counts of what its imports brought."""
 

@@ -74,6 +74,20 @@ STORED = (Dialogue, Continuation, Turn, Record, Item)
 NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
 
 
+MOST_DIALOGUES = 3
+"""Dialogues of each side that a problem names."""
+DIVIDED = """
+SELECT cluster, array_agg(key ORDER BY id) FILTER (WHERE part = 'training'),
+       array_agg(key ORDER BY id) FILTER (WHERE part <> 'training')
+  FROM annotation_dialogue
+ WHERE corpus_id = %(corpus)s AND cluster IN
+       (SELECT cluster FROM annotation_dialogue WHERE corpus_id = %(corpus)s AND part = 'training')
+ GROUP BY cluster HAVING bool_or(part <> 'training') AND bool_or(imported_id = %(imported)s)
+ ORDER BY min(id) LIMIT %(most)s
+"""
+"""Clusters of the corpus with dialogues in training and outside it, one of them of this import."""
+
+
 class _NothingNew(Exception):
     """Raised inside the transaction, so that a file that adds nothing leaves nothing behind."""
 
@@ -251,7 +265,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
                 progress(order.origin.done, order.origin.total, result)
     tidying.check(imported, faults, dialogues=result.dialogues > 0)
     if result.dialogues and imported.corpus.has_training:
-        refuse_divided(imported, faults)
+        _refuse_divided_clusters(imported, faults)
     result.notes += [*order.origin.all_notes(), *tidying.notes()]
     close_staging()
     labels, _ = staged()
@@ -307,3 +321,25 @@ def _keep(imported: Import, result: ImportResult) -> None:
     )
     if result.labels >= WORTH_TELLING:
         tell_planner(Label._meta.db_table)
+
+
+def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:
+    """Note each cluster that an import has divided between training and what judges are measured on."""
+    values = {"corpus": imported.corpus_id, "imported": imported.pk, "most": MOST}
+    with connection.cursor() as cursor:
+        cursor.execute(DIVIDED, values)
+        rows = cursor.fetchall()
+    for cluster, training, rest in rows:
+        faults.add(
+            ImportProblem(
+                f"the cluster {cluster!r} has dialogues in training ({_listed(training)}) and outside it "
+                f"({_listed(rest)}), so what is fitted on it would be tested on the same material: give its "
+                "dialogues one `part` in their metadata, or those that share none a `cluster` of their own",
+                field="cluster",
+            )
+        )
+
+
+def _listed(keys: list[str]) -> str:
+    more = f" and {len(keys) - MOST_DIALOGUES:,} more" if len(keys) > MOST_DIALOGUES else ""
+    return f"{', '.join(map(repr, keys[:MOST_DIALOGUES]))}{more}"

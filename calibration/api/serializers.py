@@ -10,8 +10,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
+from annotation.api.corpora_serializers import TrainingPart
 from annotation.api.people_serializers import Text
-from annotation.corpora.parts import TRAINING
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
 from calibration.api.gold_rules import GoldOptionsSerializer
@@ -240,13 +240,7 @@ class RecomputeSerializer(serializers.Serializer[Any]):
 class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
-    part = serializers.ChoiceField(
-        choices=[TRAINING],
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="training, which is left out where it is not named",
-    )
+    part = TrainingPart(help_text="training, which is left out where it is not named")
     scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
     rule = serializers.ChoiceField(choices=[], required=False, help_text=f"left out: {MEANING}")
     options = GoldOptionsSerializer(required=False, default=dict)

@@ -13,7 +13,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.corpora.parts import TRAINING
+from annotation.api.corpora_serializers import TrainingPart
 from annotation.text.yaml_tree import MOST_BYTES
 from config.openapi import files as file_answers
 from config.pagination import Pages, paged
@@ -131,13 +131,7 @@ class ExamplesSerializer(serializers.Serializer[Any]):
     whole_corpus = serializers.BooleanField(
         required=False, default=False, help_text="The corpus has no split, and all of it is for development."
     )
-    part = serializers.ChoiceField(
-        choices=[TRAINING],
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="training, where examples come from it and not from dev",
-    )
+    part = TrainingPart(help_text="training, where examples come from it and not from dev")
     version = serializers.IntegerField(
         required=False,
         min_value=1,

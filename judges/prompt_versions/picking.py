@@ -384,6 +384,8 @@ def _clusters(told: Pick) -> frozenset[str] | None:
         raise JudgeError(f"Examples come from dev or from {TRAINING}: there is no part {told.part!r}.")
     if told.part != TRAINING:
         return dev_clusters(told.corpus, whole=told.whole)
+    if told.whole:
+        raise JudgeError("Examples come from training or from the whole corpus: choose one of the two.")
     if not told.corpus.has_training:
         raise JudgeError(f"No dialogue of {told.corpus.name} is in training.")
     return None

@@ -307,6 +307,9 @@ def test_worked_examples_come_from_training_where_it_is_named(
     by_hand = Pick(bench, "by_hand", keys=("e1/model-x/0",), part="training")
     with pytest.raises(JudgeError, match="is not in training"):
         prompts.add_examples(by=None, version=version, told=by_hand)
+    both = Pick(bench, "balanced", whole=True, part="training")
+    with pytest.raises(JudgeError, match="training or from the whole corpus: choose one"):
+        prompts.add_examples(by=None, version=version, told=both)
 
 
 def labelled(scope: Scope) -> list[str]:
