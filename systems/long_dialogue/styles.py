@@ -31,8 +31,8 @@ from systems.generators.base import (
     message,
     only,
 )
-from systems.long_dialogue.agent import SET
 from systems.long_dialogue.of_script import OfScript
+from systems.long_dialogue.trial_settings import SET
 
 DROPPED = "wording_dropped"
 ELSE = "anybody else"

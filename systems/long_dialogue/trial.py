@@ -17,7 +17,7 @@ from annotation.scripts.sessions import script_of
 from jobs.prompt import Prompt
 from judges.protocols.quoting import quote
 from systems.generators.base import Settings, State, filled
-from systems.long_dialogue import agent
+from systems.long_dialogue import trial_settings
 from systems.long_dialogue.kept import Kept
 from systems.long_dialogue.material import Material
 from systems.long_dialogue.memory import RETRIEVED, UTTERANCE, Entry
@@ -68,7 +68,7 @@ class Trials:
 
     def walk(self, settings: Settings, trial: int) -> Walk:
         """Return what a trial asks; it hangs on nothing of the system."""
-        chosen = agent.walk_settings(settings)
+        chosen = trial_settings.walk_settings(settings)
         return self._walks.get(
             (chosen, trial), lambda: walk_offers(self._offers, trial=trial, settings=chosen)
         )
@@ -79,7 +79,7 @@ class Trials:
 
     def world(self, settings: Settings) -> World:
         """Return the script under its names. Raises NoMaterial for a name map that it does not have."""
-        chosen = str(settings[agent.NAMES])
+        chosen = str(settings[trial_settings.NAMES])
         try:
             names = names_of(script_of(self.material.dialogue), chosen)
         except ValueError as error:
@@ -88,20 +88,20 @@ class Trials:
 
     def recall(self, settings: Settings) -> Recall:
         """Return the agent's memory. Raises NoMaterial, and NoSummary, where it lacks something."""
-        memory = str(settings[agent.MEMORY])
-        retriever = BM25 if self._by_words else str(settings[agent.RETRIEVER])
+        memory = str(settings[trial_settings.MEMORY])
+        retriever = BM25 if self._by_words else str(settings[trial_settings.RETRIEVER])
         world = self.world(settings)
 
         def made() -> Recall:
             search = world.search(memory, retriever) if memory in RETRIEVED else None
             return Recall(world.heard, memory, self.material.count_tokens, search)
 
-        return self._recalls.get((settings[agent.NAMES], memory, retriever), made)
+        return self._recalls.get((settings[trial_settings.NAMES], memory, retriever), made)
 
     def question(self, state: State, number: int) -> Asked:
         """Return a question of a trial as it is asked; the answers before it are in the state."""
         key = [*state["settings"].items(), state["trial"], number]
-        if state["settings"][agent.REMEMBER]:
+        if state["settings"][trial_settings.REMEMBER]:
             key += [answer["text"] for answer in state["answers"][:number]]
         return self._asked.get(tuple(key), lambda: self._question(state, number))
 
@@ -112,15 +112,15 @@ class Trials:
     def _question(self, state: State, number: int) -> Asked:
         settings, ask = state["settings"], self.asks(state)[number]
         world, recall = self.world(settings), self.recall(settings)
-        put = world.put(ask, settings[agent.FORMAT])
+        put = world.put(ask, settings[trial_settings.FORMAT])
         wanted = Wanted(
             moment=self.moment(ask),
             query=put.query,
             evidence=self.evidence(self.questions[ask.question]),
-            k=settings[agent.K],
-            order=settings[agent.ORDER],
+            k=settings[trial_settings.K],
+            order=settings[trial_settings.ORDER],
             budget=self._budget(settings, world, ask, put),
-            said=tuple(self._said(state, number)) if settings[agent.REMEMBER] else (),
+            said=tuple(self._said(state, number)) if settings[trial_settings.REMEMBER] else (),
         )
         chosen = recall.recalled(wanted)
         extent = question_sufficiency(
@@ -139,7 +139,7 @@ class Trials:
 
     def _budget(self, settings: Settings, world: World, ask: Ask, put: Put) -> int | None:
         """Return how many tokens the history may take, None for any number."""
-        context = int(settings[agent.CONTEXT]) or self.material.context
+        context = int(settings[trial_settings.CONTEXT]) or self.material.context
         if not context:
             return None
         bare = _prompt(settings, world, ask, put, ())
@@ -152,12 +152,12 @@ class Trials:
         world = self.world(settings)
         pairs = zip(self.asks(state)[:number], state["answers"], strict=False)
         for ask, answer in pairs:
-            put = world.put(ask, settings[agent.FORMAT])
+            put = world.put(ask, settings[trial_settings.FORMAT])
             asked = world.heard.said(world.said(ask, put.text))
             replied = world.heard.said(_replied(world.main, answer))
             heading = world.heard.headings[ask.session]
             sought = "\n".join((heading, *asked))
-            if settings[agent.MEMORY] == UTTERANCE:
+            if settings[trial_settings.MEMORY] == UTTERANCE:
                 yield Entry(ask.session, heading, asked, ask.point + 0.25, sought=sought)
                 yield Entry(ask.session, heading, replied, ask.point + 0.5, sought=sought)
             else:
@@ -178,7 +178,7 @@ def _prompt(
         quote(HISTORY, history),
         quote(QUESTION, heard.said(world.said(ask, put.text))),
     ]
-    name = f"dialsim_answer_{settings[agent.FORMAT]}"
+    name = f"dialsim_answer_{settings[trial_settings.FORMAT]}"
     return filled(name, VERSION, {"blocks": "\n\n".join(blocks)})
 
 
@@ -196,12 +196,12 @@ def outcome_of(answer: Mapping[str, Any], asked: Asked, settings: Settings) -> O
     """Return what an answer came to: a letter, or why there is none. `seconds` are those of its reply."""
     if "error" in answer:
         return Outcome(FAILED)
-    limit = int(settings[agent.LIMIT]) or None
+    limit = int(settings[trial_settings.LIMIT]) or None
     if answer["seconds"] is not None and late(answer["seconds"], limit):
         return Outcome(LATE)
-    if settings[agent.FORMAT] == TEMPLATE:
+    if settings[trial_settings.FORMAT] == TEMPLATE:
         return read_template(answer["text"], asked.put.choices)
-    if settings[agent.FORMAT] == NATURAL:
+    if settings[trial_settings.FORMAT] == NATURAL:
         return read_natural(answer["text"], asked.put.choices)
     return Outcome(TEXT if answer["text"].strip() else NONE)
 
@@ -230,7 +230,7 @@ def _told(trials: Trials, state: State, asked: Asked, answer: Mapping[str, Any])
             "sessions": sorted({entry.session for entry in asked.chosen.entries}),
             "evidence": asked.extent,
             "k": asked.chosen.k,
-            "k_asked": settings[agent.K] or None,
+            "k_asked": settings[trial_settings.K] or None,
         },
         "distance": _distance(trials, question, asked, trials.recall(settings)),
         **({"error": answer["error"]} if "error" in answer else {}),
@@ -241,7 +241,7 @@ def _of_question(trials: Trials, question: Question, asked: Asked, settings: Set
     ask, use, put = asked.ask, asked.ask.use, asked.put
     return {
         "question": question.id,
-        "set": settings[agent.SET],
+        "set": settings[trial_settings.SET],
         "session": ask.session,
         "use": use.type,
         "answerable": use.answerable,
@@ -257,8 +257,8 @@ def _of_question(trials: Trials, question: Question, asked: Asked, settings: Set
         "evidence": list(trials.evidence(question)),
         "evidence_all": question.evidence_all,
         "rule": use.rule,
-        "format": settings[agent.FORMAT],
-        "names": settings[agent.NAMES],
+        "format": settings[trial_settings.FORMAT],
+        "names": settings[trial_settings.NAMES],
         "class": {"wanted": ask.wanted, "asked": ask.asked, "owed": list(ask.owed)},
     }
 

@@ -27,7 +27,8 @@ from judges.pages.starting import sync_endpoints
 from judges.rating.settings import RunSettings, settings_of
 from systems import access
 from systems.generators import GENERATORS
-from systems.long_dialogue.agent import BASELINES, EMBEDDER, NAMES, SET
+from systems.long_dialogue.agent import BASELINES
+from systems.long_dialogue.trial_settings import EMBEDDER, NAMES, SET
 from systems.models import Simulation
 from systems.pages.forms import setting_field
 from systems.producing.actions import MOST_TRIALS

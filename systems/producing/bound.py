@@ -17,9 +17,9 @@ from annotation.scripts.stored import fact_record, question_record
 from jobs.models.endpoint import Endpoint
 from systems.generators import Failed, Generator
 from systems.generators.base import Settings
-from systems.long_dialogue.agent import SET
 from systems.long_dialogue.kept import Kept
 from systems.long_dialogue.material import Material
+from systems.long_dialogue.trial_settings import SET
 from systems.producing import scripts
 from systems.producing.dialogues import of_rows
 from systems.producing.scripts import question_set

@@ -24,8 +24,8 @@ from jobs.endpoints.costs import counter
 from jobs.models import Endpoint
 from jobs.prompt import about_tokens
 from systems.generators import Failed, Settings
-from systems.long_dialogue.agent import EMBEDDER, SET
 from systems.long_dialogue.material import Material
+from systems.long_dialogue.trial_settings import EMBEDDER, SET
 from systems.models.production import Production
 from systems.producing import embedders
 from systems.producing.dialogues import of_rows

@@ -32,7 +32,7 @@ from jobs.runs import OPEN
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, Failed, Generator, MadeRecord, Reply
 from systems.generators.base import Done
-from systems.long_dialogue.agent import EMBEDDER
+from systems.long_dialogue.trial_settings import EMBEDDER
 from systems.models import ProductionCall
 from systems.models.production import Production
 from systems.producing import embedders, scripts

@@ -24,9 +24,9 @@ from judges.rating.lookup import endpoint_named
 from judges.rating.settings import RunSettings
 from systems.errors import SystemsError
 from systems.generators import Failed
-from systems.long_dialogue.agent import EMBEDDER, NAMES
 from systems.long_dialogue.memory import NoSummary
 from systems.long_dialogue.recalling import TooLong
+from systems.long_dialogue.trial_settings import EMBEDDER, NAMES
 from systems.long_dialogue.world import NoMaterial
 from systems.models import Simulation, SimulationRun
 from systems.producing.plans import digest

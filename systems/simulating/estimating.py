@@ -15,10 +15,11 @@ from jobs.models import Endpoint
 from judges.rating import prices
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, State
-from systems.long_dialogue.agent import MEMORY, NAMES, REMEMBER, DialsimAgent
+from systems.long_dialogue.agent import DialsimAgent
 from systems.long_dialogue.material import Material
 from systems.long_dialogue.memory import SUMMARY
 from systems.long_dialogue.trial import Trials
+from systems.long_dialogue.trial_settings import MEMORY, NAMES, REMEMBER
 from systems.models import Production
 from systems.producing.dialogues import of_rows
 from systems.producing.plans import Generation

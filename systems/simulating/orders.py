@@ -11,8 +11,9 @@ from annotation.question_sets.reading import named
 from jobs.endpoints import parameters
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, WrongSettings
-from systems.long_dialogue.agent import (
-    BASELINES,
+from systems.long_dialogue.agent import BASELINES
+from systems.long_dialogue.memory import NO_MEMORY
+from systems.long_dialogue.trial_settings import (
     CONTEXT,
     EMBEDDER,
     LIMIT,
@@ -24,7 +25,6 @@ from systems.long_dialogue.agent import (
     SETTINGS,
     K,
 )
-from systems.long_dialogue.memory import NO_MEMORY
 from systems.producing.actions import MOST_TRIALS
 
 AGENT = "dialsim_agent"

@@ -16,8 +16,9 @@ from annotation.scripts.replies import UNKNOWN_TEXT
 from config.models import Event
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, Done, Reply
-from systems.long_dialogue.agent import BASELINES, FORMAT, SEED, DialsimAgent
+from systems.long_dialogue.agent import BASELINES, DialsimAgent
 from systems.long_dialogue.trial import Trials
+from systems.long_dialogue.trial_settings import FORMAT, SEED
 from systems.models import Simulation, Writer
 from systems.producing.plans import checked_name, condition_of, continuation_id, differences, digest
 from systems.producing.scripts import LOADER

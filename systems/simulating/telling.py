@@ -11,7 +11,7 @@ from jobs import fake_models
 from jobs.models import CallCount, Run
 from jobs.progress import progress
 from jobs.runs import OPEN
-from systems.long_dialogue.agent import EMBEDDER
+from systems.long_dialogue.trial_settings import EMBEDDER
 from systems.models import Production, Simulation
 from systems.producing import embedders
 from systems.simulating.actions import continuations, system_of

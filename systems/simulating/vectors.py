@@ -14,9 +14,10 @@ import numpy as np
 from annotation.models import Dialogue
 from jobs.models import Endpoint
 from systems.generators import Settings, State
-from systems.long_dialogue.agent import EMBEDDER, DialsimAgent
+from systems.long_dialogue.agent import DialsimAgent
 from systems.long_dialogue.material import Material, Vectors
 from systems.long_dialogue.trial import Trials
+from systems.long_dialogue.trial_settings import EMBEDDER
 from systems.producing import embedders
 from systems.producing.scripts import LOADER
 

@@ -122,8 +122,8 @@ TRACED = {
     "systems.producing.scripts.take": "annotation.question_sets.wordings.take logs each script",
 }
 PASSED_ON = {
-    "calibration.answers.computing.compute": "splits.fix",
+    "calibration.answers.computing.compute": "fix",
     "calibration.answers.computing.compute_on_test": "open_test",
-    "calibration.answers.computing.open_test": "splits.open_test",
-    "systems.producing.scripts.take_one": "wordings.take",
+    "calibration.answers.computing.open_test": "open_test",
+    "systems.producing.scripts.take_one": "take",
 }

@@ -19,9 +19,10 @@ from jobs.runs import ACTIVE, CAPS, OPEN
 from judges.management.commands.run_judge import add_settings
 from judges.rating.lookup import NOTHING_FAILED, Drive, corpus_named, endpoint_named
 from judges.rating.settings import settings_of
-from systems.long_dialogue.agent import BASELINES, POINTS, SEED
+from systems.long_dialogue.agent import BASELINES
 from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
 from systems.long_dialogue.retrieval import BM25, EMBEDDING, ORDERS, RETRIEVERS
+from systems.long_dialogue.trial_settings import POINTS, SEED
 from systems.management.commands.generate import pairs
 from systems.models import Simulation
 from systems.simulating import actions
