@@ -1,6 +1,7 @@
 """Set-up behind `make`: from a checkout and Python to a running program. Standard library only.
 
-`python3 config/bootstrap.py demo|up|seed|test|check|bench|client` installs what is missing and then does it.
+`python3 config/bootstrap.py TARGET` (demo, up, seed, test, test-all, check, bench, client) installs what is missing
+and then does it.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ def become(arguments: list[str]) -> None:
     os.execv(PYTHON, [str(PYTHON), *arguments])
 
 
-def test() -> None:
-    """Run the test suite on all cores, four at most."""
+def test(which: str) -> None:
+    """Run the tests that a pytest marker expression names, on all cores, four at most."""
     install_test_programs()
     cores = min(os.cpu_count() or 1, 4)
     say("Running the tests...")
     spread = ["-n", str(cores), "--dist", "loadfile", "--no-loadscope-reorder"] if cores > 1 else []
-    become(["-m", "pytest", *spread, *os.environ.get("ARGS", "").split()])
+    become(["-m", "pytest", "-m", which, *spread, *os.environ.get("ARGS", "").split()])
 
 
 def check() -> None:
@@ -99,7 +100,8 @@ def main(target: str) -> None:
     actions = {
         "demo": lambda: serve("--demo"),
         "up": serve,
-        "test": test,
+        "test": lambda: test("not exhaustive"),
+        "test-all": lambda: test("exhaustive"),
         "check": check,
         "seed": lambda: become([manage, "load_demo"]),
         "bench": bench,

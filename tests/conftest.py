@@ -9,11 +9,16 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from config.setup.common import keep_bytecode
+
+if TYPE_CHECKING:
+    from pytest_django.plugin import DjangoDbBlocker
 
 PROJECT = Path(__file__).resolve().parent.parent
 OWN_HOME = "CONCORD_TEST_HOME"
@@ -82,6 +87,22 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or os.environ.get("CONCORD_TEST_NAME"):
         return
     remove_home(home.places)
+
+
+@pytest.fixture(scope="module")
+def module_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """What fixtures of a module write stays for all of its tests, each of which is rolled back by itself.
+
+    For modules of tests in a transaction alone: a test that commits would see nothing of it.
+    """
+    from django.db import transaction
+
+    with django_db_blocker.unblock():
+        world = transaction.atomic()
+        world._from_testcase = True  # as for a test's own: what must be outermost in the product is so here
+        with world:
+            yield
+            transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")

@@ -163,7 +163,7 @@ def worked(
     return crowd, researcher
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_fifty_annotators_at_once_leave_every_item_with_exactly_its_raters(web):
     people = [factories.user() for _ in range(ANNOTATORS)]
     sessions = [session_of(person) for person in people]

@@ -21,7 +21,7 @@ from schemathesis.core.failures import FailureGroup
 from config.wsgi import application
 from tests.api.conftest import TOKEN
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.exhaustive]
 HEADERS = {"Authorization": f"Token {TOKEN}", "Accept-Encoding": "identity"}
 MODES = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 MADE_UP = 8

@@ -26,7 +26,7 @@ from tests.browser.conftest import PHONE
 from tests.browser.test_own_schemes import QUESTIONS
 from tests.checks import world
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 WORD = "w" * 2000
 TEXTS = ("مرحبا بكم في الاجتماع", "会議は明日の午後三時から始まります。" * 8, WORD, "A short line.")

@@ -21,7 +21,7 @@ from tests.browser.barriers import Sound
 from tests.browser.working import aside
 from tests.security.addresses import addresses
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 LINKS = "[...document.querySelectorAll('a[href]')].map((link) => link.href)"
 OUTSIDE = ("/api/", "/static/")

@@ -20,7 +20,7 @@ from tests.browser.people import OverHttp, enter, invited
 from tests.browser.pictures import Pictures
 from tests.browser.study import CODE, DIVIDES, Study
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 MAIN = ("d06", "d07", "d08", "d09", "d10")
 HELPFUL, DOWN, MISSING = "how_helpful_is_it", "talks_down", "what_is_missing"

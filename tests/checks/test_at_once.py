@@ -75,7 +75,7 @@ class Annotator(threading.Thread):
         self.in_tabs(f"{task['assignment']}/submit/", {"answers": answers})
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_tries_checks_and_scores_are_exact_however_many_tabs_there_are(live_server):
     people = [factories.user() for _ in range(3)]

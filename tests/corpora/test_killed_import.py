@@ -21,7 +21,7 @@ from jobs.models import Job
 from tests import factories
 from tests.importing.helpers import line
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
 DIALOGUES = 12_000
 Start = Callable[[], subprocess.Popen[bytes]]
 

@@ -25,7 +25,7 @@ from tests.judges.helpers import endpoint_of, finish, small_corpus
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.slow,
+    pytest.mark.exhaustive,
     pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning"),
 ]
 KILLS, SEED = 10, 20

@@ -27,7 +27,7 @@ from judges.rating.plans import Judge
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
 Start = Callable[..., subprocess.Popen[bytes]]
 NEVER = 3600

@@ -20,7 +20,7 @@ from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.shared, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.shared, pytest.mark.exhaustive]
 SAMPLES = 5
 SAME = ("questions", "compared", "raters", "floors", "panels", "scores", "counts", "tags", "prevalence")
 """What a report says of its raters; other sections name the run, which an import has none of."""

@@ -15,7 +15,7 @@ from judges.metrics.kit.agenda import cosine_distances, prim
 from judges.metrics.kit.concentration_reference import spread
 from judges.scoring.scoring import read
 
-pytestmark = [pytest.mark.shared, pytest.mark.embedding, pytest.mark.slow]
+pytestmark = [pytest.mark.shared, pytest.mark.embedding, pytest.mark.exhaustive]
 
 Published = Callable[[str], dict[str, Any]]
 

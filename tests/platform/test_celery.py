@@ -24,7 +24,7 @@ from config.embedded.children import celery_sweeper, celery_worker
 from tests.platform.running import MANAGE, PROJECT, environment, free_port, wait_until
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.exhaustive,
     pytest.mark.redis,
     pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed"),
 ]

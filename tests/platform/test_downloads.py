@@ -18,7 +18,7 @@ from config.embedded import postgres
 from tests.platform import forking, ready
 from tests.platform.running import Running, query, running, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 LABELS = 3_000
 IMPORT = "import_corpus {} --name talks --scheme own"

@@ -158,7 +158,7 @@ def test_a_refused_row_is_not_in_the_log(home):
     assert "pbkdf2-secret-hash" not in log
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("ordinary", [False, True])
 def test_every_start_recovers_from_kills_at_random_moments(new_home, ordinary_home, ordinary):
     """`CONCORD_KILLS=100` makes a campaign of it: first starts and later, as root and as another user."""

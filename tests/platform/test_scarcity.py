@@ -120,7 +120,7 @@ def test_a_program_that_cannot_be_started_is_told_once_and_tried_again(new_home,
     child.process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_disk_that_fills_up_loses_nothing_and_goes_on_once_there_is_room(disk, server):
     connect = ordinary_query(server.home)
     connect("CREATE TABLE kept (n int PRIMARY KEY, filling text)")
@@ -136,7 +136,7 @@ def test_a_disk_that_fills_up_loses_nothing_and_goes_on_once_there_is_room(disk,
     assert server.process.poll() is None
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_more_connections_than_files_cost_nothing_that_was_confirmed_and_it_goes_on(server):
     made = manage(server.home, "shell", "--no-imports", "-c", PREPARE, prefix=as_ordinary_user())
     assert made.returncode == 0, made.stderr

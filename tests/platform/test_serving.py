@@ -14,7 +14,7 @@ import pytest
 from tests.fake_llm import FakeLLM
 from tests.platform.running import Running, processes, query, running, status_of, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 WORKERS = ("worker-calls", "worker-metrics", "worker-jobs")
 KEY_NAME, KEY = "JUDGES_API_KEY", "key-of-the-provider"
 KEYS = {"CONCORD_KEY_VARIABLES": KEY_NAME, KEY_NAME: KEY}

@@ -13,7 +13,7 @@ from benchmarks._slow_readers import DOWNLOADS, PIPELINED, STATIC, STATIC_READER
 from tests.platform import forking, ready
 from tests.platform.running import running, status_of
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 NAME, PASSWORD = "root", "long enough 1"
 LABELS = 800

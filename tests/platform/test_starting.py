@@ -40,18 +40,18 @@ def next_one(killed: Path) -> Iterator[Running]:
     server.stop()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_after_kill_9_of_the_supervisor_the_next_start_is_clean_and_nothing_is_lost(next_one):
     assert query(next_one.home, "SELECT n FROM kept") == [(42,)]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_demo_shows_its_accounts_and_then_the_address(next_one):
     found = [next(i for i, line in enumerate(next_one.lines) if word in line) for word in DEMO_LINES]
     assert found == sorted(found)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_demo_runs_a_fake_model_on_this_machine_alone(next_one):
     rows = query(next_one.home, "SELECT base_url, active FROM jobs_endpoint WHERE name LIKE 'fake model%'")
     [(url, active)] = rows
@@ -61,7 +61,7 @@ def test_the_demo_runs_a_fake_model_on_this_machine_alone(next_one):
         assert json.loads(response.read())["data"][0]["id"].startswith("fake")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_sigterm_stops_all_of_it_within_seconds(next_one):
     started = time.monotonic()
     assert next_one.stop() == 0
@@ -71,7 +71,7 @@ def test_sigterm_stops_all_of_it_within_seconds(next_one):
     assert next_one.lines[-1] == "Stopped."
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_later_start_takes_seconds_and_ends_with_its_supervisor(next_one):
     next_one.stop()
     started = time.monotonic()

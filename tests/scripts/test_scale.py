@@ -53,7 +53,7 @@ def quiz(draw: random.Random, key: int, sessions: int) -> Question:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_over_a_million_uses_are_made() -> None:
     dialogue = series()
     began = time.perf_counter()

@@ -20,7 +20,7 @@ from tests.security.blind_world import (
 )
 from tests.security.test_access import MEMBERS, SIGNED_IN
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.exhaustive]
 
 ADJUDICATORS = {name for name in MEMBERS | SIGNED_IN if "adjudicat" in name or name.endswith("-case")}
 NOT_OF_TASKS = {

@@ -121,7 +121,7 @@ def test_planted_rates_are_recovered_and_the_systems_stand_in_their_order() -> N
     assert made.rows[2].distance["amount"].low > made.halves["amount"].high
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_cells_are_unbiased_and_their_intervals_hold_the_truth() -> None:
     """200 studies: an interval that covers in 95% lies between 90 and 99.6%, three standard errors."""
     found = simulation.simulated(range(200), Plan(resamples=300), rates=((2.0,), (0.2,)), rated=60)

@@ -12,7 +12,7 @@ PLAN = Plan(resamples=250)
 STUDIES = range(120)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     cells = [*binary_cells(0.2, 150, STUDIES, PLAN), *ordinal_cells(150, STUDIES, PLAN)]
     covered = [c.coverage or 0.0 for c in cells]
@@ -22,14 +22,14 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert max(c.without_interval for c in cells) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_corrected_prevalence_is_unbiased() -> None:
     for cell in prevalence_cells(0.1, 150, STUDIES, PLAN):
         assert abs(cell.bias) < 0.005
         assert (cell.coverage or 0.0) > 0.87
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_judges_that_are_equal_are_seldom_called_different() -> None:
     assert equal_judges(0.2, 150, STUDIES, PLAN)["share"] < 0.12
 

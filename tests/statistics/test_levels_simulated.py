@@ -11,7 +11,7 @@ from benchmarks.levels import below, held
 STUDIES = range(60)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_permuting_systems_errs_as_often_as_it_says_and_the_test_over_items_far_more() -> None:
     found = [below(seed, planted=NOTHING_ACROSS_SYSTEMS) for seed in STUDIES]
     share = {key: np.mean([one[key] for one in found]) for key in found[0]}
@@ -20,13 +20,13 @@ def test_permuting_systems_errs_as_often_as_it_says_and_the_test_over_items_far_
     assert share["item turn pearson"] > 0.3
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_permuting_systems_finds_an_association_between_systems() -> None:
     found = [below(seed, planted=SOMETHING_ACROSS_SYSTEMS) for seed in STUDIES[:20]]
     assert np.mean([one["clustered system spearman"] for one in found]) > 0.7
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_intervals_that_draw_dialogues_and_systems_hold_the_truth() -> None:
     levels = ("turn", "dialogue", "system")
     found = [held(seed, 50, 200, ("pearson",), levels)[0] for seed in STUDIES[:30]]

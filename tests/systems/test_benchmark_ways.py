@@ -317,7 +317,7 @@ SIX = {
 
 
 @pytest.mark.shared
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_meetings_and_chats_become_a_benchmark_of_six_sources(
     model: Served, shared_data: Path, tmp_path: Path
 ) -> None:

@@ -34,7 +34,7 @@ def estimated(corpus: Corpus, **settings: Any) -> Estimate:
     return estimate(plan, Dialogues(corpus))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("per_call", "calls", "tokens_in"), [(1, 30, 36e6), (5, 6, 7.2e6)])
 def test_the_estimate_of_the_papers_benchmark(
     benchmark: Corpus, per_call: int, calls: int, tokens_in: float

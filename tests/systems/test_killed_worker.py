@@ -23,7 +23,7 @@ from tests.judges.helpers import endpoint_of
 from tests.judges.test_killed_worker import Start, start, until
 
 __all__ = ["start"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
 DIALOGUES, TURNS, KILLS = 100, 30, 5
 
 

@@ -226,7 +226,7 @@ def test_a_worker_finds_every_vector_in_the_store(
         simulate(asked, again.endpoint, memory=memory, retriever="embedding", embedder="vectors", k=3)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_worker_computes_no_vector_of_concords_own_model(model: Served, asked: QuestionSet) -> None:
     held = simulate(asked, model.endpoint(), rounds=0, memory="utterance", retriever="embedding", k=2)
     actions.advance(held.pk)

@@ -18,7 +18,7 @@ from tests.systems.making import served
 from tests.systems.simulating import answers, asks, brought, brought_on, simulate, written
 
 __all__ = ["start"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
 TRIALS, KILLS = 2, 3
 
 

@@ -35,7 +35,7 @@ from tests.systems.long_talk import PEOPLE, world
 from tests.systems.making import Served
 from tests.systems.simulating import answers, asks, brought, simulate, written
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
 E, G = 0.1, 0.3
 MATERIAL = world(sessions=30, questions=40, turns=6)
 CONDITIONS: list[dict[str, Any]] = (
