@@ -23,8 +23,8 @@ ANSWERS = {
 """Ten turns: all agree on seven, two of three on turn 2, nobody on turns 1 and 9."""
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     built = world(dialogues=5, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5])
     for name, values in ANSWERS.items():

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.django_db
 EVIL = "<script>alert(1)</script>"
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     built = world("secret-corpus", dialogues=3, turns=2, systems=("secret-system",))
     built.ask("quality", "ordinal", [1, 2, 3], wording="How good is it?", anchors={"3": "good"})
     for name, values in {"zed": [1, 1, 3, 2, 2, 2], "ann": [1, 3, 3, 2, 2, 1]}.items():

@@ -18,8 +18,8 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Four dialogues rated by two people."""
     built = world(dialogues=4, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3])

@@ -78,8 +78,8 @@ def test_a_map_that_cannot_be_used_is_refused(raw: Any) -> None:
         ScaleMap.parse(raw)
 
 
-@pytest.fixture
-def mapped() -> World:
+@pytest.fixture(scope="module")
+def mapped(module_database: None) -> World:
     """People on 0 to 4; a judge that answered another question on 1 to 5, always one more than ann."""
     built = world(dialogues=6, turns=2)
     built.ask("overall", "ordinal", [0, 1, 2, 3, 4])

@@ -70,8 +70,8 @@ def test_a_rater_is_never_compared_with_itself() -> None:
     assert np.isnan(reading.distances(found)).all()
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Two people and a judge who rate and tag the nine turns of three dialogues."""
     built = world(dialogues=3, turns=3)
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5])

@@ -40,8 +40,8 @@ def scores(place: int) -> list[float]:
     return [float(1 + (n * 7 + (n % (4 + place) == 0)) % 5) for n in range(ITEMS)]
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """A tag and a scale, answered by three people and two judges."""
     built = world(dialogues=ITEMS // 2, turns=2)
     built.ask("tag", "binary", [0, 1], wording="Tag")

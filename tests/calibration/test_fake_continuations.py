@@ -32,8 +32,8 @@ def researcher() -> Client:
     return client
 
 
-@pytest.fixture
-def corpus() -> Corpus:
+@pytest.fixture(scope="module")
+def corpus(module_database: None) -> Corpus:
     """Two systems with metric labels, one of which asked a fake model."""
     made = factories.dialogue(factories.corpus(), "d", turns=3)
     for key, model in (("pretended", "Fake-1"), ("real", "m-1")):

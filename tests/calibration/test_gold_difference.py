@@ -27,8 +27,8 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Twenty-four turns with a rating and a category by three people, with ties and gaps."""
     built = world(dialogues=6, turns=4)
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5], scheme="both")
@@ -49,7 +49,7 @@ def _make(built: World, rule: str, **how: object) -> Gold:
     return make(corpus=built.corpus, rule=rule, **(defaults | how))  # type: ignore[arg-type]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pair(rated: World) -> tuple[Gold, Gold]:
     """Gold of all people by majority, and of two of them."""
     return _make(rated, "majority"), _make(rated, "majority", raters=["ann", "ben"])

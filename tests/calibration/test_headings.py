@@ -32,8 +32,8 @@ BARE = re.compile(r"\b(meteor|lnr(?:[-_]e(?:[-_]w)?)?|gscc(?:[-_]dc)?(?:[-_]\w+)
 TITLES = {METRICS[key].title for key in (*TURNS, *WHOLE)}
 
 
-@pytest.fixture
-def rated() -> Corpus:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> Corpus:
     """A corpus with people's answers, and values of the default variants."""
     corpus = factories.corpus("headed")
     quality = factories.scheme_version("comperdial_turn").questions.get()

@@ -20,8 +20,8 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """A tag and a scale, answered by three people, a judge and a metric."""
     built = world(dialogues=8, turns=2)
     built.ask("tag", "binary", [0, 1], wording="Tag")

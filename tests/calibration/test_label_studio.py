@@ -58,8 +58,8 @@ def content(corpus: Corpus) -> list[tuple[Any, ...]]:
     )
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Every kind of question, rater and answer, on own turns and on continuations with a history."""
     built = world("talks", dialogues=2, turns=3)
     system = System.objects.create(corpus=built.corpus, name='model, "x" <y>')

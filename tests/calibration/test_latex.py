@@ -19,8 +19,8 @@ HOSTILE = r"100% & \input{x} $y_1^2$ #{~}[<|>]*"
 ITEMS = 24
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Tags and a scale under names that LaTeX could take for commands, answered by people and a judge."""
     built = world(dialogues=ITEMS // 2, turns=2)
     for key, wording in (("one", HOSTILE), ("two", "Off topic")):

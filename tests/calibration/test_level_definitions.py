@@ -103,8 +103,8 @@ def test_a_number_as_level_is_the_confidence_of_older_definitions() -> None:
     assert (older.levels, older.plan.level) == (None, 0.9)
 
 
-@pytest.fixture
-def rated() -> Static:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> Static:
     built = static()
     for number, name in enumerate(("ann", "ben")):
         built.say(name, asked(built, "comperdial_turn"), lambda d, s, t, n=number: 1 + (len(d) + t + n) % 5)

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.django_db
 VALUES = [float(1 + (n * 7) % 5) for n in range(20)]
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Twenty dialogues rated by two people."""
     built = world(dialogues=20, turns=1)
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")

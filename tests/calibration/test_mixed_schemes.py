@@ -37,8 +37,8 @@ CLEAR = [[1, 2, 3, 1, 2, 3, 1, 2], [1, 2, 3, 1, 2, 3, 2, 2], [1, 2, 3, 1, 2, 1, 
 OVERALL = [[1, 3, 4, 2], [1, 3, 4, 3], [1, 4, 4, 4]]
 
 
-@pytest.fixture
-def campaign() -> Campaign:
+@pytest.fixture(scope="module")
+def campaign(module_database: None) -> Campaign:
     """Four dialogues of two turns, whose turns and wholes three people rated."""
     schemes.create(by=None, definition=files.read(SCHEME))
     corpus = factories.corpus("talks")

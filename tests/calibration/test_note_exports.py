@@ -23,12 +23,12 @@ pytestmark = pytest.mark.django_db
 HOSTILE = "=HYPERLINK(1)\n汉字, „so“"
 
 
-@pytest.fixture
-def rei():
+@pytest.fixture(scope="module")
+def rei(module_database: None):
     return factories.user("rei", researcher=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def campaign(rei):
     people = [factories.user(name) for name in ("ana", "ben")]
     corpus = factories.corpus()

@@ -37,8 +37,8 @@ SCORES = {name: 1 + (RNG.integers(0, 3, N) + marks) % 5 for name, marks in MARKS
 PANEL = {"name": "three", "rule": "majority", "members": ["g", "h", "m"]}
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Thirty dialogues of two turns: a tag and a score, by two people and three judges."""
     built = world(dialogues=N // 2, turns=2)
     built.ask("tag", "binary", [0, 1], wording="Tag")

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def corpus() -> Corpus:
+@pytest.fixture(scope="module")
+def corpus(module_database: None) -> Corpus:
     """Six dialogues with three systems in pairs; Ann always prefers ash to birch to cedar, Ben nearly so."""
     made = world()
     ben = Rater.objects.create(corpus=made, kind="human", name="ben")

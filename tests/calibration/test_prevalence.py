@@ -98,8 +98,8 @@ def test_a_cluster_that_people_answered_in_part_is_counted() -> None:
     assert found.n_divided == 1
 
 
-@pytest.fixture
-def report(db: None) -> Report:
+@pytest.fixture(scope="module")
+def report(module_database: None) -> Report:
     built = world(dialogues=DIALOGUES, turns=TURNS)
     built.ask("off_topic", "binary", [0, 1], wording="Off topic", positive=1)
     first, second, judge = _planted(2, DIALOGUES * TURNS, RATED * TURNS)

@@ -29,8 +29,8 @@ NAMES = ("zoe-secret", "abe-secret", "mia-secret")
 SHAPE = re.compile(r"person-[0-9a-f]{8}")
 
 
-@pytest.fixture
-def answered() -> Any:
+@pytest.fixture(scope="module")
+def answered(module_database: None) -> Any:
     """A corpus in which three people with accounts answered, in the order of their names."""
     built = world("talks", dialogues=4, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3])

@@ -43,8 +43,8 @@ DEFINITION = {
 }
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Three people and a metric on politeness; two people on quality, 0 to 4, and a judge on 1 to 5."""
     built = world(dialogues=DIALOGUES, turns=3)
     n = DIALOGUES * 3
@@ -64,7 +64,7 @@ def rated() -> World:
     return built
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def study(rated: World) -> Study:
     """A study that reads both scores by order."""
     return studies.create(name="scores", corpus=rated.corpus, definition=DEFINITION, by=None)
@@ -76,7 +76,7 @@ def _scores(report: Report) -> Scores:
     return found
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def report(study: Study) -> Report:
     """Its report on everything: there is no split."""
     return studies.compute(study=study, part="all", by=None)

@@ -15,8 +15,8 @@ from tests.calibration.compared_world import rater, rollout, score, static
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def dialogue() -> Dialogue:
+@pytest.fixture(scope="module")
+def dialogue(module_database: None) -> Dialogue:
     return factories.dialogue(factories.corpus(), "d", turns=4)
 
 

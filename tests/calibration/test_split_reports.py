@@ -17,8 +17,8 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Eight dialogues rated by two people, half of them test."""
     built = world(dialogues=8, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3])
@@ -27,7 +27,7 @@ def rated() -> World:
     return built
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def study(rated: World) -> Study:
     """The automatic study of the corpus, whose dialogues are split."""
     splits.draw(corpus=rated.corpus, by=None, seed=3, test_share=0.5)

@@ -12,8 +12,8 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Twelve dialogues of five turns, rated by ann, ben and a judge on 1 to 5."""
     built = world(dialogues=12, turns=5)
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5])

@@ -26,8 +26,8 @@ pytestmark = pytest.mark.django_db
 HOSTILE = "=cmd|' /C calc'!A0 <script>alert(1)</script> \\input{x} $x$ | [a](javascript:b) & 100%_{}^~#"
 
 
-@pytest.fixture
-def tagged() -> World:
+@pytest.fixture(scope="module")
+def tagged(module_database: None) -> World:
     """A dialogue of two own turns, and a continuation of three that two people and a judge tagged."""
     built = world("talks", dialogues=1, turns=2)
     dialogue = Dialogue.objects.get()

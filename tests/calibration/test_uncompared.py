@@ -20,8 +20,8 @@ pytestmark = pytest.mark.django_db
 VALUES = [float(1 + (n * 7) % 5) for n in range(12)]
 
 
-@pytest.fixture
-def built() -> World:
+@pytest.fixture(scope="module")
+def built(module_database: None) -> World:
     """Four dialogues of three turns, with a question of people and one of judges."""
     made = world(dialogues=4, turns=3)
     made.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")

@@ -14,8 +14,8 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def rated() -> World:
+@pytest.fixture(scope="module")
+def rated(module_database: None) -> World:
     """Six dialogues rated by three people and a judge."""
     built = world(dialogues=6, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3])
