@@ -171,6 +171,7 @@ def test_everybody_is_balanced_and_nothing_is_given_twice_at_once(rosa):
     assert StratumShare.objects.count() == 12
 
 
+@pytest.mark.exhaustive
 def test_researchers_see_who_did_what(client, rosa):
     ana = factories.user("ana")
     campaign = opened([ana])

@@ -60,6 +60,7 @@ def test_annotators_get_open_batches_and_no_more_until_the_next_is_opened(rosa):
     assert Event.objects.filter(verb="campaign: open a batch", by=rosa).count() == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("order", ["drawn", "own"])
 def test_in_any_order_nobody_leaves_the_open_batches(rosa, order):
     people = [factories.user() for _ in range(3)]
@@ -68,6 +69,7 @@ def test_in_any_order_nobody_leaves_the_open_batches(rosa, order):
         assert sorted(work(who, campaign)) == list(range(6))
 
 
+@pytest.mark.exhaustive
 def test_a_batch_opens_itself_when_the_last_one_is_complete(rosa):
     ana, ben = factories.user("ana"), factories.user("ben")
     campaign = opened([ana, ben], next_batch="complete")

@@ -129,6 +129,7 @@ def as_judges(dialogue: Dialogue, continuation: Continuation) -> str:
     return "\n".join(sent)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=25, deadline=None)
 @given(NAMES, st.sampled_from(WAYS))
 def test_a_planted_name_is_found_by_nobody(name, way):

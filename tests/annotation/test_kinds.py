@@ -48,6 +48,7 @@ def test_a_kind_says_what_its_items_are_called(key: str) -> None:
     assert kind.name(3 if kind.has_turn else None).startswith(("the ", kind.singular))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", OF_RECORDS)
 @pytest.mark.parametrize("dialogue", HOSTILE)
 @pytest.mark.parametrize("record", HOSTILE)
@@ -58,6 +59,7 @@ def test_a_records_key_is_read_as_it_was_written(key: str, dialogue: str, record
     assert KINDS[key].key_form.count("/") == len(KINDS[key].written(place)) - 1
 
 
+@pytest.mark.exhaustive
 @WITHOUT_RECORD
 @pytest.mark.parametrize("dialogue", HOSTILE)
 @pytest.mark.parametrize("continuation", HOSTILE)

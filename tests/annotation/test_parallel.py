@@ -28,6 +28,8 @@ from tests.annotation.crowd import Annotator
 from tests.browser.conftest import session_of
 from tests.judges.test_killed_worker import database_url
 
+pytestmark = pytest.mark.exhaustive
+
 ANNOTATORS, RATERS = 50, 3
 DIALOGUES, TURNS = 6, 5
 SEEDS = range(int(os.environ.get("CONCORD_SEEDS") or 2))

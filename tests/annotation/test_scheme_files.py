@@ -85,6 +85,7 @@ def test_what_is_written_is_read_again_as_the_same_scheme(scheme: SchemeDefiniti
     assert read(write(scheme)).content_hash() == scheme.content_hash()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", SCHEMES)
 def test_built_in_schemes_keep_the_rules_and_come_back_from_their_file(key: str) -> None:
     assert problems(SCHEMES[key]) == []
@@ -153,6 +154,7 @@ REFUSED: list[tuple[list[dict[str, Any]], str, str]] = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("asked", "field", "why"), REFUSED, ids=[f"{row[1]}: {row[2]}" for row in REFUSED])
 def test_a_question_that_cannot_be_asked_is_refused_at_its_field(
     asked: list[dict[str, Any]], field: str, why: str

@@ -26,6 +26,7 @@ def test_letter_keys_are_distinct_and_do_not_clash_with_the_page(key):
     assert not RESERVED & set(shortcuts)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("scheme", "question"), PAIRS, ids=lambda part: part.key)
 def test_a_question_is_consistent_in_itself(scheme, question):
     assert question.wording

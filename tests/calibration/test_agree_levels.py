@@ -124,6 +124,7 @@ def test_people_s_turn_labels_are_a_row_against_their_labels_of_wholes(
     assert "cannot meet at turn level" in at_turn_level["reason"]
 
 
+@pytest.mark.exhaustive
 def test_the_test_can_be_chosen(path: Path, frame: pd.DataFrame) -> None:
     by_item = _json(path, "--reference-question", TURN, "--p", "item")["statistics"]
     people = frame[(frame.kind == "human") & (frame.question == TURN)].groupby("item").value.mean()
@@ -139,6 +140,7 @@ def test_the_test_can_be_chosen(path: Path, frame: pd.DataFrame) -> None:
     assert found["starred"] == (found["p"] >= 0.05)
 
 
+@pytest.mark.exhaustive
 def test_missing_turns_are_skipped_or_take_their_continuation_along(path: Path, frame: pd.DataFrame) -> None:
     metric = frame[frame.rater == "b<eu & co"]
     whole = metric.groupby(["dialogue", "continuation"]).value.apply(lambda v: v.notna().all())
@@ -164,6 +166,7 @@ def test_the_text_shows_values_stars_marks_and_what_they_mean(path: Path) -> Non
     assert "System level: systems' means, resampled values centred on the value (Fisher's z)" in said
 
 
+@pytest.mark.exhaustive
 def test_html_latex_and_csv_show_the_same_figures_and_escape_names(path: Path) -> None:
     options = (*LEVELS, "--reference-question", TURN, "--best-of", "model")
     entries = _json(path, "--reference-question", TURN, "--best-of", "model")["statistics"]
@@ -252,6 +255,7 @@ def test_a_file_without_people_or_with_a_mixed_question_is_refused(
         _agree(_written(alone, tmp_path), *LEVELS)
 
 
+@pytest.mark.exhaustive
 def test_a_panel_of_judges_has_a_row_in_every_form(frame: pd.DataFrame, tmp_path: Path) -> None:
     turns = frame[frame.question == TURN]
     second = turns[turns.rater == "gpt"].assign(rater="second")

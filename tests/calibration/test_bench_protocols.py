@@ -68,6 +68,7 @@ def tried(bench: Bench, fake: FakeLLM, targets: int | None = 20, **how: Any) -> 
     return draft
 
 
+@pytest.mark.exhaustive
 def test_a_researchers_own_scheme_is_calibrated_page_by_page(rea: Client, fake: FakeLLM) -> None:
     corpus, endpoint = clear_corpus(), endpoint_of(fake)
     opening = {"act": "open", "name": "clear", "protocol": "rubric", "scheme": f"{CLARITY.key}@1", "seed": 0}
@@ -149,6 +150,7 @@ def test_expected_scores_stand_beside_peoples_answers_of_the_scheme(fake: FakeLL
     assert found == {"spearman": 10, "pearson": 10}
 
 
+@pytest.mark.exhaustive
 def test_rubrics_over_different_schemes_are_counted_apart(fake: FakeLLM) -> None:
     corpus = clear_corpus(4)
     mine = rubric_bench(corpus)
@@ -194,6 +196,7 @@ def on_top(first: Draft, whole: Bench, fake: FakeLLM, **how: Any) -> Draft:
     return tried(whole, fake, None, options={"needs": {"turn_scores": first.rater.fingerprint}}, **how)
 
 
+@pytest.mark.exhaustive
 def test_the_second_step_reads_a_draft_of_the_first_and_waits_where_that_has_no_answer(fake: FakeLLM) -> None:
     turns, whole = steps()
     first = tried(turns, fake, 1)
@@ -211,6 +214,7 @@ def test_the_second_step_reads_a_draft_of_the_first_and_waits_where_that_has_no_
     assert "no place in one" in checks.finding(second, "turns").reason
 
 
+@pytest.mark.exhaustive
 def test_steps_are_kept_one_on_top_of_the_other_and_counted_once(fake: FakeLLM) -> None:
     turns, whole = steps()
     first = tried(turns, fake, None)
@@ -228,6 +232,7 @@ def test_steps_are_kept_one_on_top_of_the_other_and_counted_once(fake: FakeLLM) 
     assert (trials.count(whole), fake.requests.total()) == (1, asked)
 
 
+@pytest.mark.exhaustive
 def test_the_page_of_a_judge_in_steps_offers_drafts_of_the_first(rea: Client, fake: FakeLLM) -> None:
     turns, whole = steps()
     first = tried(turns, fake, None)

@@ -64,6 +64,7 @@ def test_a_corpus_without_scenarios_says_what_to_do(signed_in) -> None:
     assert "No scenarios here" in signed_in.get(f"/corpora/{talk.pk}/cascade/").content.decode()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["csv", "md", "latex", "json", "svg", "png"])
 def test_every_form_is_downloaded(form, signed_in, corpus) -> None:
     file = signed_in.get(f"/corpora/{corpus.pk}/cascade.{form}?resamples=50")

@@ -85,6 +85,7 @@ def study(corpus: Corpus) -> Any:
     return actions.compute(study=made, part="all", by=None)
 
 
+@pytest.mark.exhaustive
 def test_a_study_recovers_the_agreement_of_a_judge_of_known_noise_and_lifts_the_badge(tmp_path, fake) -> None:
     corpus, judge = judged(tmp_path, fake, Erring(noise=0.3))
     before = on_face(corpus, judge)
@@ -131,6 +132,7 @@ def test_a_judge_that_always_says_5_keeps_the_badge(tmp_path, fake) -> None:
     assert any(judge.name in fact and "face" in fact for fact in told.facts)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("n", "people", "why"),
     [

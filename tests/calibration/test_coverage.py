@@ -62,6 +62,7 @@ def page_of(researcher: Client, report: Report) -> str:
     return researcher.get(reverse("report", args=[report.study_id])).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_none_in_a_number_of_turns_has_an_upper_limit(researcher: Client) -> None:
     report = report_of(built(ann={}, ben={}))
     table = table_of(report)
@@ -80,6 +81,7 @@ def test_the_sentence_of_the_paper_is_said_of_its_turns() -> None:
     assert round(100 * wilson_bounds(0, 1080)[1], 2) == 0.35
 
 
+@pytest.mark.exhaustive
 def test_each_rater_has_its_turns_and_its_share_and_turns_count_once_for_all() -> None:
     table = table_of(report_of(built(ann={1: "shouts", 4: "sulks"}, ben={4: ""}, gpt={9: ""})))
     rows = {row.name: row for row in table.rows}
@@ -96,6 +98,7 @@ def test_each_rater_has_its_turns_and_its_share_and_turns_count_once_for_all() -
     ]
 
 
+@pytest.mark.exhaustive
 def test_notes_lead_to_their_turns(researcher: Client) -> None:
     made = built(ann={3: "shouts"}, ben={})
     page = page_of(researcher, report_of(made))
@@ -121,6 +124,7 @@ def test_notes_are_text_in_every_form(researcher: Client, compiled: Compiled) ->
     compiled(RENDERINGS["latex"].write(report), packages="booktabs,graphicx")
 
 
+@pytest.mark.exhaustive
 def test_the_page_shows_some_notes_and_the_files_have_all(researcher: Client) -> None:
     report = report_of(built(ann={n: f"note {n:02}." for n in range(30)}, ben={}))
     page = page_of(researcher, report)

@@ -136,6 +136,7 @@ def test_few_dialogues_are_a_caveat() -> None:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("dialogues", "said"),
     [
@@ -155,6 +156,7 @@ def test_the_caveat_counts_the_dialogues_of_the_figure_and_not_of_the_corpus() -
     ]
 
 
+@pytest.mark.exhaustive
 def test_the_caveat_names_the_figures_that_rest_on_few_dialogues() -> None:
     built = _doubly_rated(160, 160)
     answers = [float(n % 3 == 0) for n in range(160)]
@@ -196,6 +198,7 @@ def test_every_form_of_every_degenerate_report_can_be_written(form: str, answers
         assert json.loads(text)["inputs_hash"] == report.inputs_hash
 
 
+@pytest.mark.exhaustive
 def test_hostile_names_are_escaped_in_charts_and_pages() -> None:
     built = world(dialogues=3, turns=2)
     built.ask("q", "binary", [0, 1], wording="<script>alert(1)</script>")

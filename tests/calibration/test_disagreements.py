@@ -105,6 +105,7 @@ def test_the_page_lists_the_items_where_two_differ_farthest_first(researcher: Cl
     assert "?continuation=self&amp;turn=2&amp;index=1#turn-2" in text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_every_name_of_the_report_leads_to_items(researcher: Client, study: Study) -> None:
     report = researcher.get(reverse("report", args=[study.pk])).content.decode()

@@ -50,6 +50,7 @@ def sent(rea: Client, bench: Bench, endpoint: Endpoint, **more: str) -> Any:
     return rea.post(f"/workbench/{bench.pk}/", told, follow=True)
 
 
+@pytest.mark.exhaustive
 def test_examples_picked_by_rule_are_of_dev_and_stay_with_the_draft(
     rea: Client, bench: Bench, endpoint: Endpoint
 ) -> None:
@@ -85,6 +86,7 @@ def test_an_item_of_test_is_refused_beside_the_items(rea: Client, bench: Bench, 
     assert Draft.objects.count() == 0
 
 
+@pytest.mark.exhaustive
 def test_a_program_and_the_command_pick_by_the_same_bars(
     rea: Client, bench: Bench, endpoint: Endpoint
 ) -> None:

@@ -93,6 +93,7 @@ def test_every_form_of_a_report_is_looked_at_here() -> None:
     assert list(FOUND) == list(RENDERINGS)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", [key for key, s in STATISTICS.items() if not s.needs_scale])
 def test_a_statistic_of_order_is_beside_each_metric(researcher: Client, rated: World, key: str) -> None:
     rated.ask("score", "interval", [], wording="Score")
@@ -109,6 +110,7 @@ def test_a_statistic_of_order_is_beside_each_metric(researcher: Client, rated: W
         assert shown in RENDERINGS[form].write(report)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", described())
 def test_a_statistic_that_a_study_asks_for_is_on_its_page_and_in_each_file(
     researcher: Client, rated: World, key: str

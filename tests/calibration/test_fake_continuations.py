@@ -74,6 +74,7 @@ def test_counts_say_it_of_their_row(researcher: Client, capsys: pytest.CaptureFi
     assert {row["human"]: row["fake_model"] for row in rows} == {True: False, False: True}
 
 
+@pytest.mark.exhaustive
 def test_reports_say_it_first_and_exports_have_a_column(researcher: Client) -> None:
     built = Made(dialogues=4)
     built.mark("judge", planted)

@@ -91,6 +91,7 @@ def _values(row: LevelRow, level: str) -> dict[str, float | None]:
     return {cell.coefficient: cell.result.value for cell in row.cells if cell.level == level}
 
 
+@pytest.mark.exhaustive
 def test_the_table_has_people_from_turns_and_the_judge_at_one_and_at_five_samples(table: LevelTable) -> None:
     assert [(row.heading, row.name) for row in table.rows] == [
         ("From turn scores", PEOPLE),

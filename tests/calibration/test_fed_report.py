@@ -57,6 +57,7 @@ def _question(result: Snapshot, scheme: str, key: str) -> QuestionFigures:
     return next(q for q in figures(result) if q.data.scheme == f"{scheme}@1" and q.data.key == key)
 
 
+@pytest.mark.exhaustive
 def test_alpha_among_the_five_people_is_that_of_the_krippendorff_library(
     report: dict[str, Any], shared_data: Path
 ) -> None:

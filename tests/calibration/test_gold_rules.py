@@ -120,6 +120,7 @@ def test_an_option_refuses_what_it_cannot_be(option: Option, wrong: object) -> N
         option.read("size", wrong)
 
 
+@pytest.mark.exhaustive
 @EACH
 @LEVELS
 @pytest.mark.parametrize("case", HOSTILE)
@@ -147,6 +148,7 @@ def test_a_rule_chooses_or_says_why_not(rule: Rule, level: str, case: str) -> No
             assert chosen.n_ratings[row] > 0
 
 
+@pytest.mark.exhaustive
 @EACH
 @LEVELS
 def test_a_rule_says_of_each_level_whether_it_takes_it(rule: Rule, level: str) -> None:

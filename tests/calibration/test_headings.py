@@ -70,6 +70,7 @@ def bare(text: str) -> list[str]:
     return found + [one for one in TITLES if re.search(rf"{re.escape(one)}(?!,| \(|\w| with)", text)]
 
 
+@pytest.mark.exhaustive
 def test_the_profile_its_files_and_its_charts(rated: Corpus, client: Client) -> None:
     client.force_login(factories.user(researcher=True))
     page = client.get(reverse("profile", args=[rated.pk])).content.decode()
@@ -106,6 +107,7 @@ def test_reports_and_exports(rated: Corpus, client: Client) -> None:
     assert {row["rater"] for row in rows if bare(row["rater"])} == set()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", METRICS)
 def test_every_title_has_its_variant_but_the_printed_one(key: str) -> None:
     metric = METRICS[key]

@@ -101,6 +101,7 @@ def _label_more(study: Study) -> None:
     record(rater=cleo, answers=[Answer(label.item, label.question, 2.0, "")], occasion=Occasion.IMPORTED)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_request(
     client: Client, monkeypatch: pytest.MonkeyPatch

@@ -94,6 +94,7 @@ def against(result: Snapshot) -> KeyTable:
     return found
 
 
+@pytest.mark.exhaustive
 def test_everybody_on_the_scale_has_a_row_against_the_key() -> None:
     table = against(snapshot_of(computed(rated())))
     assert [(row.rater, row.kind) for row in table.rows] == [
@@ -107,6 +108,7 @@ def test_everybody_on_the_scale_has_a_row_against_the_key() -> None:
     assert [row.rater for row in table.baselines] == ["majority: 0", "random"]
 
 
+@pytest.mark.exhaustive
 def test_the_page_shows_one_question_at_a_time_and_the_matrices(researcher: Client) -> None:
     report = computed(rated())
     address = reverse("report", args=[report.study_id])
@@ -122,6 +124,7 @@ def test_the_page_shows_one_question_at_a_time_and_the_matrices(researcher: Clie
     assert researcher.get(address + "?compared=nothing").status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_of_many_judges_the_page_folds_the_pairs_without_the_best(researcher: Client) -> None:
     report = computed(rated(judges=7))
     address = reverse("report", args=[report.study_id]) + "?compared=tag@1/tag"
@@ -130,6 +133,7 @@ def test_of_many_judges_the_page_folds_the_pairs_without_the_best(researcher: Cl
     assert page.count(" less ") >= 3 * 21
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["md", "latex", "html"])
 def test_printed_files_have_every_question_and_the_answers_by_value(form: str) -> None:
     text = RENDERINGS[form].write(computed(rated()))
@@ -139,6 +143,7 @@ def test_printed_files_have_every_question_and_the_answers_by_value(form: str) -
     assert "Answers by value of the key: Tag" in text
 
 
+@pytest.mark.exhaustive
 def test_latex_of_hostile_names_compiles(compiled: Compiled) -> None:
     built = rated()
     name = r"g\_{%&$#~^} [x] <b>"
@@ -146,6 +151,7 @@ def test_latex_of_hostile_names_compiles(compiled: Compiled) -> None:
     compiled(RENDERINGS["latex"].write(computed(built)), packages="booktabs,graphicx")
 
 
+@pytest.mark.exhaustive
 def test_names_are_escaped_on_the_page(researcher: Client) -> None:
     built = rated()
     built.say("<script>x</script>", "tag", marks(6), kind="judge")
@@ -154,6 +160,7 @@ def test_names_are_escaped_on_the_page(researcher: Client) -> None:
     assert "&lt;script&gt;x&lt;/script&gt;" in page
 
 
+@pytest.mark.exhaustive
 def test_csv_and_json_have_every_figure_unrounded() -> None:
     report = computed(rated())
     rows = list(csv.DictReader(io.StringIO(RENDERINGS["csv"].write(report))))
@@ -180,6 +187,7 @@ def test_the_api_gives_both(researcher: Client) -> None:
     assert found["keys"][0]["rows"][2]["rater"] == "gpt"
 
 
+@pytest.mark.exhaustive
 def test_where_test_is_shown_the_majority_of_dev_is_a_baseline() -> None:
     built = rated()
     splits.draw(corpus=built.corpus, name="main", seed=1, test_share=0.5, by=None)
@@ -212,6 +220,7 @@ def agree(folder: Path, *options: str, text: str = FILE) -> str:
     return out.getvalue()
 
 
+@pytest.mark.exhaustive
 def test_agree_compares_as_the_report_does(tmp_path: Path) -> None:
     result = snapshot_of(computed(rated()))
     said = json.loads(agree(tmp_path, "--compare", "--json"))
@@ -234,6 +243,7 @@ def test_agree_compares_as_the_report_does(tmp_path: Path) -> None:
         assert rows[known.rater]["confusion"] == [list(counts) for counts in known.matrix]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["", "--html", "--latex", "--csv"])
 def test_agree_prints_both_in_every_form(tmp_path: Path, form: str) -> None:
     said = agree(tmp_path, "--compare", *([form] if form else []))

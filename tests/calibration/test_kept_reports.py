@@ -54,6 +54,7 @@ def test_a_kept_report_is_what_was_computed(rated: World) -> None:
     assert {len(question.figures) > 20 for question in computed.questions} == {True}
 
 
+@pytest.mark.exhaustive
 def test_a_report_of_an_older_format_is_computed_again_where_it_is_shown(
     rated: World, researcher: Client
 ) -> None:
@@ -85,6 +86,7 @@ def test_an_earlier_report_of_an_older_format_says_so_and_is_downloaded_as_it_wa
     assert "answers" not in kept
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", [form for form in RENDERINGS if form != "json"])
 def test_no_other_file_is_made_of_a_report_of_an_older_format(rated: World, form: str) -> None:
     report = studies.compute(study=_study(rated), part="all", by=None)

@@ -36,6 +36,7 @@ def rated(module_database: None) -> World:
     return built
 
 
+@pytest.mark.exhaustive
 def test_a_report_of_every_statistic_compiles(rated: World, compiled: Compiled) -> None:
     definition = {"statistics": list(described()), "resamples": 20}
     study = studies.create(name=HOSTILE, corpus=rated.corpus, definition=definition, by=None)

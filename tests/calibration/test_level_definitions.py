@@ -114,6 +114,7 @@ def rated(module_database: None) -> Static:
     return built
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("definition", "message"),
@@ -187,6 +188,7 @@ def test_the_form_refuses_turns_beside_dialogues_at_turn_level(researcher: Clien
     assert "whole dialogues, which have no turn level" in refused.content.decode()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_api_takes_the_definition_and_refuses_it_in_one_line(rated: Static) -> None:
     client = APIClient()

@@ -60,6 +60,7 @@ def value(found: LevelRow, level: str, coefficient: str = "pearson") -> float | 
     return next(c.result.value for c in found.cells if (c.level, c.coefficient) == (level, coefficient))
 
 
+@pytest.mark.exhaustive
 def test_rows_stand_under_what_their_scores_come_from_people_last(rated: Rated) -> None:
     (table,) = tables(rated, **across())
     assert [(r.heading, r.name, r.kind) for r in table.rows] == [
@@ -82,6 +83,7 @@ def test_turn_labels_meet_dialogue_labels_as_pandas_computes_them(rated: Rated) 
     assert value(people, "system") == pytest.approx(systems.corr().iloc[0, 1], abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_by_whole_a_continuation_with_a_missing_turn_is_left_out(rated: Rated) -> None:
     (table,) = tables(rated, **across("whole", samples="first"))
     people = row(table, "People (turn labels)")
@@ -94,6 +96,7 @@ def test_by_whole_a_continuation_with_a_missing_turn_is_left_out(rated: Rated) -
     assert people.continuations_left_out > 0
 
 
+@pytest.mark.exhaustive
 def test_a_judge_at_one_and_at_two_samples_has_two_rows(rated: Rated) -> None:
     (table,) = tables(rated, questions=[TURN], level=["turn", "system"], samples=["first", "mean"])
     assert [r.name for r in table.rows] == ["noise", "judge (first of 2)", "judge (mean of 2)"]
@@ -104,6 +107,7 @@ def test_a_judge_at_one_and_at_two_samples_has_two_rows(rated: Rated) -> None:
     assert value(judge, "turn", "kendall_tau_b") == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_the_best_of_each_model_is_marked_beside_the_best_of_all(rated: Rated) -> None:
     (table,) = tables(rated, **across(best_per="model", heading="model"))
     assert {r.name: (r.heading, r.group) for r in table.rows} == {
@@ -118,6 +122,7 @@ def test_the_best_of_each_model_is_marked_beside_the_best_of_all(rated: Rated) -
     assert not any(cell.best for cell in row(table, "People (turn labels)").cells)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("question", "turns"), [(TURN, True), (WHOLE, False)])
 def test_length_stands_below_the_judges_as_their_floor_and_is_never_the_best(
     rated: Rated, question: str, turns: bool
@@ -146,6 +151,7 @@ def test_length_stands_below_the_judges_as_their_floor_and_is_never_the_best(
     assert value(words, "turn" if turns else "dialogue", "spearman") == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_any_rater_can_be_the_reference(rated: Rated) -> None:
     (table,) = tables(rated, questions=[TURN], level="system", reference="judge")
     assert [r.name for r in table.rows] == ["noise", "People (turn labels)"]
@@ -158,6 +164,7 @@ def tables_again(rated: Rated, **definition: Any) -> tuple[LevelTable, ...]:
     return snapshot_of(studies.compute(study=study, part="all", by=None)).levels
 
 
+@pytest.mark.exhaustive
 def test_conditions_make_systems(rated: Rated) -> None:
     for made in Continuation.objects.filter(dialogue__corpus=rated.corpus).exclude(key="self"):
         made.condition = {"turns_per_call": len(made.dialogue.key + made.key) % 2 + ord(made.key) % 2}
@@ -168,6 +175,7 @@ def test_conditions_make_systems(rated: Rated) -> None:
     assert names == {f"{s} (turns_per_call {ord(s) % 2 + 1})" for s in SYSTEMS}
 
 
+@pytest.mark.exhaustive
 def test_static_continuations_and_own_turns_are_two_tables(rated: Rated) -> None:
     for number in range(4):
         dialogue = factories.dialogue(rated.corpus, f"own{number}", turns=4, system="abcd"[number])
@@ -185,6 +193,7 @@ def test_static_continuations_and_own_turns_are_two_tables(rated: Rated) -> None
     assert (joined.made, joined.n_dialogues) == ("", 8)
 
 
+@pytest.mark.exhaustive
 def test_a_system_with_other_dialogues_is_named_and_may_be_left_out(rated: Rated) -> None:
     gone = [item for (d, s, _), item in rated.built.turns.items() if (d, s) == ("d0", "a")]
     for item in gone:
@@ -196,6 +205,7 @@ def test_a_system_with_other_dialogues_is_named_and_may_be_left_out(rated: Rated
     assert value(shared.rows[1], "system") != value(table.rows[1], "system")
 
 
+@pytest.mark.exhaustive
 def test_what_has_no_mean_and_what_nobody_else_answered_say_why(rated: Rated) -> None:
     version = SchemeVersion.objects.create(
         scheme=Scheme.objects.create(key="words", title="Words"),
@@ -225,6 +235,7 @@ def test_with_two_systems_there_is_a_reason_and_no_figure() -> None:
     assert all("system" in cell.result.reason for cell in table.rows[0].cells)
 
 
+@pytest.mark.exhaustive
 def test_simulated_raters_are_not_called_people(rated: Rated) -> None:
     Rater.objects.filter(name__in=PEOPLE).update(fingerprint="")
     specs = {"simulated": True}
@@ -239,6 +250,7 @@ def test_simulated_raters_are_not_called_people(rated: Rated) -> None:
     assert [r.name for r in table.rows] == ["Simulated raters (turn labels)"]
 
 
+@pytest.mark.exhaustive
 def test_the_page_shows_marks_and_says_what_they_mean(researcher: Client, rated: Rated) -> None:
     made = report(rated, **across(best_per="model"))
     shown = " ".join(researcher.get(reverse("report", args=[made.study_id])).content.decode().split())
@@ -251,6 +263,7 @@ def test_the_page_shows_marks_and_says_what_they_mean(researcher: Client, rated:
     assert shown.index('id="levels"') < shown.index("Agreement on scales")
 
 
+@pytest.mark.exhaustive
 def test_a_scatter_can_be_chosen_and_downloaded(researcher: Client, rated: Rated) -> None:
     made = report(rated, **across())
     address = reverse("report", args=[made.study_id])
@@ -266,6 +279,7 @@ def test_a_scatter_can_be_chosen_and_downloaded(researcher: Client, rated: Rated
     assert {line["system"]: float(line["x"]) for line in lines} == pytest.approx(dict(wholes), abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_csv_and_json_have_every_figure_with_its_p(rated: Rated) -> None:
     made = report(rated, **across(p="item"))
     lines = list(csv.DictReader(io.StringIO(RENDERINGS["csv"].write(made))))
@@ -280,6 +294,7 @@ def test_csv_and_json_have_every_figure_with_its_p(rated: Rated) -> None:
     assert kept["rows"][0]["cells"][0]["p_method"]
 
 
+@pytest.mark.exhaustive
 def test_latex_compiles_and_markdown_marks(rated: Rated, compiled: Compiled) -> None:
     made = report(rated, **across(best_per="model", samples=["first", "mean"]))
     text = RENDERINGS["latex"].write(made)
@@ -294,6 +309,7 @@ def test_latex_compiles_and_markdown_marks(rated: Rated, compiled: Compiled) -> 
     assert "Systems by noise" in RENDERINGS["html"].write(made)
 
 
+@pytest.mark.exhaustive
 def test_the_same_labels_give_the_same_hash_and_a_moved_system_another(rated: Rated) -> None:
     made = report(rated, **across())
     assert studies.compute(study=made.study, part="all", by=None) == made
@@ -304,6 +320,7 @@ def test_the_same_labels_give_the_same_hash_and_a_moved_system_another(rated: Ra
     assert studies.compute(study=made.study, part="all", by=None) != made
 
 
+@pytest.mark.exhaustive
 def test_a_panel_of_judges_has_a_row_at_every_level(rated: Rated, researcher: Client) -> None:
     rated.say("second", rated.turn, lambda d, s, t: rated._near(SYSTEMS.index(s) / 3, 1.0), "judge")
     names = {"mean": "both", "median": "middle", "majority": "most"}
@@ -333,6 +350,7 @@ def test_a_panel_of_judges_has_a_row_at_every_level(rated: Rated, researcher: Cl
     assert told == list(names.values())
 
 
+@pytest.mark.exhaustive
 def test_panels_of_judges_of_turns_and_of_wholes_stand_apart(rated: Rated) -> None:
     rated.say("second", rated.turn, lambda d, s, t: rated._near(SYSTEMS.index(s) / 3, 1.0), "judge")
     (table,) = tables(rated, **across(panels=[{"name": "both", "rule": "mean"}]))

@@ -83,6 +83,7 @@ def test_of_labels_without_calls_nothing_is_said() -> None:
     assert how_asked(snapshot_of(report(rated(calls=False)))) == []
 
 
+@pytest.mark.exhaustive
 def test_every_form_that_tells_of_raters_says_it(researcher: Client) -> None:
     built = rated()
     in_batches(N)

@@ -27,6 +27,7 @@ def test_too_few_items_tell_nothing_but_why() -> None:
     assert "19 answers" in found.reason
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_it_moves_in_steps_and_a_revision_does_not_move_it() -> None:
     ana, ben, cem = (factories.user(name) for name in ("ana", "ben", "cem"))

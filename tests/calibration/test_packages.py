@@ -200,6 +200,7 @@ def test_anonymous_slots_are_not_taken_for_people_who_are_known() -> None:
         files(built.corpus, "alt-test")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["framing", "lesion"])
 def test_published_dictionaries_come_back_as_they_are(shared_data: Path, tmp_path: Path, name: str) -> None:
@@ -263,6 +264,7 @@ def _asked(client: Client, rated: World, kind: str, api: bool) -> str:
     return f"{reverse(name, args=[kind])}?corpus={rated.corpus.pk}"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("api", [False, True])
 @pytest.mark.parametrize("kind", PACKAGES)
 def test_test_is_taken_out_by_a_logged_look_alone(

@@ -127,6 +127,7 @@ def test_a_report_is_handed_out_in_every_form(researcher: Client, study: Study, 
     assert b"gpt" in answer.content
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form,begins", [("svg", b"<svg"), ("png", b"\x89PNG"), ("csv", b"question,series")])
 def test_a_chart_is_handed_out(researcher: Client, study: Study, form: str, begins: bytes) -> None:
     researcher.get(reverse("report", args=[study.pk]))

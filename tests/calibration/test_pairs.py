@@ -44,6 +44,7 @@ def _value(report: Report, question: str, key: str, raters: tuple[str, str]) -> 
     return f'<span class="b">{number(found.point, 3)}</span>'
 
 
+@pytest.mark.exhaustive
 def test_the_page_shows_one_matrix_and_offers_every_question_and_statistic_of_two_raters(
     report: Report, researcher: Client
 ) -> None:
@@ -72,6 +73,7 @@ def test_of_a_statistic_with_a_reference_the_row_is_the_reference(report: Report
     assert _value(report, "tag@1/tag", "precision", ("ann", "gpt")) in part
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("asked", [{}, {"pairs": "nothing@1/here", "statistic": "alpha"}, {"statistic": ""}])
 def test_what_there_is_not_gives_the_first_question_and_the_statistic_of_its_scale(
     report: Report, researcher: Client, asked: dict[str, str]

@@ -71,6 +71,7 @@ def figure(row: FloorRow, name: str) -> float | None:
     return next(one.value for one in row.figures if one.name == name)
 
 
+@pytest.mark.exhaustive
 def test_every_report_with_a_judge_has_its_floor(rated: World) -> None:
     found = report(rated)
     floor = floor_of(found, "tag")
@@ -95,6 +96,7 @@ def report_without(built: World) -> Report:
     return studies.compute(study=study, part="all", by=None)
 
 
+@pytest.mark.exhaustive
 def test_a_panel_is_compared_as_a_judge_and_is_no_judge_more(rated: World) -> None:
     bare, with_panel = report_without(rated), report(rated, panels=[PANEL])
     result = snapshot_of(with_panel)
@@ -127,6 +129,7 @@ def test_weights_and_baselines_of_a_test_report_come_from_dev_alone(rated: World
     assert [m.weight for told in snapshot_of(again).panels for m in told.members] == before
 
 
+@pytest.mark.exhaustive
 def test_without_a_split_a_weighted_panel_says_why_it_has_no_answer(rated: World) -> None:
     result = snapshot_of(report(rated, panels=[{"rule": "weighted"}]))
     assert {told.reason for told in result.panels} == {
@@ -134,6 +137,7 @@ def test_without_a_split_a_weighted_panel_says_why_it_has_no_answer(rated: World
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("panel", "why"),
     [
@@ -152,6 +156,7 @@ def test_a_panel_that_could_never_be_computed_is_refused_in_one_line(
         report(rated, panels=[panel])
 
 
+@pytest.mark.exhaustive
 def test_the_form_the_api_and_the_command_make_panels(
     researcher: Client, rated: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

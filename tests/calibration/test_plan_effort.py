@@ -118,6 +118,7 @@ def campaign(db):
     return made
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_is_its_own_pilot_by_page_route_and_command(campaign, client: Client, capsys) -> None:
     client.force_login(factories.user("rosa", researcher=True))
     address = reverse("campaign-plan", args=[campaign.pk])
@@ -151,6 +152,7 @@ def test_a_campaign_is_its_own_pilot_by_page_route_and_command(campaign, client:
     assert f"{own['ratings']:,}" in text
 
 
+@pytest.mark.exhaustive
 def test_where_nobody_was_timed_there_are_ratings_and_no_hours(campaign, client: Client) -> None:
     Assignment.objects.update(attention={})
     client.force_login(factories.user("rosa", researcher=True))

@@ -87,6 +87,7 @@ def test_left_to_itself_a_plan_halves_the_interval_of_the_headline_figure(study:
     assert found.needed_low < found.needed < found.needed_high
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("given", "statistic"),
@@ -104,6 +105,7 @@ def test_people_metrics_and_gaps_have_plans(study: Study, given: dict[str, str],
     assert [row.n_clusters for row in found.rows] == sorted({row.n_clusters for row in found.rows})
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_power_is_planned_for_a_judge_with_its_range(study: Study) -> None:
     found = _plan(study, goal="power")
@@ -150,6 +152,7 @@ def test_narrow_enough_and_never_narrow_enough(study: Study, client: Client) -> 
     assert "Not within 5,000 dialogues" in client.get(address, {"width": "0.0001"}).content.decode()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("given", "reason"),
@@ -177,6 +180,7 @@ def test_a_question_or_rater_that_is_not_there_is_told(study: Study) -> None:
     assert "p0 is one of the people" in _plan(study, rater="p0").reason
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_plan_reads_dev_and_test_only_once_it_was_opened(rated: World, study: Study) -> None:
     split = splits.draw(corpus=rated.corpus, by=None, seed=3, test_share=0.5)
@@ -193,6 +197,7 @@ def test_a_plan_reads_dev_and_test_only_once_it_was_opened(rated: World, study: 
     assert (test.part, test.n_pilot) == ("test", len(splits.clusters(split=split, part="test")))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_tags_are_planned_together_first() -> None:
     built = world(dialogues=10, turns=4)
@@ -212,6 +217,7 @@ def test_tags_are_planned_together_first() -> None:
     assert found.value == pytest.approx(alpha["value"], abs=1e-9)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_command_prints_every_form(study: Study, capsys: pytest.CaptureFixture[str], tmp_path) -> None:
     call_command("plan", "polite", "--half-width", "0.05")
@@ -248,6 +254,7 @@ def test_the_route_gives_what_the_command_gives(
     assert client.get(address, {"part": "test"}).status_code == 400
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_page_leads_from_the_report_and_its_files_are_the_plan(study: Study, client: Client) -> None:
     client.force_login(user(researcher=True))
@@ -276,6 +283,7 @@ def test_a_study_without_labels_says_what_to_do_first(client: Client) -> None:
     assert (page.status_code, "Nothing to plan from yet" in page.content.decode()) == (200, True)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_large_plan_is_computed_beside_the_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "FEW_LABELS", 0)
@@ -316,6 +324,7 @@ def _work_off() -> None:
         queue.work("jobs", seconds=20, heart=heart)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_large_plan_stays_while_labels_arrive_and_a_new_one_is_computed_on_request(
     client: Client, rated: World, study: Study, monkeypatch: pytest.MonkeyPatch
@@ -360,6 +369,7 @@ def test_a_large_plan_stays_while_labels_arrive_and_a_new_one_is_computed_on_req
     assert client.get(api, query | {"again": "true"}).json()["computing"]["state"] == "queued"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_plan_that_failed_says_why_and_is_computed_on_request(
     client: Client, study: Study, monkeypatch: pytest.MonkeyPatch
@@ -378,6 +388,7 @@ def test_a_plan_that_failed_says_why_and_is_computed_on_request(
     assert client.get(api).status_code == 200
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_hostile_names_stay_text(client: Client) -> None:
     built = rated_world()
@@ -390,6 +401,7 @@ def test_hostile_names_stay_text(client: Client) -> None:
     assert "&lt;script&gt;" in page
 
 
+@pytest.mark.exhaustive
 def test_agree_plans_from_a_file(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(0)
     lines = ["item,rater,value,cluster,kind"]

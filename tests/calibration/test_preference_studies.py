@@ -115,6 +115,7 @@ def test_how_ties_are_read_is_part_of_the_definition(corpus: Corpus) -> None:
     assert "1000" in table.sheets[0].note
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("told", "why"),
     [
@@ -135,6 +136,7 @@ def test_an_anchor_that_nobody_compared_is_said_in_the_report(corpus: Corpus) ->
     assert "were not computed: no system 'oak' to start from" in RENDERINGS["md"].write(report)
 
 
+@pytest.mark.exhaustive
 def test_a_study_over_rankings_alone_is_made_by_the_form_and_the_command(researcher: Client) -> None:
     corpus = factories.corpus("ranked")
     for number in range(5):
@@ -188,6 +190,7 @@ def test_votes_of_test_come_in_once_test_was_opened(corpus: Corpus) -> None:
     assert test.sheets[0].rows[0].n_clusters == 6 - in_dev
 
 
+@pytest.mark.exhaustive
 def test_another_vote_is_another_report(corpus: Corpus) -> None:
     study = _study(corpus)
     before = studies.compute(study=study, part="all", by=None)

@@ -66,6 +66,7 @@ def _report(corpus: Corpus, *options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_what_a_report_says_of_a_judge_is_its_known_pull_to_the_first(fake: FakeLLM) -> None:
     fake.model.position_bias = BIAS
@@ -93,6 +94,7 @@ def test_what_a_report_says_of_a_judge_is_its_known_pull_to_the_first(fake: Fake
     assert people["systems"][0]["strength"]["status"] == "undefined"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_reply_that_says_nothing_leaves_the_answer_missing_with_a_reason(fake: FakeLLM) -> None:
     judge = Judge("pairwise", endpoint=endpoint_of(fake), scheme="preference")
@@ -144,6 +146,7 @@ def test_without_comparisons_it_says_what_to_do(researcher: Client) -> None:
         call_command("pairs")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_test_is_shown_once_somebody_said_what_for(researcher: Client) -> None:
     corpus = world()

@@ -117,6 +117,7 @@ def _row(report: Report) -> PrevalenceRow:
     return row
 
 
+@pytest.mark.exhaustive
 def test_every_form_of_a_report_shows_every_figure(report: Report, researcher: Client) -> None:
     row = _row(report)
     assert (row.judge, row.people, row.n_labelled) == ("gpt", ("ann", "ben"), RATED * TURNS)
@@ -131,6 +132,7 @@ def test_every_form_of_a_report_shows_every_figure(report: Report, researcher: C
     assert [entry["value"] for entry in kept["figures"]] == [entry.value for entry in row.figures]
 
 
+@pytest.mark.exhaustive
 def test_the_page_says_what_each_correction_rests_on(report: Report, researcher: Client) -> None:
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
     assert "corrected for the judge&#x27;s errors on those that people answered too (45 at least)" in page

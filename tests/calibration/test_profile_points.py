@@ -53,6 +53,7 @@ def means(corpus: Corpus, points: str = SAME) -> dict[str, tuple[float | None, i
     }
 
 
+@pytest.mark.exhaustive
 def test_people_are_compared_with_a_model_at_the_points_that_it_answered() -> None:
     corpus, _ = own_turns_and_answers()
     assert means(corpus) == {"bot": (0.4, 2, 0), "human": (0.3, 2, 58)}
@@ -64,6 +65,7 @@ def test_people_are_compared_with_a_model_at_the_points_that_it_answered() -> No
     assert cell.spread == pytest.approx(0.1)
 
 
+@pytest.mark.exhaustive
 def test_the_better_end_is_that_of_the_shared_points() -> None:
     corpus, _ = own_turns_and_answers()
     best = {
@@ -88,6 +90,7 @@ def test_a_chart_has_the_values_of_the_shared_points() -> None:
     assert everywhere == {"bot": 2, "human": 60}
 
 
+@pytest.mark.exhaustive
 def test_page_api_and_files_say_which_points_they_speak_of(client: Client) -> None:
     corpus, by = own_turns_and_answers()
     client.force_login(factories.user(researcher=True))
@@ -123,6 +126,7 @@ def test_page_api_and_files_say_which_points_they_speak_of(client: Client) -> No
     assert client.get(f"{api}?points=some").status_code == 400
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_kept_profile_has_both_the_shared_and_all_points(
     client: Client, monkeypatch: pytest.MonkeyPatch

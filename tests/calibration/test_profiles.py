@@ -255,6 +255,7 @@ def test_a_continuation_shows_one_metric_where_one_is_chosen(client: Client) -> 
     assert (told["metric"], told["value"], told["missing"], told["turns"]) == (rater.name, 0.3, "", [2])
 
 
+@pytest.mark.exhaustive
 def test_a_hundred_scored_continuations_cost_no_more_queries_than_one(
     client: Client, django_assert_max_num_queries: object
 ) -> None:
@@ -358,6 +359,7 @@ def test_a_dash_with_its_reason_stands_on_the_page_and_in_the_files() -> None:
     assert told == ["other", "solver (the message was given)"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_the_profile_of_a_large_corpus_is_computed_by_a_worker_and_kept(
     client: Client, monkeypatch: pytest.MonkeyPatch

@@ -62,6 +62,7 @@ def page_of(researcher: Client, report: Report, **asked: str) -> str:
     return researcher.get(reverse("report", args=[report.study_id]), asked).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_every_form_of_a_report_has_each_raters_severity(researcher: Client) -> None:
     report = report_of(built("ann", "ben", "cid"))
     lenient = raters_of(report).rows[1].figure("rater_severity")
@@ -81,6 +82,7 @@ def test_every_form_of_a_report_has_each_raters_severity(researcher: Client) -> 
     assert {row["name"] for question in kept for row in question["rows"]} == {"ann", "ben", "cid", "gpt"}
 
 
+@pytest.mark.exhaustive
 def test_the_page_shows_the_question_that_is_chosen(researcher: Client) -> None:
     report = report_of(built("ann", "ben", "cid"))
     assert "How raters rate: Tag" in page_of(researcher, report, raters="tag@1/tag")
@@ -90,6 +92,7 @@ def test_the_page_shows_the_question_that_is_chosen(researcher: Client) -> None:
     assert "How raters rate" in page_of(researcher, report, raters="nothing")
 
 
+@pytest.mark.exhaustive
 def test_sixty_raters_are_folded_to_the_ends_and_drawn(researcher: Client, compiled: Compiled) -> None:
     made = world(dialogues=30, turns=2)
     made.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
@@ -111,6 +114,7 @@ def test_sixty_raters_are_folded_to_the_ends_and_drawn(researcher: Client, compi
     assert len(chart.points) == section.MOST_DRAWN
 
 
+@pytest.mark.exhaustive
 def test_names_are_text_in_every_form(researcher: Client, compiled: Compiled) -> None:
     report = report_of(built(f"ann {HOSTILE}", "ben", "cid", judge=f"gpt {HOSTILE}"))
     for text in (page_of(researcher, report), RENDERINGS["html"].write(report)):
@@ -119,6 +123,7 @@ def test_names_are_text_in_every_form(researcher: Client, compiled: Compiled) ->
     compiled(RENDERINGS["latex"].write(report), packages="booktabs,graphicx")
 
 
+@pytest.mark.exhaustive
 def test_unidentified_raters_have_no_row_and_a_reason(researcher: Client) -> None:
     made = world(dialogues=ITEMS // 2, turns=2)
     made.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
@@ -131,6 +136,7 @@ def test_unidentified_raters_have_no_row_and_a_reason(researcher: Client) -> Non
     assert said in RENDERINGS["html"].write(report)
 
 
+@pytest.mark.exhaustive
 def test_raters_who_share_no_item_are_told_apart(researcher: Client) -> None:
     made = world(dialogues=ITEMS // 2, turns=2)
     made.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
@@ -145,6 +151,7 @@ def test_raters_who_share_no_item_are_told_apart(researcher: Client) -> None:
     assert "person, group 2" in page
 
 
+@pytest.mark.exhaustive
 def test_samples_of_a_judge_say_how_alike_and_how_right_it_answers(researcher: Client) -> None:
     made = built("ann", "ben", "cid")
     truth = np.array([float(n % 2) for n in range(ITEMS)])
@@ -169,6 +176,7 @@ def test_samples_of_a_judge_say_how_alike_and_how_right_it_answers(researcher: C
     assert "judge, 2 samples" in page
 
 
+@pytest.mark.exhaustive
 def test_who_answers_an_item_again_elsewhere_is_compared_with_itself() -> None:
     made = built("ann", "ben")
     version = SchemeVersion.objects.get(scheme__key="quality")

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
 from django.conf import settings
+
+pytestmark = pytest.mark.exhaustive
 
 ROOMS = ("config", "jobs", "annotation", "judges", "systems", "calibration")
 DOORS = ("calibration.pages.", "calibration.api.", "calibration.management.commands.")

@@ -34,6 +34,7 @@ def _tags(built: World, *keys: str) -> None:
             built.say(name, key, [0, 1, 0, 0, 1, 0, 0, 0])
 
 
+@pytest.mark.exhaustive
 def test_a_study_of_tags_and_one_other_question_leads_with_that_question() -> None:
     built = world(dialogues=4, turns=2)
     _tags(built, "rude", "evasive", "repeats")

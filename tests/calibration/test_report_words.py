@@ -63,6 +63,7 @@ def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
     assert [row.who for table in tables.agreement(result) for row in table.rows] == ["3 anonymous slots"]
 
 
+@pytest.mark.exhaustive
 def test_simulated_raters_are_never_called_people() -> None:
     report = _report(_simulated(judge=True))
     said = _said(snapshot_of(report))
@@ -109,6 +110,7 @@ def test_people_stay_people() -> None:
     assert "simulated raters" not in said
 
 
+@pytest.mark.exhaustive
 def test_the_demo_s_raters_are_known_to_be_simulated() -> None:
     from demo import loading
     from demo.raters import RATERS

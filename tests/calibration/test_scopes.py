@@ -49,6 +49,7 @@ def _result(campaign: Campaign) -> Snapshot:
     return snapshot_of(studies.compute(study=study, part="all", by=None))
 
 
+@pytest.mark.exhaustive
 def test_people_of_other_campaigns_stay_out_and_judges_come_in(campaign: Campaign) -> None:
     other = factories.campaign(campaign.corpus, "cocoeval_behaviours", include_self=True, name="other")
     _tag(campaign, _rater("ann"), "off_topic", {1, 2, 3})
@@ -73,6 +74,7 @@ def test_judges_count_on_the_campaign_s_items_alone(campaign: Campaign) -> None:
     assert of_campaign(campaign).labels().count() == 24
 
 
+@pytest.mark.exhaustive
 def test_a_group_of_tags_is_read_as_one_question_too(campaign: Campaign) -> None:
     for name, marked in {"ann": {1, 2, 3}, "ben": {1, 2, 9}}.items():
         rater = _rater(name)

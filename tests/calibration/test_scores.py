@@ -82,6 +82,7 @@ def report(study: Study) -> Report:
     return studies.compute(study=study, part="all", by=None)
 
 
+@pytest.mark.exhaustive
 def test_without_a_split_everything_is_cross_fitted_and_said_so(report: Report) -> None:
     found = _scores(report)
     assert not found.held_out
@@ -96,6 +97,7 @@ def test_without_a_split_everything_is_cross_fitted_and_said_so(report: Report) 
     assert any("Cross-fitted: the dialogues are dealt into 5 folds" in text for text in said)
 
 
+@pytest.mark.exhaustive
 def test_a_linear_map_of_declared_scales_learns_nothing(report: Report) -> None:
     (linear,) = [one for one in _scores(report).maps if (one.rater, one.map) == ("star judge", "linear")]
     assert linear.n_learned == 0
@@ -129,6 +131,7 @@ def _turned_on(part: str, rated: World) -> None:
         rated.say(name, "polite", said)
 
 
+@pytest.mark.exhaustive
 def test_what_people_say_on_test_teaches_nothing_and_changes_the_hash(rated: World, study: Study) -> None:
     splits.draw(corpus=rated.corpus, by=None, seed=3, test_share=0.5)
     studies.open_test(study=study, by=None, purpose="the paper")
@@ -143,6 +146,7 @@ def test_what_people_say_on_test_teaches_nothing_and_changes_the_hash(rated: Wor
     assert _scores(again).marks[0].rising is not _scores(after).marks[0].rising
 
 
+@pytest.mark.exhaustive
 def test_dev_without_labels_teaches_nothing_on_test(rated: World, study: Study) -> None:
     splits.draw(corpus=rated.corpus, by=None, seed=3, test_share=0.5)
     held = splits.clusters(split=splits.lock_of(rated.corpus), part="dev")
@@ -168,6 +172,7 @@ def test_the_csv_has_every_figure_unrounded_and_the_json_the_typed_data(report: 
     assert kept["probabilities"][0]["bins"][0]["n"] == found.probabilities[0].bins[0].n
 
 
+@pytest.mark.exhaustive
 def test_markdown_and_the_web_page_have_the_tables(report: Report) -> None:
     markdown = RENDERINGS["md"].write(report)
     for title in (
@@ -189,6 +194,7 @@ def test_latex_compiles(report: Report, compiled: Compiled) -> None:
     compiled(written, packages="booktabs,graphicx")
 
 
+@pytest.mark.exhaustive
 def test_the_page_shows_the_rule_that_is_asked_for_and_the_diagram(
     researcher: Client, report: Report, study: Study
 ) -> None:
@@ -212,6 +218,7 @@ def test_a_report_without_scores_has_no_such_section(rated: World) -> None:
     assert "Threshold" not in RENDERINGS["md"].write(report)
 
 
+@pytest.mark.exhaustive
 def test_hostile_names_are_text_everywhere(rated: World) -> None:
     rated.ask("bad", "ratio", wording="Bad")
     name = "=cmd()|<script>alert(1)</script> \\input{x}"
@@ -226,6 +233,7 @@ def test_hostile_names_are_text_everywhere(rated: World) -> None:
     assert all(not cell.startswith("=") for cell in cells)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.shared
 def test_gpt4_on_fed_meets_peoples_majority(shared_data: Path) -> None:
     from annotation.importing.engine import import_path

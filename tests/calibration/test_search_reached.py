@@ -15,7 +15,7 @@ from judges.models import Draft
 from tests.calibration.test_searches import searched, work
 from tests.fake_llm import FakeLLM
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
 
 
 def test_pages_and_api_show_a_search_and_adopt_its_proposal(fake: FakeLLM, researcher: Client) -> None:

@@ -97,6 +97,7 @@ def work(most: int = 200) -> int:
     raise AssertionError("the search does not end")
 
 
+@pytest.mark.exhaustive
 def test_the_best_known_instruction_is_found_and_its_gain_is_that_on_held_back_dialogues(
     fake: FakeLLM,
 ) -> None:
@@ -130,6 +131,7 @@ def test_the_best_known_instruction_is_found_and_its_gain_is_that_on_held_back_d
     assert found.difference.low > 0, "the planted gain is large"
 
 
+@pytest.mark.exhaustive
 def test_every_proposal_is_a_version_with_its_parent_and_cases_and_nobody_uses_it_unadopted(
     fake: FakeLLM, admin_user: User
 ) -> None:
@@ -178,6 +180,7 @@ def nothing_of_it_is_in_any_list(search: Search, labels: int) -> None:
     assert not asked & test
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("bound", [{"most_calls": 60}, {"most_cost": Decimal("0.012")}])
 def test_the_bounds_are_never_passed_and_what_was_found_is_kept(fake: FakeLLM, bound: Any) -> None:
     search = searched(fake, **bound)
@@ -191,6 +194,7 @@ def test_the_bounds_are_never_passed_and_what_was_found_is_kept(fake: FakeLLM, b
     assert calls.count() < 300, "it is bounded"
 
 
+@pytest.mark.exhaustive
 def test_a_search_waits_for_a_proposal_that_takes_longer_than_the_judge(fake: FakeLLM) -> None:
     search = searched(fake, rounds=1, clusters=14)
     for _ in range(20):  # the improving model is asked, and does not answer
@@ -247,6 +251,7 @@ def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: Fa
         Asking(search).bounds.allow([(text, [row])], asking.calls_each)
 
 
+@pytest.mark.exhaustive
 def test_a_proposal_that_cannot_be_a_prompt_is_asked_for_once_more_and_then_left_out(fake: FakeLLM) -> None:
     search = searched(fake, rounds=1, clusters=14)
     say = fake.say
@@ -263,6 +268,7 @@ def test_a_proposal_that_cannot_be_a_prompt_is_asked_for_once_more_and_then_left
     assert not PromptVersion.objects.filter(origin="proposed").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_search_stops_and_goes_on_where_it_was(fake: FakeLLM) -> None:
     search = searched(fake, rounds=1, clusters=14)
     with Heart("jobs") as heart:
@@ -284,6 +290,7 @@ def test_what_cannot_be_searched_is_said_at_once(fake: FakeLLM) -> None:
     assert not Job.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("how", "told"),
     [
@@ -298,6 +305,7 @@ def test_numbers_that_make_no_sense_are_refused(fake: FakeLLM, how: Any, told: s
         searched(fake, **how)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("which", "change", "told"),
     [

@@ -200,6 +200,7 @@ def test_long_texts_are_cut_to_what_a_page_holds_and_say_how_long_they_are(
     assert [(len(column.rest), column.n_rest) for column in made.columns] == [(2, 8), (0, 0)]
 
 
+@pytest.mark.exhaustive
 def test_the_queries_grow_with_neither_columns_nor_labels(
     dialogue: Dialogue, django_assert_num_queries: object
 ) -> None:

@@ -37,6 +37,7 @@ def _answer(result: Snapshot) -> lede.Answer:
     return next(answer for answer in lede.lede(result) if "stand in for" in answer.title)
 
 
+@pytest.mark.exhaustive
 def test_a_judge_that_answered_no_throughout_has_not_passed(rare: World) -> None:
     rare.say("never", "off_topic", [0.0] * 80, kind="judge")
     report = _report(rare)
@@ -65,6 +66,7 @@ def test_how_many_of_how_many_people_stands_with_both_figures(rare: World) -> No
     assert all(cell is not None and cell.value is not None for cell in row.cells)
 
 
+@pytest.mark.exhaustive
 def test_the_margin_is_printed_and_decides(rare: World) -> None:
     rare.say("off", "off_topic", [float((n % 4 < 1) != (n % 6 == 0)) for n in range(80)], kind="judge")
     said = {}

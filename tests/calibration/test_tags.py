@@ -63,6 +63,7 @@ def test_a_report_has_the_tags_of_a_group_and_all_of_them_joined_and_no_tag_that
     assert table.rows[-1].detected_by_judge.n_items == 3 * TURNS
 
 
+@pytest.mark.exhaustive
 def test_each_judge_has_a_table_by_each_policy() -> None:
     found = snapshot_of(_report(_rated(judges=2))).tags
     assert [(table.judge, table.policy) for table in found] == [
@@ -73,6 +74,7 @@ def test_each_judge_has_a_table_by_each_policy() -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_the_page_shows_one_policy_by_name_and_switches_it(researcher: Client) -> None:
     report = _report(_rated())
     address = reverse("report", args=[report.study_id])
@@ -96,6 +98,7 @@ def test_precision_and_recall_are_shown_as_shares_or_in_percent(researcher: Clie
     assert in_percent in researcher.get(address + "?percent").content.decode()
 
 
+@pytest.mark.exhaustive
 def test_the_chart_shows_marked_turns_of_people_and_judge(researcher: Client) -> None:
     report = _report(_rated())
     (chart,) = table_seven.marked(snapshot_of(report))
@@ -111,6 +114,7 @@ def test_the_chart_shows_marked_turns_of_people_and_judge(researcher: Client) ->
     assert drawn.content.startswith(b"<svg")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["md", "latex", "html"])
 def test_printed_files_have_both_policies(form: str) -> None:
     text = RENDERINGS[form].write(_report(_rated()))
@@ -130,6 +134,7 @@ def test_csv_and_json_have_every_cell_unrounded() -> None:
                 assert found[f"tags@1/{row['key']}", name] == str(cell["value"])
 
 
+@pytest.mark.exhaustive
 def test_one_person_alone_is_said_to_be_one(researcher: Client) -> None:
     report = _report(_rated(people=1))
     assert _table(report).rows[0].people == ()
@@ -137,6 +142,7 @@ def test_one_person_alone_is_said_to_be_one(researcher: Client) -> None:
     assert "With one person nobody can be compared with each other." in page
 
 
+@pytest.mark.exhaustive
 def test_raters_who_share_no_turn_get_the_reason(researcher: Client) -> None:
     built = world(dialogues=20, turns=2)
     for key in BEHAVIOURS:
@@ -164,6 +170,7 @@ def _agree(folder: Path, *options: str, text: str = FILE) -> str:
     return out.getvalue()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("policy", ["consistent", "cocoeval"])
 def test_agree_makes_the_table_of_a_ratings_file_as_the_report_does(tmp_path: Path, policy: str) -> None:
     table = _table(_report(_rated()), policy)
@@ -179,6 +186,7 @@ def test_agree_makes_the_table_of_a_ratings_file_as_the_report_does(tmp_path: Pa
         }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["", "--html", "--latex", "--csv"])
 def test_agree_prints_the_table_in_every_form(tmp_path: Path, form: str) -> None:
     said = _agree(tmp_path, *([form] if form else []))
@@ -198,6 +206,7 @@ def test_agree_says_what_the_table_needs(tmp_path: Path, text: str, why: str) ->
         _agree(tmp_path, text=text)
 
 
+@pytest.mark.exhaustive
 def test_the_table_does_not_go_with_strata(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="--table7 does not go with --by"):
         _agree(tmp_path, "--by", "cluster")

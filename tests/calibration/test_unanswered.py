@@ -114,11 +114,13 @@ def report_of_all() -> Report:
     return report(built)
 
 
+@pytest.mark.exhaustive
 def test_a_failed_call_about_a_continuation_leaves_all_its_turns_open() -> None:
     row = _row(snapshot_of(report(rated(ask_of="continuation"))))
     assert (row.n_asked, row.n_unanswered, row.n_failed) == (N, 4 * TURNS, 4 * TURNS)
 
 
+@pytest.mark.exhaustive
 def test_every_form_of_a_report_shows_the_bounds_and_says_what_they_are(researcher: Client) -> None:
     found = report(rated(), statistics=["cohen_kappa", "mcc", "precision"])
     row = _row(snapshot_of(found))
@@ -145,6 +147,7 @@ def test_every_form_of_a_report_shows_the_bounds_and_says_what_they_are(research
     assert answer["result"]["bounds"] == [kept]
 
 
+@pytest.mark.exhaustive
 def test_the_caveat_says_how_far_the_failures_could_move_the_figure_that_is_led_with() -> None:
     found = snapshot_of(report(rated()))
     kappa = _row(found).figure("bounds_cohen_kappa")
@@ -157,12 +160,14 @@ def test_the_caveat_says_how_far_the_failures_could_move_the_figure_that_is_led_
     )
 
 
+@pytest.mark.exhaustive
 def test_many_failures_are_said_to_outweigh_chance() -> None:
     built = rated(failed=dict.fromkeys(range(0, N, 3), "transport"))
     (said,) = (text for text in caveats(snapshot_of(report(built))) if "failed" in text)
     assert said.endswith("That is wider than its interval: the failures matter more than chance does.")
 
 
+@pytest.mark.exhaustive
 def test_bounds_that_hold_what_people_reach_are_said_to_turn_what_is_shown() -> None:
     built = rated(
         failed=dict.fromkeys(range(84), "transport"), judge=np.where(np.arange(N) % 4, TRUTH, 1 - TRUTH)
@@ -176,6 +181,7 @@ def test_bounds_that_hold_what_people_reach_are_said_to_turn_what_is_shown() -> 
     assert said.endswith("That is enough to turn what is said of it beside people with each other.")
 
 
+@pytest.mark.exhaustive
 def test_where_nothing_failed_nothing_is_shown(researcher: Client) -> None:
     found = report_of_all()
     page = researcher.get(reverse("report", args=[found.study_id])).content.decode()
@@ -194,6 +200,7 @@ def _file(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["", "--json", "--csv", "--latex", "--html"])
 def test_agree_shows_them_in_every_form_where_they_are_asked_for(tmp_path: Path, form: str) -> None:
     path, out, plain = _file(tmp_path), io.StringIO(), io.StringIO()

@@ -98,6 +98,7 @@ def test_a_judge_that_answered_another_question_is_named_with_the_link_that_mend
     ]
 
 
+@pytest.mark.exhaustive
 def test_following_the_link_compares_them(built: World, researcher: Client) -> None:
     built.say("ann", "quality", VALUES)
     built.say("gpt", "grade", VALUES, kind="judge")

@@ -106,6 +106,7 @@ def test_agreement_is_that_of_the_library_and_stands_with_its_interval(campaign,
     assert cyd > ana > ben
 
 
+@pytest.mark.exhaustive
 def test_what_divides_people_comes_first_with_their_answers(campaign, api):
     first, second, *_ = api().json()["agreement"]["dividing"]
     assert first["item"] == "d5/x/0"
@@ -116,6 +117,7 @@ def test_what_divides_people_comes_first_with_their_answers(campaign, api):
     assert second["apart"] < first["apart"]
 
 
+@pytest.mark.exhaustive
 def test_a_closed_test_part_is_left_out_and_said_so(campaign, api, rea, monkeypatch):
     split = splits.draw(corpus=campaign.corpus, seed=1, test_share=0.5, by=rea)
     test = splits.clusters(split=split, part="test")

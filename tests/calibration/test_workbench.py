@@ -37,6 +37,7 @@ FEW = Plan(resamples=100)
 OTHER = Wording("$notice", OWN.user)
 
 
+@pytest.mark.exhaustive
 def test_agreement_is_that_of_the_drafts_answers_with_each_of_the_people(fake: FakeLLM) -> None:
     fake.model.noise = 0.4
     bench = rated_bench()
@@ -58,6 +59,7 @@ def test_agreement_is_that_of_the_drafts_answers_with_each_of_the_people(fake: F
     assert len(agreement.unanswered(found)) == 5
 
 
+@pytest.mark.exhaustive
 def test_of_anonymous_people_only_the_mean_is_read(fake: FakeLLM) -> None:
     fake.model.noise = 0.4
     bench = rated_bench(identified=False)
@@ -66,6 +68,7 @@ def test_of_anonymous_people_only_the_mean_is_read(fake: FakeLLM) -> None:
     assert [row.result.name for row in rows if row.question.key == "overall"] == ["spearman"]
 
 
+@pytest.mark.exhaustive
 def test_what_failed_is_missing_and_counted(fake: FakeLLM) -> None:
     bench = rated_bench()
     draft = tried(bench, fake, targets=5)
@@ -77,6 +80,7 @@ def test_what_failed_is_missing_and_counted(fake: FakeLLM) -> None:
     assert (first.result.n_items, first.result.n_missing) == (5, 3)
 
 
+@pytest.mark.exhaustive
 def test_items_that_a_draft_was_not_asked_about_are_not_missing(fake: FakeLLM) -> None:
     bench = rated_bench()
     tried(bench, fake)
@@ -124,6 +128,7 @@ def test_cards_show_people_beside_the_draft_and_why(fake: FakeLLM) -> None:
         assert card.lines[-1].position == card.rated
 
 
+@pytest.mark.exhaustive
 def test_disagreements_are_those_of_unequal_answers_largest_first_and_filtered(fake: FakeLLM) -> None:
     fake.model.noise = 0.6
     bench = rated_bench()
@@ -186,6 +191,7 @@ def test_a_mark_is_appended_counted_undone_and_exported(fake: FakeLLM) -> None:
     assert Mark.objects.filter(created_by=None).count() == 4
 
 
+@pytest.mark.exhaustive
 def test_only_what_stands_as_people_wrong_goes_to_adjudication_and_waits_once(fake: FakeLLM) -> None:
     mark = marked(fake)
     row = marks.send_to_adjudication(by=None, mark=mark)
@@ -200,6 +206,7 @@ def test_only_what_stands_as_people_wrong_goes_to_adjudication_and_waits_once(fa
         marks.send_to_adjudication(by=None, mark=mark)
 
 
+@pytest.mark.exhaustive
 def test_versions_stand_side_by_side_and_those_thrown_away_count_in_the_correction(fake: FakeLLM) -> None:
     bench = rated_bench(24)
     fake.model.noise = 0.3
@@ -226,6 +233,7 @@ def test_versions_stand_side_by_side_and_those_thrown_away_count_in_the_correcti
     assert same.value.value == row.value.value
 
 
+@pytest.mark.exhaustive
 def test_a_judge_that_ran_by_itself_stands_beside_and_counts_as_tried(fake: FakeLLM) -> None:
     from judges.rating.plans import Judge
     from tests.judges.helpers import begin
@@ -238,6 +246,7 @@ def test_a_judge_that_ran_by_itself_stands_beside_and_counts_as_tried(fake: Fake
     assert versions.side_by_side(bench, plan=FEW).tried == 2
 
 
+@pytest.mark.exhaustive
 def test_judges_from_elsewhere_take_no_comparison_from_those_thrown_away(fake: FakeLLM) -> None:
     bench = rated_bench(24)
     first = tried(bench, fake)
@@ -258,6 +267,7 @@ def test_judges_from_elsewhere_take_no_comparison_from_those_thrown_away(fake: F
     assert "2 tried before" in row.compared.p_holm.method
 
 
+@pytest.mark.exhaustive
 def test_asking_again_tells_how_consistent_a_draft_is(fake: FakeLLM) -> None:
     bench = rated_bench()
     draft = tried(bench, fake, targets=5)
@@ -271,6 +281,7 @@ def test_asking_again_tells_how_consistent_a_draft_is(fake: FakeLLM) -> None:
     assert "gives the same answer to 100% of pairs of calls" in found.sentence
 
 
+@pytest.mark.exhaustive
 def test_rewordings_are_drafts_of_the_draft_that_show_what_was_changed(fake: FakeLLM) -> None:
     bench = rated_bench()
     draft = tried(bench, fake, targets=5)
@@ -288,6 +299,7 @@ def test_rewordings_are_drafts_of_the_draft_that_show_what_was_changed(fake: Fak
         checks.start(by=None, draft=draft, key="examples")
 
 
+@pytest.mark.exhaustive
 def test_biases_are_computed_from_what_is_there(fake: FakeLLM) -> None:
     fake.model.noise = 0.5
     bench = rated_bench()
@@ -309,6 +321,7 @@ def test_biases_are_computed_from_what_is_there(fake: FakeLLM) -> None:
     assert checks.finding(draft, "family", plan=FEW) == own
 
 
+@pytest.mark.exhaustive
 def test_every_page_of_a_bench_answers_before_and_after_a_draft(fake: FakeLLM, client: Client) -> None:
     client.force_login(factories.user("rea", researcher=True))
     bench = rated_bench()

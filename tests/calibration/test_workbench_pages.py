@@ -59,6 +59,7 @@ def test_a_corpus_without_a_split_is_offered_one_and_then_a_bench(rea: Client) -
     assert (again.status_code, b"already a bench" in again.content) == (422, True)
 
 
+@pytest.mark.exhaustive
 def test_the_first_time_at_an_endpoint_is_confirmed_and_then_five_are_sent_at_once(
     rea: Client, fake: FakeLLM
 ) -> None:
@@ -102,6 +103,7 @@ def test_an_answer_is_marked_taken_back_and_sent_on(rea: Client, fake: FakeLLM) 
     assert rea.get(f"/workbench/{bench.pk}/marks.xlsx").status_code == 404
 
 
+@pytest.mark.exhaustive
 def test_a_draft_is_kept_or_thrown_away_and_says_what_is_refused(rea: Client, fake: FakeLLM) -> None:
     bench = rated_bench()
     tried(bench, fake, targets=5)
@@ -119,6 +121,7 @@ def test_a_draft_is_kept_or_thrown_away_and_says_what_is_refused(rea: Client, fa
     assert "draft 2" not in page
 
 
+@pytest.mark.exhaustive
 def test_a_check_says_what_it_takes_and_then_what_it_found(rea: Client, fake: FakeLLM) -> None:
     bench = rated_bench()
     tried(bench, fake, targets=5)

@@ -41,6 +41,7 @@ def said(*words: str, **options: Any) -> list[Any]:
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
+@pytest.mark.exhaustive
 def test_a_program_walks_the_whole_way(rea: Client, bench: Bench, fake: FakeLLM) -> None:
     endpoint_of(fake)
     at = f"workbench/{bench.pk}/"
@@ -94,6 +95,7 @@ def test_a_program_is_told_what_is_wrong(rea: Client, bench: Bench, fake: FakeLL
     ask(rea, "get", f"{at}disagreements/", status=404)
 
 
+@pytest.mark.exhaustive
 def test_the_command_walks_the_whole_way(fake: FakeLLM, tmp_path: Any) -> None:
     endpoint_of(fake)
     bench = rated_bench(24)
@@ -131,6 +133,7 @@ def _lines(*words: str) -> list[str]:
     return out.getvalue().splitlines()
 
 
+@pytest.mark.exhaustive
 def test_hostile_text_stays_text_on_every_page(rea: Client, bench: Bench, fake: FakeLLM) -> None:
     evil = "<script>alert(1)</script>"
     endpoint_of(fake)

@@ -17,6 +17,8 @@ from tests import factories
 from tests.browser.conftest import session_of
 from tests.checks.world import RIGHT, WRONG, campaign
 
+pytestmark = pytest.mark.exhaustive
+
 EVERY = 4
 
 

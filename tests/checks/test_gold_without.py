@@ -44,6 +44,7 @@ def test_gold_reads_main_and_imported_labels_alone(made):
     assert Label.objects.exclude(occasion__in=["main", "imported"]).count() == 2 + 2
 
 
+@pytest.mark.exhaustive
 def test_who_is_left_out_is_named_with_since_when_and_why_and_loses_no_label(made):
     ana = Rater.objects.get(name="ana").user
     before = Label.objects.count()

@@ -61,6 +61,7 @@ def test_several_answers_may_be_right_and_near_ones():
     assert found.corrected == pytest.approx((2 - 1.5) / (3 - 1.5))
 
 
+@pytest.mark.exhaustive
 def test_checks_come_at_their_rate_and_take_no_place_of_the_main_work(ana):
     made = campaign(ana, check=3, main=12, check_every=4)
     given = work(ana, made)
@@ -139,6 +140,7 @@ def only_checks_wrong(given):
     return WRONG if given[-1] == "check" else RIGHT
 
 
+@pytest.mark.exhaustive
 def test_below_a_mark_somebody_is_warned_then_paused_and_left_out_and_no_label_goes(ana):
     marks = {"warn_below": 0.9, "pause_below": 0.6, "leave_out_below": 0.6, "least": 2, "window": 4}
     made = campaign(ana, check=8, main=20, check_every=2, **marks)
@@ -168,6 +170,7 @@ def test_below_a_mark_somebody_is_warned_then_paused_and_left_out_and_no_label_g
     }
 
 
+@pytest.mark.exhaustive
 def test_a_warning_is_read_before_the_next_task_and_comes_again_only_after_as_many_checks(ana):
     made = campaign(ana, check=6, main=20, check_every=2, warn_below=0.9, least=2, window=10)
     before = work(ana, made, only_checks_wrong)
@@ -176,6 +179,7 @@ def test_a_warning_is_read_before_the_next_task_and_comes_again_only_after_as_ma
     assert work(ana, made, only_checks_wrong).count("check") >= 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("mark", ["warn_below", "pause_below"])
 def test_a_warning_or_pause_comes_some_tasks_after_the_check_and_not_always_as_many(db, mark):
     people = [factories.user() for _ in range(8)]
@@ -209,6 +213,7 @@ def test_the_answer_to_a_check_tells_nothing_but_leaves_out_of_gold_at_once(ana,
 NOTED = "noted in <{}>"
 
 
+@pytest.mark.exhaustive
 def test_nothing_but_the_transcript_tells_that_a_repeat_is_the_same_task(ana, client):
     """Over HTTP: what pages and programs are sent of a task and its repeat shares its texts alone."""
     made = campaign(ana, main=8, repeat_every=3, repeat_after=1)

@@ -58,6 +58,7 @@ def raters_of(made, **how):
     return {row.name for row in tables.raters(result)}, result
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_s_report_leaves_them_out_and_says_who_and_why(without_cyd, called):
     names, result = raters_of(without_cyd)
     assert names == {called["ana"], called["ben"]}
@@ -66,6 +67,7 @@ def test_a_campaign_s_report_leaves_them_out_and_says_who_and_why(without_cyd, c
     assert "answers at random" in sentence
 
 
+@pytest.mark.exhaustive
 def test_everyone_counts_in_a_report_of_its_own_and_no_label_goes(without_cyd, called):
     before = Label.objects.count()
     names, result = raters_of(without_cyd, everyone=True)
@@ -85,6 +87,7 @@ def test_who_is_taken_back_counts_again(without_cyd, called):
     assert raters_of(without_cyd)[0] == set(called.values())
 
 
+@pytest.mark.exhaustive
 def test_the_report_page_switches_between_the_two(without_cyd, client):
     client.force_login(without_cyd.created_by)
     address = reverse("campaign-report", args=[without_cyd.pk])
@@ -96,6 +99,7 @@ def test_the_report_page_switches_between_the_two(without_cyd, client):
     assert f'href="{address}"' in page
 
 
+@pytest.mark.exhaustive
 def test_without_anybody_left_out_nothing_is_said_of_it(made, client):
     client.force_login(made.created_by)
     page = client.get(reverse("campaign-report", args=[made.pk]), follow=True).content.decode()
@@ -103,6 +107,7 @@ def test_without_anybody_left_out_nothing_is_said_of_it(made, client):
     assert "left out, as of gold" not in page
 
 
+@pytest.mark.exhaustive
 def test_over_http_and_by_command_everyone_may_be_asked_for(without_cyd, client, called):
     client.force_login(without_cyd.created_by)
     address = f"/api/v1/campaigns/{without_cyd.pk}/report/"
@@ -116,6 +121,7 @@ def test_over_http_and_by_command_everyone_may_be_asked_for(without_cyd, client,
         call_command("study", "some", "--everyone")
 
 
+@pytest.mark.exhaustive
 def test_live_agreement_leaves_them_out_until_everyone_is_asked_for(without_cyd, client, called):
     client.force_login(without_cyd.created_by)
     address = f"/api/v1/campaigns/{without_cyd.pk}/watch/"
@@ -134,6 +140,7 @@ def test_live_agreement_leaves_them_out_until_everyone_is_asked_for(without_cyd,
     assert "but counted here" in page
 
 
+@pytest.mark.exhaustive
 def test_the_watched_page_has_check_results_by_annotator(without_cyd, client, called):
     client.force_login(without_cyd.created_by)
     told = client.get(f"/api/v1/campaigns/{without_cyd.pk}/watch/").json()["checks"]

@@ -136,6 +136,7 @@ def test_a_larger_file_is_left_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> N
     assert Corpus.objects.get(name="new").licence == "CC0"
 
 
+@pytest.mark.exhaustive
 def test_the_document_says_how_a_file_is_refused() -> None:
     client = api(researcher=True)
     document = client.get("/api/v1/schema/?format=json").json()

@@ -241,6 +241,7 @@ def test_a_file_is_added_to_an_existing_corpus(researcher: Client, corpus: Corpu
     assert corpus.dialogues.filter(key="d9").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "sent", [{}, {"name": "a/b"}, {"name": "x", "into": "c"}, {"into": "none"}, {"format": "xml"}]
 )

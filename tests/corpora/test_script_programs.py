@@ -84,6 +84,7 @@ def test_sessions_come_in_pages(rea: Client, loaf: Dialogue) -> None:
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("query", "numbers"),
     [
@@ -181,6 +182,7 @@ def test_names_of_the_cast_are_swapped(loaf: Dialogue) -> None:
     assert set(two.pairs) == {("Ana", "Ben"), ("Ben", "Ana")}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("told", "field"),
     [
@@ -197,6 +199,7 @@ def test_names_that_do_not_fit_are_refused(loaf: Dialogue, told: dict[str, Any],
     assert (caught.value.field, maps_of(loaf)) == (field, ())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("told", "field"),
     [

@@ -197,6 +197,7 @@ def test_dates_that_then_run_backwards_are_a_warning(loaf: Dialogue) -> None:
     assert changed.warnings == ("Dates run backwards: s4 is of 1995-01-07, but s3 before it of 1999.",)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("change", "field", "told"),
     [
@@ -264,6 +265,7 @@ def test_the_page_changes_a_session_and_lists_what_was_said_of_it(ana: Client, l
     assert (bad.status_code, "is not a date" in bad.content.decode()) == (422, True)
 
 
+@pytest.mark.exhaustive
 def test_a_page_of_25_000_turns_reads_few_of_them(
     ana: Client, tmp_path: Path, django_assert_max_num_queries: Any
 ) -> None:

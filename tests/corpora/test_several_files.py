@@ -157,6 +157,7 @@ def command(*arguments: str) -> list[str]:
     return out.getvalue().splitlines()
 
 
+@pytest.mark.exhaustive
 def test_a_command_and_a_program_say_the_same(tmp_path: Path) -> None:
     path = tmp_path / "dialogue.json"
     path.write_text(json.dumps({**CASES, "2": CASES["1"] * 2}))

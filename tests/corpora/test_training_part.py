@@ -144,6 +144,7 @@ def test_splits_are_drawn_of_what_is_not_training(bench: Corpus) -> None:
     assert set(split.clusters.values_list("cluster", flat=True)) == set(EVALUATION)
 
 
+@pytest.mark.exhaustive
 def test_the_part_stands_in_the_api(bench: Corpus) -> None:
     assert get("bench/")["parts"] == {"training": 2, "evaluation": 3}
     rows = get("bench/dialogues/")["results"]
@@ -277,6 +278,7 @@ def test_worked_examples_come_from_outside_training(bench: Corpus) -> None:
     assert keys_of(Item.objects.filter(pk__in=found), "continuation__dialogue") == EVALUATION
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("door", ["action", "API", "page", "command"])
 def test_worked_examples_come_from_training_where_it_is_named(
     door: str, bench: Corpus, researcher: Client
@@ -399,6 +401,7 @@ def test_rounds_of_adjudication_leave_training_out(bench: Corpus) -> None:
     assert adjudicated(bench, "") == EVALUATION
 
 
+@pytest.mark.exhaustive
 def test_gold_of_training_is_of_it_everywhere(bench: Corpus, researcher: Client) -> None:
     """It is told, downloaded, compared and counted as such; it opens no test, and test locks none of it."""
     splits.draw(corpus=bench, by=None)
@@ -432,6 +435,7 @@ def test_gold_of_training_is_of_it_everywhere(bench: Corpus, researcher: Client)
         gold_of(bench, "training", "weighted")
 
 
+@pytest.mark.exhaustive
 def test_gold_of_training_is_made_by_page_command_and_api(
     bench: Corpus, researcher: Client, tmp_path: Path
 ) -> None:
@@ -510,6 +514,7 @@ def test_the_profile_of_metrics_leaves_training_out(bench: Corpus) -> None:
     assert {cell.n for cell in cells.values()} == {3}
 
 
+@pytest.mark.exhaustive
 def test_pages_of_figures_offer_the_training_part(bench: Corpus, researcher: Client) -> None:
     """Counts, preferences, Cascade and Answers reports have the same field for it."""
     for part, first in (("", "all but training"), ("dev", "dev"), ("test", "test"), ("training", "all but")):
@@ -553,6 +558,7 @@ def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
         ]
 
 
+@pytest.mark.exhaustive
 def test_failures_and_doubts_are_those_of_the_part(bench: Corpus) -> None:
     """Of training, of the rest, of dev and of a campaign each its own; the profile's as its figures."""
     of_judge: dict[int, str] = {}

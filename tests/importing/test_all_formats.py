@@ -87,6 +87,7 @@ def test_a_nul_character_anywhere_keeps_nothing(tmp_path: Path, format: str) -> 
     assert "NUL" in problem.reason
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format", [key for key, format in FORMATS.items() if format.folder])
 @pytest.mark.parametrize("content", GARBAGE)
 def test_garbage_in_any_file_of_a_folder_is_a_problem(tmp_path: Path, format: str, content: bytes) -> None:

@@ -85,6 +85,7 @@ def test_a_count_that_is_null_is_missing_with_a_reason(corpus: Corpus, tmp_path:
     assert Label.objects.exclude(missing="").get().missing == "no count given"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -126,6 +127,7 @@ def test_the_papers_names_of_questions_are_read_in_tables_too(corpus: Corpus, tm
     assert list(found) == [("interruption", 1.0), ("interruption_count", 2.0)]
 
 
+@pytest.mark.exhaustive
 def test_counts_without_turns_stand_in_tables_of_counts_by_condition(corpus: Corpus, tmp_path: Path) -> None:
     lines = [
         line(f"d{number}", key, reply=reply(lambda place, n=number, k=key: (n + place) % 3 + (k == "x")))  # type: ignore[misc]
@@ -144,6 +146,7 @@ def test_counts_without_turns_stand_in_tables_of_counts_by_condition(corpus: Cor
     assert model.distance["amount"].value == pytest.approx(10.0)
 
 
+@pytest.mark.exhaustive
 def test_a_report_compares_counts_and_says_why_there_is_no_kappa(corpus: Corpus, tmp_path: Path) -> None:
     lines = [
         line(f"d{n}", rater=rater, reply=reply(lambda place, n=n, more=more: (n + place * more) % 5))  # type: ignore[misc]

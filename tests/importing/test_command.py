@@ -60,6 +60,7 @@ def test_a_file_that_is_not_there_is_one_line() -> None:
         run("/nowhere/file.jsonl", "--name", "c")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.shared
 def test_fed_with_gpt4_comes_whole_and_twice_the_same(shared_data: Path) -> None:
     fed = [str(shared_data / "fed" / "fed_data.json"), "--format", "fed", "--name", "fed"]

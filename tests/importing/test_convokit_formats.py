@@ -183,6 +183,7 @@ def test_a_debate_with_unknown_marks_is_refused(tmp_path: Path, meta: Any) -> No
     assert (problem.line, problem.field) == (1, f"meta.{next(iter(meta))}")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.shared
 @pytest.mark.django_db
 def test_all_chats_of_delidata_come_whole_and_twice_the_same(shared_data: Path) -> None:

@@ -50,6 +50,7 @@ def test_a_label_comes_in_with_what_it_points_at_and_goes_out_with_it(tmp_path: 
     assert passages.read(Label.objects.get(rater__name="s").evidence) == KEPT
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("evidence", "field", "told"),
     [
@@ -70,6 +71,7 @@ def test_evidence_that_cannot_be_is_refused_by_line_and_field(
     assert (problem.line, problem.field) == (1, f"labels[0].{field}")
 
 
+@pytest.mark.exhaustive
 def test_other_evidence_for_an_answer_that_stands_is_a_conflict(tmp_path: Path) -> None:
     imported(written(tmp_path, with_evidence(POINTED)))
     other = written(tmp_path, with_evidence([{"turn": 0}]), name="other.jsonl")

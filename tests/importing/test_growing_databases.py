@@ -8,7 +8,7 @@ from django.db import connection
 from config.planner import tell_planner
 from tests.importing.helpers import continuation, imported, label, line, written
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.exhaustive]
 
 STORED = ("dialogue", "continuation", "turn", "record", "item", "label")
 DIALOGUES, EACH = 300, 8

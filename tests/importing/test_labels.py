@@ -39,6 +39,7 @@ def test_a_question_of_several_schemes_is_of_the_one_that_has_most_of_the_files(
 SCALE = ["disagree", "neutral", "agree"]
 
 
+@pytest.mark.exhaustive
 def test_words_of_an_ordinal_scale_are_numbers_in_their_declared_order(tmp_path: Path) -> None:
     def about(value: str | None, **fields: object) -> dict[str, object]:
         return label(value, question="mood", level="ordinal", values=SCALE, **fields)
@@ -235,6 +236,7 @@ def test_an_answer_in_words_that_looks_like_a_number_stays_words(tmp_path: Path)
     assert (result.unchanged, values()[-1]) == (1, ("r", "pick", "2"))
 
 
+@pytest.mark.exhaustive
 def test_a_new_question_takes_its_scale_from_the_ratings_file(tmp_path: Path) -> None:
     imported(written(tmp_path, line()))
     head = "item,rater,value,question,level,values"
@@ -254,6 +256,7 @@ def test_labels_alone_need_a_corpus(tmp_path: Path) -> None:
     assert "--into" in refusal(written(tmp_path, "item,rater,value"), format="ratings-csv").reason
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["not_there", "x"])
 def test_a_rating_of_what_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
     imported(written(tmp_path, line()))

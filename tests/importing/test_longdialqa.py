@@ -180,6 +180,7 @@ class Runs:
         return (print, ("ran",))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("content", [SMALL, {}, [1], OrderedDict(a=1), Runs()])
 def test_a_pickle_is_refused_by_its_first_bytes(

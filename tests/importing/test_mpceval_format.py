@@ -129,6 +129,7 @@ def test_the_format_is_found_from_the_content(tmp_path: Path) -> None:
         assert guess(FORMATS, beginning(written(tmp_path, content, name=name))) == "mpceval"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_systems_join_by_their_name_and_contexts_must_be_equal(tmp_path: Path) -> None:
     path = written(tmp_path, pair(), pair("d2"))
@@ -190,6 +191,7 @@ def test_what_was_imported_scores_as_the_file_does(shared_data: Path, name: str)
             assert instrument.score(stored[record.id], 0, tools) == instrument.score(scene, 0, tools)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.shared
 @pytest.mark.django_db
 def test_predictions_for_a_hundred_chats_come_whole_and_twice_the_same(shared_data: Path) -> None:

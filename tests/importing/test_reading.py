@@ -51,6 +51,7 @@ def test_a_file_that_takes_too_much_memory_is_refused_in_one_line(path, monkeypa
     assert told(path, hoard) == "takes more than 64 MiB of memory to read: split it into smaller files"
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_takes_too_long_is_refused_in_one_line(path, monkeypatch):
     monkeypatch.setattr(reading, "CPU_SECONDS", 1)
     assert told(path, spin) == "takes more than 1 s of computing to read: split it into smaller files"
@@ -66,6 +67,7 @@ def test_a_fault_of_the_reader_itself_comes_with_its_traceback(path):
         told(path, lambda: 1 / 0)
 
 
+@pytest.mark.exhaustive
 def test_a_reading_that_is_broken_off_leaves_no_process(tmp_path):
     large = written(tmp_path, *(line(f"d{number}") for number in range(20_000)))
     batches = reading.read(FORMATS["jsonl"], Source(large))

@@ -26,6 +26,7 @@ def test_an_empty_file_is_refused(tmp_path: Path, format: str) -> None:
     assert refused(path, format).reason == "the file is empty"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format", list(FORMATS))
 @pytest.mark.parametrize(
     "content", [b"\x00\x01\x02", b"\xff\xff garbage", b"{", b"null", b"\n\n", b'"text"', b"{}", b"[]"]

@@ -168,6 +168,7 @@ def _with(original: Path, name: str, change: Any) -> bytes:
 SHEET = "xl/worksheets/sheet1.xml"
 
 
+@pytest.mark.exhaustive
 def test_hostile_workbooks_are_refused_in_a_line(tmp_path: Path) -> None:
     good = workbook(tmp_path / "good.xlsx")
     entity = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><worksheet>&a;</worksheet>'
@@ -221,6 +222,7 @@ def sheet_of(outer: bytes, inner: bytes, content: bytes) -> bytes:
     return b"<%s %s><%s>%s</%s></%s>" % (outer, MAIN, inner, content, inner, outer)
 
 
+@pytest.mark.exhaustive
 def test_a_small_workbook_that_holds_much_is_refused_before_objects_are_made_of_it(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "MEMORY", 150 * 2**20)
     monkeypatch.setattr(reading, "CPU_SECONDS", 40)
@@ -263,6 +265,7 @@ def test_columns_of_a_ratings_file_are_mapped_and_it_gives_another_question_agai
     assert Import.objects.filter(format="ratings-csv").count() == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
@@ -347,6 +350,7 @@ def test_the_format_is_found_from_how_a_file_begins(content: str, format: str) -
     assert guess(FORMATS, content.encode()) == format
 
 
+@pytest.mark.exhaustive
 def test_labels_in_dialogues_describe_the_scale_of_new_questions(tmp_path: Path) -> None:
     scale: dict[str, Any] = {"question": "warmth", "level": "ordinal", "values": [1, 2, 3]}
     imported(written(tmp_path, line(labels=[label(3, **scale)])))

@@ -36,6 +36,7 @@ def refused(path: Path, **settings: str) -> str:
     return str(refusal(path, format="ratings-csv", into=True, scheme="own", settings=settings))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("answer", ["4", "yes"])
 def test_a_word_for_no_answer_is_refused_unless_it_is_named(corpus: Path, word: str, answer: str) -> None:
@@ -54,6 +55,7 @@ def test_a_word_that_no_answer_reads_is_named(corpus: Path) -> None:
     assert not any("No answer reads" in note for note in add(ratings(corpus, "d1/self/1,ben,4")).notes)
 
 
+@pytest.mark.exhaustive
 def test_answers_that_differ_in_case_are_named_and_joined_on_demand(corpus: Path) -> None:
     rows = ("d1/self/1,ann,No", "d1/self/1,bob,no", "d2/self/1,ann,Not sure", "d2/self/1,bob,notsure")
     told = "overall: the answers 'No' and 'no'; 'Not sure' and 'notsure' differ in case or space alone"
@@ -71,6 +73,7 @@ def texts(rater: str) -> set[str | None]:
     return set(Label.objects.filter(rater__name=rater).values_list("text", flat=True))
 
 
+@pytest.mark.exhaustive
 def test_answers_are_compared_with_those_of_the_corpus(corpus: Path) -> None:
     add(ratings(corpus, "d1/self/1,ann,Not sure", "d2/self/1,ann,Yes"))
     other = add(ratings(corpus, "d1/self/1,bob,notsure", "d2/self/1,bob,Yes"))
@@ -93,6 +96,7 @@ def test_answers_are_compared_with_those_of_the_corpus(corpus: Path) -> None:
     assert texts("eve") == {"yEs"}
 
 
+@pytest.mark.exhaustive
 def test_answers_of_another_corpus_or_question_are_no_spellings_of_this_one(corpus: Path) -> None:
     add(ratings(corpus, "d1/self/1,ann,Yes"))
     header = "item,rater,value,question"
@@ -201,6 +205,7 @@ def test_speakers_that_differ_in_case_alone_are_listed_joined_or_kept(tmp_path: 
     assert set(kept.values_list("speaker", flat=True)) == {"Ana", "ana"}
 
 
+@pytest.mark.exhaustive
 def test_speakers_are_compared_with_those_of_the_dialogue_in_the_corpus(tmp_path: Path) -> None:
     first, others = continuation("m"), [continuation(name) for name in ("n", "o", "p")]
     for number, part in enumerate(others):
@@ -232,6 +237,7 @@ def test_dialogues_that_differ_in_case_or_inner_space_alone_are_listed(tmp_path:
     assert Dialogue.objects.count() == 4
 
 
+@pytest.mark.exhaustive
 def test_raters_and_systems_are_held_against_those_of_the_corpus(corpus: Path) -> None:
     add(ratings(corpus, "d1/self/1,Des,4"))
     path = ratings(corpus, "d2/self/1,des,4", "D2/self/0,des,3")
@@ -249,6 +255,7 @@ def test_raters_and_systems_are_held_against_those_of_the_corpus(corpus: Path) -
     assert set(System.objects.values_list("name", flat=True)) == {"human", "GPT"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("word", "kind"),
     [("Human", "human"), ("annotator", "human"), ("LLM", "judge"), ("model", "judge"), ("Gold", "key")],
@@ -259,6 +266,7 @@ def test_a_kind_is_one_of_four_in_any_case_and_with_its_synonyms(corpus: Path, w
     assert [rater.kind for rater in Rater.objects.all()] == [kind] * 2
 
 
+@pytest.mark.exhaustive
 def test_another_word_for_a_kind_is_refused(corpus: Path) -> None:
     told = refused(ratings(corpus, "d1/self/1,ann,4,oracle", header="item,rater,value,kind"))
     assert (
@@ -279,6 +287,7 @@ def test_raters_with_the_name_of_a_model_are_asked_about_and_never_guessed(corpu
     assert kinds == {"ann": "human", "Claudette": "human", "openai/gpt-4o": "judge"}
 
 
+@pytest.mark.exhaustive
 def test_names_of_judges_must_be_in_the_file_and_fit_what_it_says(corpus: Path) -> None:
     path = ratings(corpus, "d1/self/1,ann,4,human", header="item,rater,value,kind")
     assert "'ann' is human here, but named among the judges" in refused(path, judges="ann")
@@ -292,6 +301,7 @@ def battle(number: int, **more: Any) -> str:
     return json.dumps(made | {"conversation_a": talk, "conversation_b": other} | more)
 
 
+@pytest.mark.exhaustive
 def test_who_judged_a_battle_is_asked_where_the_file_does_not_say(tmp_path: Path) -> None:
     names = ("Claudette", "Claude", "openai/gpt-4o", "o3-mini", "vicuna-33b", "expert_1")
     path = written(tmp_path, *(battle(0, judge=name) for name in names))

@@ -107,6 +107,7 @@ def test_a_turn_number_counts_from_1(tmp_path: Path) -> None:
     assert set(Label.objects.values_list("item__kind", flat=True)) == {"turn"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("four_turns")
 @pytest.mark.parametrize(
     ("row", "field", "reason"),
@@ -144,6 +145,7 @@ def test_turn_numbers_go_on_after_the_history_as_annotators_see_them(tmp_path: P
     assert "several turns of the continuation 's' of 'd1' have the number 2" in problem.reason
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("four_turns")
 def test_places_of_an_export_alone_give_its_labels_back(tmp_path: Path) -> None:
     head = "dialogue,turn,rater,value,question"
@@ -160,6 +162,7 @@ def test_places_of_an_export_alone_give_its_labels_back(tmp_path: Path) -> None:
     assert [(one.item.turn.position, one.value) for one in copied] == [(0, 1), (3, 0)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("four_turns")
 def test_the_command_the_api_and_the_page_say_where_turns_count_from(tmp_path: Path, client: Client) -> None:
     path, out = ratings(tmp_path, "d1,1,r,4"), StringIO()

@@ -61,6 +61,7 @@ def test_an_empty_corpus_says_what_to_do(signed_in) -> None:
     assert "No answers here" in told
 
 
+@pytest.mark.exhaustive
 def test_every_file_can_be_downloaded(signed_in, corpus) -> None:
     for form in ("csv", "md", "latex", "html", "json", "svg", "png"):
         file = signed_in.get(f"/corpora/{corpus.pk}/answers.{form}?resamples=50")

@@ -57,6 +57,7 @@ def test_the_same_seed_prints_the_same(tmp_path, capsys) -> None:
     assert one == two
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", RENDERINGS)
 def test_every_form_shows_the_accuracy(tmp_path, form) -> None:
     corpus = bring(tmp_path)
@@ -211,6 +212,7 @@ def test_what_waits_for_a_judge_bounds_the_accuracy(tmp_path, capsys) -> None:
     assert row["counts"]["waiting"] == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("options", "why"),
     [

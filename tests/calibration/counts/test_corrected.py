@@ -51,6 +51,7 @@ def test_what_people_rated_corrects_the_judge(made: Made) -> None:
         assert cell.corrected.value == pytest.approx(TURNS * (q + sp - 1) / (se + sp - 1), abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_simulated_raters_are_named_as_such(made: Made) -> None:
     made.mark("sim", planted, kind="human", spec={"simulated": True})
     assert "simulated raters mark them" in facts(made.counts(rater="people"))[0]
@@ -59,6 +60,7 @@ def test_simulated_raters_are_named_as_such(made: Made) -> None:
     assert made.counts(rater="sim").chosen.simulated
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -84,6 +86,7 @@ def test_a_mistake_is_refused_in_one_line(made: Made, given: dict[str, str], mes
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.exhaustive
 def test_metrics_and_anonymous_slots_are_not_counted(made: Made) -> None:
     made.mark("dnr", planted, kind="metric")
     made.rater("slot 1", "human", identified=False)

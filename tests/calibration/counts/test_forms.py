@@ -51,6 +51,7 @@ def test_the_command_prints_json_as_other_programs_rely_on_it(made: Made) -> Non
     assert again == found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["table", "csv", "md", "latex", "json", "svg"])
 def test_the_command_prints_every_form(made: Made, form: str) -> None:
     written = said("--corpus", "coco", "--by", "prompting", "--format", form, "--resamples", "50")
@@ -58,6 +59,7 @@ def test_the_command_prints_every_form(made: Made, form: str) -> None:
     assert written.endswith(("\n", "</svg>"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -102,6 +104,7 @@ def test_latex_and_markdown_print_hostile_names_as_text(made: Made) -> None:
     assert "\x1b" not in as_text(found)
 
 
+@pytest.mark.exhaustive
 def test_the_chart_has_a_panel_a_row_and_people_as_a_line(made: Made) -> None:
     found = made.counts(by="prompting,turns_per_call")
     drawn = charts.svg(found)
@@ -113,6 +116,7 @@ def test_the_chart_has_a_panel_a_row_and_people_as_a_line(made: Made) -> None:
     assert RENDERINGS["png"].write(found)[:4] == b"\x89PNG"
 
 
+@pytest.mark.exhaustive
 def test_panels_have_their_own_axes_where_one_is_three_times_another_s_and_the_chart_says_so() -> None:
     built = Made()
     built.mark(

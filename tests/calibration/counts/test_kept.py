@@ -63,6 +63,7 @@ def test_the_first_answer_and_a_kept_one_read_no_answers(
     assert Job.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_labels_that_come_are_said_and_newer_counts_computed(made: Made, api: APIClient) -> None:
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
     asked = {"rater": "judge"}
@@ -79,6 +80,7 @@ def test_labels_that_come_are_said_and_newer_counts_computed(made: Made, api: AP
     assert newer["computed_at"] > first["computed_at"]
 
 
+@pytest.mark.exhaustive
 def test_the_table_of_people_stays_while_more_of_them_join(made: Made, api: APIClient) -> None:
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
     asked = {"rater": "people"}
@@ -96,12 +98,14 @@ def test_the_table_of_people_stays_while_more_of_them_join(made: Made, api: APIC
     assert (newer["labels_since"], newer["simulated"]) == (False, True)
 
 
+@pytest.mark.exhaustive
 def test_another_question_is_another_computation(made: Made, api: APIClient) -> None:
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
     assert [api.get(address, {"seed": seed}).status_code for seed in (1, 1, 2)] == [202, 202, 202]
     assert Job.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_the_page_goes_on_by_itself_and_says_when_figures_were_computed(made: Made, client: Client) -> None:
     client.force_login(user("rea", researcher=True))
     address = f"/corpora/{made.corpus.pk}/counts/?rater=judge&by=prompting"
@@ -118,6 +122,7 @@ def test_the_page_goes_on_by_itself_and_says_when_figures_were_computed(made: Ma
     assert "New figures are being computed" in page
 
 
+@pytest.mark.exhaustive
 def test_a_refusal_of_the_worker_is_told_and_tried_again_on_request(
     made: Made, api: APIClient, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +146,7 @@ def test_a_refusal_of_the_worker_is_told_and_tried_again_on_request(
     assert "Computed on" in client.get(page).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_calls_that_fail_are_news_too_and_no_labels(made: Made, api: APIClient, client: Client) -> None:
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
     asked = {"rater": "judge"}

@@ -41,6 +41,7 @@ def test_the_route_gives_what_the_command_gives(made: Made, api: APIClient) -> N
     assert api.get(address, {"campaign": other.pk}).status_code == 400
 
 
+@pytest.mark.exhaustive
 def test_the_answer_is_as_the_document_describes_it(made: Made, api: APIClient) -> None:
     from jsonschema import Draft4Validator
 
@@ -65,6 +66,7 @@ def _with_null(described: dict[str, Any]) -> dict[str, Any]:
     return described
 
 
+@pytest.mark.exhaustive
 def test_the_page_shows_the_table_with_people_apart(made: Made, researcher: Client) -> None:
     made.mark("<b>ann</b>", planted, kind="human")
     page = researcher.get(
@@ -83,6 +85,7 @@ def test_the_page_shows_the_table_with_people_apart(made: Made, researcher: Clie
     assert 'role="img"' in page
 
 
+@pytest.mark.exhaustive
 def test_a_second_rater_stands_beside_the_first_with_the_same_rows(made: Made, researcher: Client) -> None:
     items = Item.objects.filter(corpus=made.corpus, kind="dialogue").exclude(continuation__key="self")
     questions = factories.scheme_version("cocoeval_overall").questions.all()
@@ -126,6 +129,7 @@ def test_a_refusal_stands_above_the_form_that_leads_out_of_it(researcher: Client
     assert "Nothing to count yet" in empty
 
 
+@pytest.mark.exhaustive
 def test_the_corpus_leads_to_its_counts(made: Made, researcher: Client) -> None:
     page = researcher.get(reverse("corpus", args=[made.corpus.name])).content.decode()
     assert f'href="/corpora/{made.corpus.pk}/counts/"' in page
@@ -169,6 +173,7 @@ def test_a_look_at_test_is_logged_with_its_purpose(made: Made, researcher: Clien
     assert list(TestLook.objects.values_list("purpose", flat=True)) == ["table 3", "figure 4", "the command"]
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_has_counts_of_its_own(made: Made, researcher: Client) -> None:
     campaign: Campaign = factories.campaign(made.corpus, "cocoeval_behaviours", opened=False)
     some = [item for item in made.items() if item.continuation.dialogue.key == "d0"]

@@ -62,6 +62,7 @@ def test_another_behaviour_is_a_column_and_in_no_sum(made: Made) -> None:
     assert list(kinds)[-3:] == ["group:Inconsistent", "group:Uncollaborative", "any"]
 
 
+@pytest.mark.exhaustive
 def test_some_questions_by_key_reference_or_scheme(made: Made) -> None:
     assert [c.key for c in made.counts(questions="repetition").columns] == ["repetition"]
     ref = "cocoeval_behaviours@1/off_topic"
@@ -71,6 +72,7 @@ def test_some_questions_by_key_reference_or_scheme(made: Made) -> None:
     assert len(made.counts(questions="cocoeval_behaviours").columns) == 8
 
 
+@pytest.mark.exhaustive
 def test_the_first_sample_counts_unless_the_mean_is_asked_for(made: Made) -> None:
     made.mark("judge", lambda item, key: 1.0, sample=1)
     first = cells(made.counts(questions="repetition").table.rows[0])["repetition"].result.value
@@ -80,6 +82,7 @@ def test_the_first_sample_counts_unless_the_mean_is_asked_for(made: Made) -> Non
     assert mean == pytest.approx((expected + TURNS) / 2, abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_people_together_are_the_mean_of_each_one_s_count(made: Made) -> None:
     made.mark("ann", planted, kind="human")
     made.mark("ben", lambda item, key: 1.0, kind="human")
@@ -151,6 +154,7 @@ def test_a_continuation_with_a_turn_left_out_is_missing_within_what_is_known() -
     assert (cell.result.status, cell.lowest, cell.highest) == ("insufficient", TURNS - 1, TURNS)
 
 
+@pytest.mark.exhaustive
 def test_other_lengths_are_refused_unless_counted_per_turns() -> None:
     built = Made(turns=lambda number: 4 + number)
     built.mark("judge", planted)
@@ -166,6 +170,7 @@ def test_other_lengths_are_refused_unless_counted_per_turns() -> None:
     assert cell.raw == pytest.approx(own["off_topic"].mean(), abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_a_person_who_rated_some_continuations_is_flagged_where_numbers_differ(made: Made) -> None:
     some = [
         item
@@ -189,6 +194,7 @@ def test_without_people_s_row_the_reason_is_told(made: Made) -> None:
     assert "No differences and no distances: no continuation by people was rated" in " ".join(facts(found))
 
 
+@pytest.mark.exhaustive
 def test_a_behaviour_that_nobody_marked_has_wilson_s_interval(made: Made) -> None:
     made.mark("strict", lambda item, key: 0.0 if key == "off_topic" else planted(item, key))
     cell = cells(made.counts(rater="strict").table.rows[0])["off_topic"]
@@ -215,6 +221,7 @@ def test_own_turns_count_where_people_wrote_nothing_else(made: Made) -> None:
     assert (row.human, cells(row)["repetition"].result.value) == (True, 3.0)
 
 
+@pytest.mark.exhaustive
 def test_a_question_that_the_rater_never_answers_is_left_out_and_named(made: Made) -> None:
     made.mark("half", lambda item, key: None if key == "misunderstanding" else planted(item, key))
     found = made.counts(rater="half")
