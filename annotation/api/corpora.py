@@ -30,8 +30,11 @@ from annotation.errors import DeletionRefused, SplitRefused
 from annotation.formats import FORMATS
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
+from annotation.formats.problems import ImportProblem
 from annotation.formats.settings import SETTINGS, settings_of
-from annotation.importing import ImportProblem, ImportResult, import_path, uploads
+from annotation.importing import uploads
+from annotation.importing.engine import import_path
+from annotation.importing.staging import ImportResult
 from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
 from config.filters import Filters, holds, since
 from config.pagination import DEFAULT, MOST, Pages

@@ -17,7 +17,7 @@ from psycopg import sql
 from annotation.errors import DeletionRefused
 from annotation.importing.engine import lock_corpus
 from annotation.importing.own_scheme import own_key
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, Scheme
 from config.models import Event
 from config.permissions import is_administrator

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, Question, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
