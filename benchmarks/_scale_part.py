@@ -33,7 +33,7 @@ def main(step: str, about: str) -> dict[str, Any]:
 
 
 def _import(path: str, *, prepare: bool) -> dict[str, Any]:
-    from annotation.importing import import_path
+    from annotation.importing.engine import import_path
 
     if prepare:
         return {}

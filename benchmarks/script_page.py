@@ -33,7 +33,7 @@ def run(argv: list[str]) -> dict[str, Any]:
 
 
 def _imported(folder: Path) -> Any:
-    from annotation.importing import import_path
+    from annotation.importing.engine import import_path
     from annotation.importing.script_records import make_records
     from annotation.models import Corpus
 

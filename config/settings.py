@@ -138,7 +138,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.context.navigation",
-                "annotation.pages.frame.messages",
+                "annotation.pages.frame.unread_messages",
             ],
             "loaders": [
                 (

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.labels import raters
 from annotation.models import Corpus, Rater, Turn
 from annotation.text.item_keys import item_key

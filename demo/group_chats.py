@@ -8,7 +8,7 @@ from itertools import count
 from django.contrib.auth.models import User
 
 from annotation.corpora import splits
-from annotation.importing import ImportResult
+from annotation.importing.staging import ImportResult
 from annotation.models import Campaign, Corpus
 from annotation.schemes import cascade
 from demo import loading, scenarios

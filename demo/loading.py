@@ -15,7 +15,8 @@ from django.contrib.auth.models import User
 
 from annotation.campaigns import actions as campaigns
 from annotation.corpora import splits
-from annotation.importing import ImportResult, import_path
+from annotation.importing.engine import import_path
+from annotation.importing.staging import ImportResult
 from annotation.labels import raters
 from annotation.models import Campaign, Corpus, Import, Rater
 from annotation.text.item_keys import parse_item_key

@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.campaigns import actions as campaigns
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Campaign, Corpus, QuestionSet
 from annotation.question_sets import actions as question_sets
 from annotation.schemes import script_review

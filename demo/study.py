@@ -18,7 +18,7 @@ from annotation.campaigns import actions as campaigns
 from annotation.checks import actions as checks
 from annotation.checks import keys, notices
 from annotation.checks.scoring import Key
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.labels import raters
 from annotation.messages import actions as messages
 from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Scheme

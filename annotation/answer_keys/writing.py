@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from annotation.records import Dialogue
+from annotation import records
 from annotation.scenarios.points import key_at, others_at, scenario_of
 from annotation.scenarios.records import SetCondition
 from annotation.schemes.cascade import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET, written
@@ -15,7 +15,7 @@ Told = tuple[float | str | None, str]
 """A value, or None with the reason."""
 
 
-def expected(dialogue: Dialogue, point: int) -> dict[str, Told]:
+def expected(dialogue: records.Dialogue, point: int) -> dict[str, Told]:
     """Return what the key expects at a point, by question; what it does not ask is left out.
 
     Where it accepts several answers there is none to compare with, and the reason says so. Nothing is

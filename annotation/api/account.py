@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api import people_serializers as serializers
-from annotation.api.people import answered, user_of
+from annotation.api.people import field_errors, user_of
 from annotation.people import accounts, comfort, tokens
 from config.idempotency import told_once
 from config.permissions import IsSignedIn
@@ -20,7 +20,7 @@ from config.permissions import IsSignedIn
 @extend_schema(request=serializers.NewPassword, responses={204: None})
 @api_view(["POST"])
 @permission_classes([IsSignedIn])
-@answered
+@field_errors
 def password(request: Request) -> Response:
     """Change one's own password; all other sessions end."""
     given = serializers.NewPassword(data=request.data)
@@ -38,7 +38,7 @@ def password(request: Request) -> Response:
 @told_once
 @api_view(["GET", "POST"])
 @permission_classes([IsSignedIn])
-@answered
+@field_errors
 def own_tokens(request: Request) -> Response:
     """List one's own tokens without their keys, or make one; its key is in this answer alone."""
     person = user_of(request)
@@ -69,7 +69,7 @@ def own_token(request: Request, pk: int) -> Response:
 )
 @api_view(["GET", "PATCH"])
 @permission_classes([IsSignedIn])
-@answered
+@field_errors
 def own_comfort(request: Request) -> Response:
     """One's own settings of the annotation page, and the key of each command."""
     mine = comfort.comfort_of(user_of(request))

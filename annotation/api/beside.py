@@ -17,10 +17,10 @@ from annotation import access
 from annotation.api.refusals import answered
 from annotation.errors import NoteRefused, NotTaskHolder
 from annotation.labels.pseudonyms import of_people
-from annotation.messages import actions as messages
+from annotation.messages import actions as message_actions
 from annotation.messages.actions import TEXT_LIMIT
 from annotation.models import Assignment, Campaign, Thread, turn_numbers
-from annotation.notes import actions as notes
+from annotation.notes import actions as note_actions
 from annotation.notes import files
 from annotation.notes.actions import COMMENT_LIMIT
 from annotation.notes.reading import live, notes_on
@@ -144,7 +144,7 @@ class OwnSubmission(serializers.Serializer[Any]):
 
 
 SEARCH = [OpenApiParameter(name, str) for name in submitted.ASKED]
-VERBS = {"close": messages.close, "open": messages.open_again}
+VERBS = {"close": message_actions.close, "open": message_actions.open_again}
 
 
 def _user(request: Request) -> User:
@@ -167,7 +167,7 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
     access.membership(_user(request), campaign)
     if request.method == "POST":
         given = _given(NewNote(data=request.data))
-        kept = notes.set_note(by=_user(request), campaign=campaign, assignment=assignment, **given)
+        kept = note_actions.set_note(by=_user(request), campaign=campaign, assignment=assignment, **given)
         return Response(kept.as_json())
     own = Assignment.objects.filter(pk=assignment, campaign=campaign, user=_user(request))
     found = own.exclude(state=Assignment.State.VOIDED).first()
@@ -220,10 +220,10 @@ def own_threads(request: Request) -> Response:
     """Everyone signed in: the threads between them and researchers, latest first; or ask something."""
     viewer = _user(request)
     if request.method == "POST":
-        made = messages.ask(by=viewer, **_given(Question(data=request.data)))
-        return Response(_own_thread(messages.of_annotator(viewer).get(pk=made.pk), viewer), status=201)
+        made = message_actions.ask(by=viewer, **_given(Question(data=request.data)))
+        return Response(_own_thread(message_actions.of_annotator(viewer).get(pk=made.pk), viewer), status=201)
     pager = Pages()
-    page = pager.paginate_queryset(messages.of_annotator(viewer), request) or []
+    page = pager.paginate_queryset(message_actions.of_annotator(viewer), request) or []
     return pager.get_paginated_response([_own_thread(row, viewer) for row in page])
 
 
@@ -237,8 +237,8 @@ def own_thread(request: Request, thread: int) -> Response:
     found = access.own_thread(viewer, thread)
     text = _given(Answer(data=request.data))["text"]
     if text is not None:
-        messages.answer(by=viewer, thread=found, text=text)
-    messages.see(by=viewer, thread=found)
+        message_actions.answer(by=viewer, thread=found, text=text)
+    message_actions.see(by=viewer, thread=found)
     return Response(_own_thread(access.own_thread(viewer, thread), viewer))
 
 
@@ -259,7 +259,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
     viewer = _user(request)
     if request.method == "GET":
         pager = Pages()
-        page = pager.paginate_queryset(messages.of_campaign(found), request) or []
+        page = pager.paginate_queryset(message_actions.of_campaign(found), request) or []
         return pager.get_paginated_response(_threads(page, viewer))
     given = _given(NewMessage(data=request.data))
     about, turn = None, None
@@ -273,7 +273,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
             raise NoteRefused(f"There is no line {given['line']} in what was shown.")
         turn = turns[given["line"] - 1]
     to = _recipients(found, given)
-    made = messages.write(
+    made = message_actions.write(
         by=viewer,
         campaign=found,
         to=[about.user] if about else to,
@@ -281,7 +281,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
         assignment=about,
         turn=turn,
     )
-    rows = messages.of_campaign(found).filter(pk__in=[thread.pk for thread in made])
+    rows = message_actions.of_campaign(found).filter(pk__in=[thread.pk for thread in made])
     return Response(_threads(rows, viewer), status=201)
 
 
@@ -295,7 +295,7 @@ def campaign_thread(request: Request, campaign: int, thread: int) -> Response:
     given = _given(ThreadVerb(data=request.data))
     verb = VERBS.get(given["verb"])
     if verb is None:
-        messages.answer(by=_user(request), thread=found, text=given["text"])
+        message_actions.answer(by=_user(request), thread=found, text=given["text"])
     else:
         verb(by=_user(request), thread=found)
     (told,) = _threads([access.thread(campaign, thread)], _user(request))
@@ -322,7 +322,7 @@ def _own_thread(thread: Thread, viewer: User) -> dict[str, Any]:
 
 def _threads(threads: Sequence[Thread] | QuerySet[Thread], viewer: User) -> list[dict[str, Any]]:
     """Return threads of one campaign for a researcher's program."""
-    names = messages.pseudonyms(threads)
+    names = message_actions.pseudonyms(threads)
     return [_thread(row, viewer, names[row.annotator_id]) for row in threads]
 
 
@@ -332,7 +332,7 @@ def _thread(thread: Thread, viewer: User, annotator: str) -> dict[str, Any]:
     if thread.turn_id is not None and thread.assignment is not None:
         turns = screens.load(thread.assignment.task_id).turns
         line = turns.index(thread.turn_id) + 1 if thread.turn_id in turns else None
-    return messages.as_json(thread, viewer, annotator=annotator, line=line) | {
+    return message_actions.as_json(thread, viewer, annotator=annotator, line=line) | {
         "campaign": thread.campaign_id,
         "annotator": annotator,
         "assignment": thread.assignment_id,

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.api.people import answered
+from annotation.api.people import field_errors
 from annotation.models import CampaignRole
 from annotation.people import campaign_roles
 from annotation.permissions import IsCampaignResearcher
@@ -48,7 +48,7 @@ class MayReadRoles(IsCampaignResearcher):
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([MayReadRoles])
-@answered
+@field_errors
 def roles(request: Request, campaign: int) -> Response:
     """List who adjudicates or looks after a campaign, or give somebody a role in it (researchers)."""
     found = access.campaign(campaign)

@@ -21,7 +21,7 @@ from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from annotation import access
-from annotation.api import corpora_serializers as serializers
+from annotation.api import corpora_serializers as schemas
 from annotation.corpora import reading as browsing
 from annotation.corpora import searching, splits
 from annotation.corpora.parts import EVALUATION, TRAINING
@@ -30,8 +30,11 @@ from annotation.errors import DeletionRefused, SplitRefused
 from annotation.formats import FORMATS
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
+from annotation.formats.problems import ImportProblem
 from annotation.formats.settings import SETTINGS, settings_of
-from annotation.importing import ImportProblem, ImportResult, import_path, uploads
+from annotation.importing import uploads
+from annotation.importing.engine import import_path
+from annotation.importing.staging import ImportResult
 from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
 from config.filters import Filters, holds, since
 from config.pagination import DEFAULT, MOST, Pages
@@ -66,7 +69,7 @@ class Corpora(generics.ListAPIView[Corpus]):
     """All corpora, and importing a new one or into an existing one."""
 
     permission_classes = (IsResearcher,)
-    serializer_class = serializers.CorpusSerializer
+    serializer_class = schemas.CorpusSerializer
     parser_classes = (Multipart,)
     queryset = Corpus.objects.order_by("name")
 
@@ -74,17 +77,15 @@ class Corpora(generics.ListAPIView[Corpus]):
         """List corpora with their counts."""
         page = self.paginate_queryset(CORPORA.of(request, self.get_queryset())) or []
         context = {"counts": browsing.counts(page)}
-        return self.get_paginated_response(
-            serializers.CorpusSerializer(page, many=True, context=context).data
-        )
+        return self.get_paginated_response(schemas.CorpusSerializer(page, many=True, context=context).data)
 
     @extend_schema(
-        request={"multipart/form-data": serializers.ImportRequest},
+        request={"multipart/form-data": schemas.ImportRequest},
         responses={
-            201: serializers.ImportAnswer,
-            200: serializers.ImportAnswer,
-            202: serializers.JobAnswer,
-            400: OpenApiResponse(serializers.REFUSED_FILE, description="The file, or the form, is refused."),
+            201: schemas.ImportAnswer,
+            200: schemas.ImportAnswer,
+            202: schemas.JobAnswer,
+            400: OpenApiResponse(schemas.REFUSED_FILE, description="The file, or the form, is refused."),
         },
     )
     def post(self, request: Request) -> Response:
@@ -99,7 +100,7 @@ class Corpora(generics.ListAPIView[Corpus]):
             return Response(
                 {"detail": "The file is too large."}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
             )
-        asked = serializers.ImportRequest(data=request.data)
+        asked = schemas.ImportRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
             order = _understood(**asked.validated_data)
@@ -172,15 +173,15 @@ class CorpusDetail(APIView):
 
     permission_classes = (IsResearcher,)
 
-    @extend_schema(responses=serializers.CorpusDetailSerializer)
+    @extend_schema(responses=schemas.CorpusDetailSerializer)
     def get(self, request: Request, name: str) -> Response:
         """Return a corpus with its imports and systems."""
         found = access.corpus_named(name)
         context = {"counts": browsing.counts([found])}
-        return Response(serializers.CorpusDetailSerializer(found, context=context).data)
+        return Response(schemas.CorpusDetailSerializer(found, context=context).data)
 
     @extend_schema(
-        parameters=[serializers.DeletionRequest],
+        parameters=[schemas.DeletionRequest],
         responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
     )
     def delete(self, request: Request, name: str) -> Response:
@@ -192,7 +193,7 @@ class CorpusDetail(APIView):
         if not is_administrator(request.user):
             raise PermissionDenied
         found = access.corpus_named(name)
-        asked = serializers.DeletionRequest(data=request.data or request.query_params)
+        asked = schemas.DeletionRequest(data=request.data or request.query_params)
         asked.is_valid(raise_exception=True)
         try:
             gone = deletion.delete_corpus(corpus=found, by=_user(request), **asked.validated_data)
@@ -207,7 +208,7 @@ class Dialogues(generics.ListAPIView[Dialogue]):
     """The dialogues of a corpus."""
 
     permission_classes = (IsResearcher,)
-    serializer_class = serializers.DialogueSerializer
+    serializer_class = schemas.DialogueSerializer
 
     @extend_schema(
         parameters=[
@@ -233,12 +234,12 @@ class Turns(generics.GenericAPIView[Turn]):
     """Searching the turns of a corpus."""
 
     permission_classes = (IsResearcher,)
-    serializer_class = serializers.TurnSearchSerializer
+    serializer_class = schemas.TurnSearchSerializer
     queryset = Turn.objects.none()
 
     @extend_schema(
         parameters=[*_query("text", "speaker", "system", "after"), LIMIT],
-        responses=serializers.TurnSearchSerializer,
+        responses=schemas.TurnSearchSerializer,
     )
     def get(self, request: Request, name: str) -> Response:
         """List turns by `text` (anywhere, in any case), `speaker` and `system`.
@@ -251,14 +252,14 @@ class Turns(generics.GenericAPIView[Turn]):
         turn_numbers.number(found.turns)
         address = request.build_absolute_uri()
         further = replace_query_param(address, "after", found.after) if found.after else None
-        return Response(serializers.TurnSearchSerializer({"next": further, "results": found.turns}).data)
+        return Response(schemas.TurnSearchSerializer({"next": further, "results": found.turns}).data)
 
 
 class Items(generics.ListAPIView[Item]):
     """The items of a corpus, with the keys that name them in files."""
 
     permission_classes = (IsResearcher,)
-    serializer_class = serializers.ItemSerializer
+    serializer_class = schemas.ItemSerializer
 
     @extend_schema(parameters=_query("kind", "dialogue", "system"))
     def get(self, request: Request, *args: Any, **options: Any) -> Response:
@@ -285,7 +286,7 @@ class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     """One dialogue with its continuations and turns."""
 
     permission_classes = (IsResearcher,)
-    serializer_class = serializers.DialogueDetailSerializer
+    serializer_class = schemas.DialogueDetailSerializer
     queryset = Dialogue.objects.select_related("corpus").prefetch_related(
         Prefetch(
             "continuations",
@@ -306,7 +307,7 @@ class Splits(generics.ListAPIView[Split]):
     """The splits of a corpus into dev and test."""
 
     permission_classes = (IsResearcher,)
-    serializer_class = serializers.SplitSerializer
+    serializer_class = schemas.SplitSerializer
     pagination_class = None
 
     def get_queryset(self) -> QuerySet[Split]:
@@ -315,14 +316,14 @@ class Splits(generics.ListAPIView[Split]):
             return Split.objects.none()
         return access.corpus_named(self.kwargs["name"]).splits.order_by("id")
 
-    @extend_schema(request=serializers.DrawRequest, responses={201: serializers.SplitSerializer})
+    @extend_schema(request=schemas.DrawRequest, responses={201: schemas.SplitSerializer})
     def post(self, request: Request, name: str) -> Response:
         """Draw a split, or draw it anew while it is not used. One that opens test needs its `purpose`."""
-        asked = serializers.DrawRequest(data=request.data)
+        asked = schemas.DrawRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
             split = splits.draw(corpus=access.corpus_named(name), by=_user(request), **asked.validated_data)
         except SplitRefused as refused:
             return Response({"detail": str(refused)}, status=status.HTTP_400_BAD_REQUEST)
-        answer: BaseSerializer[Split] = serializers.SplitSerializer(split)
+        answer: BaseSerializer[Split] = schemas.SplitSerializer(split)
         return Response(answer.data, status=status.HTTP_201_CREATED)

@@ -9,7 +9,8 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.corpora import parts, splits
+from annotation.corpora import parts as corpus_parts
+from annotation.corpora import splits
 from annotation.formats import FORMATS
 from annotation.formats.settings import MOST, SETTINGS, Setting
 from annotation.importing import uploads
@@ -22,7 +23,9 @@ class TrainingPart(serializers.ChoiceField):
     """The part `training`, or none: whatever goes over a corpus leaves training out where it is not named."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(parts.TRAINING_CHOICES, required=False, default="", allow_blank=True, **options)
+        super().__init__(
+            corpus_parts.TRAINING_CHOICES, required=False, default="", allow_blank=True, **options
+        )
 
 
 class CorpusSerializer(serializers.ModelSerializer[Corpus]):
@@ -61,7 +64,7 @@ class CorpusDetailSerializer(CorpusSerializer):
 
     def get_parts(self, corpus: Corpus) -> dict[str, int]:
         """Dialogues in each part: training, which is left out where it is not named, and evaluation."""
-        return parts.sizes(corpus)
+        return corpus_parts.sizes(corpus)
 
     def get_labels(self, corpus: Corpus) -> int:
         """Live labels about the corpus."""

@@ -13,10 +13,10 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api import refusals
-from annotation.api.people import answered, user_of
+from annotation.api.people import field_errors, user_of
 from annotation.api.people_serializers import Text
 from annotation.campaigns import rules as campaign_rules
-from annotation.campaigns import unclaimable
+from annotation.campaigns import unclaimable as unclaimable_tasks
 from annotation.campaigns.rules import Rules
 from annotation.models import PeopleGroup
 from annotation.people import groups as people_groups
@@ -106,7 +106,7 @@ class RulesSerializer(serializers.Serializer[Any]):
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcher])
-@answered
+@field_errors
 def groups(request: Request) -> Response:
     """Researchers: the groups of people, or make one."""
     if request.method == "GET":
@@ -124,7 +124,7 @@ def groups(request: Request) -> Response:
 @extend_schema(methods=["DELETE"], responses={204: None})
 @api_view(["GET", "PATCH", "DELETE"])
 @permission_classes([IsResearcher])
-@answered
+@field_errors
 def group(request: Request, pk: int) -> Response:
     """Researchers: one group; rename it, say who is in it, or delete it."""
     found = access.people_group(pk)
@@ -153,7 +153,7 @@ def annotators(request: Request) -> Response:
 @extend_schema(methods=["PATCH"], request=AnnotatorSerializer(partial=True), responses=AnnotatorSerializer)
 @api_view(["GET", "PATCH"])
 @permission_classes([IsResearcher])
-@answered
+@field_errors
 def annotator(request: Request, pk: int) -> Response:
     """Researchers: one person; say which languages they read and under which names they write."""
     found = access.account(pk)
@@ -181,6 +181,6 @@ def rules(request: Request, campaign: int) -> Response:
     told = campaign_rules.as_json(asked) | {
         "strata": [{"stratum": name, "group": group.name} for name, group in asked.strata.items()],
         "required": [{"group": group.name, "raters": raters} for group, raters in asked.required.items()],
-        "unclaimable": unclaimable.told(found),
+        "unclaimable": unclaimable_tasks.told(found),
     }
     return Response(told)

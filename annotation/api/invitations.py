@@ -13,8 +13,9 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api import people_serializers as serializers
-from annotation.api.people import answered, user_of
-from annotation.people import invitations, links, mailing
+from annotation.api.people import field_errors, user_of
+from annotation.people import invitations as mailed_invitations
+from annotation.people import links, mailing
 from config.idempotency import told_once
 from config.permissions import IsAdministrator
 
@@ -26,7 +27,7 @@ from config.permissions import IsAdministrator
 @told_once
 @api_view(["POST"])
 @permission_classes([IsAdministrator])
-@answered
+@field_errors
 def by_mail(request: Request) -> Response:
     """Invite e-mail addresses, all or none of them; a worker sends the links where mail is set up.
 
@@ -36,10 +37,12 @@ def by_mail(request: Request) -> Response:
     given = serializers.NewInvitationsByMail(data=request.data)
     given.is_valid(raise_exception=True)
     asked, by = dict(given.validated_data), user_of(request)
-    emails = invitations.listed("\n".join(asked.pop("emails")))
-    made = invitations.invite(by=by, emails=emails, **asked)
+    emails = mailed_invitations.listed("\n".join(asked.pop("emails")))
+    made = mailed_invitations.invite(by=by, emails=emails, **asked)
     if mailing.is_set_up():
-        invitations.send(by=by, invitations=[one.link for one in made], base=request.build_absolute_uri("/"))
+        mailed_invitations.send(
+            by=by, invitations=[one.link for one in made], base=request.build_absolute_uri("/")
+        )
     return Response([_told(request, one) for one in made], status=status.HTTP_201_CREATED)
 
 
@@ -53,10 +56,10 @@ def _told(request: Request, made: links.Made) -> dict[str, Any]:
 @extend_schema(request=None, responses={202: serializers.InvitationSerializer})
 @api_view(["POST"])
 @permission_classes([IsAdministrator])
-@answered
+@field_errors
 def send(request: Request, pk: int) -> Response:
     """Send an invitation to its e-mail address once more, with a new link."""
     found = access.invitation(pk)
-    invitations.send(by=user_of(request), invitations=[found], base=request.build_absolute_uri("/"))
+    mailed_invitations.send(by=user_of(request), invitations=[found], base=request.build_absolute_uri("/"))
     found.refresh_from_db()
     return Response(serializers.InvitationSerializer(found).data, status=status.HTTP_202_ACCEPTED)

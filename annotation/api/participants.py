@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.api.people import answered, user_of
+from annotation.api.people import field_errors, user_of
 from annotation.models import Campaign, JoinLink, Participant, ParticipantBrowser
 from annotation.people import participants
 from annotation.permissions import IsCampaignResearcher
@@ -107,7 +107,7 @@ class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowse
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
+@field_errors
 def join_links(request: Request, campaign: int) -> Response:
     """The links by which people join a campaign, or make one."""
     found = access.campaign(campaign)

@@ -28,7 +28,7 @@ from config.permissions import IsAdministrator
 TEXTS = [OpenApiParameter(name, str) for name in ("verb", "person", "text")]
 
 
-def answered(view: Callable[..., Response]) -> Callable[..., Response]:
+def field_errors(view: Callable[..., Response]) -> Callable[..., Response]:
     """Decorator: a refusal becomes 400 with its line under the field at fault, one about e-mail 422."""
 
     @wraps(view)
@@ -68,7 +68,7 @@ def _account(person: User) -> dict[str, Any]:
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsAdministrator])
-@answered
+@field_errors
 def people(request: Request) -> Response:
     """List accounts, those whose name holds `text`, or make one."""
     if request.method == "GET":
@@ -92,7 +92,7 @@ def people(request: Request) -> Response:
 )
 @api_view(["GET", "PATCH", "DELETE"])
 @permission_classes([IsAdministrator])
-@answered
+@field_errors
 def person(request: Request, pk: int) -> Response:
     """Read an account, change its role or state, or delete it with all its answers.
 
@@ -135,7 +135,7 @@ def _change(
 @told_once
 @api_view(["POST"])
 @permission_classes([IsAdministrator])
-@answered
+@field_errors
 def reset_link(request: Request, pk: int) -> Response:
     """Make a one-time link for a new password; its address is in this answer alone."""
     made = links.reset(by=user_of(request), person=access.account(pk))
@@ -156,7 +156,7 @@ def _made(request: Request, made: links.Made) -> Response:
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsAdministrator])
-@answered
+@field_errors
 def invitations(request: Request) -> Response:
     """List open invitations, or make one; its address is in this answer alone."""
     if request.method == "GET":

@@ -28,7 +28,8 @@ from annotation.api.question_serializers import (
 from annotation.api.scripts import OFFSET
 from annotation.errors import QuestionsRefused
 from annotation.models import QuestionSet, Record, Use
-from annotation.question_sets import job, reading, relations
+from annotation.question_sets import job as question_set_job
+from annotation.question_sets import reading, relations
 from annotation.question_sets.figures import figures_of
 from config.files import row_id
 from config.permissions import IsResearcher
@@ -90,7 +91,7 @@ class QuestionSets(generics.GenericAPIView[QuestionSet]):
         asked = MakeRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
-            done = job.make(corpus=corpus, by=user_of(request), **asked.validated_data)
+            done = question_set_job.make(corpus=corpus, by=user_of(request), **asked.validated_data)
         except QuestionsRefused as refused:
             return refused_answer(refused)
         if isinstance(done, Job):

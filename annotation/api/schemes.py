@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api.refusals import answered
 from annotation.errors import SchemeRefused
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, SchemeVersion
 from annotation.scheme_versions import actions, listing, store
 from annotation.schemes.base import SchemeDefinition

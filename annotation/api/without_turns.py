@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from annotation import access
 from annotation.api.corpora_serializers import REFUSED_FILE, ImportAnswer
 from annotation.formats import ImportProblem
-from annotation.importing.without_turns import MOST, USUAL, copy_without_turns
+from annotation.importing.without_turns import MOST_COPIED, USUAL, copy_without_turns
 from config.permissions import IsResearcher
 
 MOST_TURNS = 1_000_000
@@ -24,7 +24,7 @@ class WithoutTurnsRequest(serializers.Serializer[Any]):
     """The new corpus's name, how many dialogues, and how many turns these have (0: no limit)."""
 
     name = serializers.CharField(max_length=100)
-    first = serializers.IntegerField(min_value=1, max_value=MOST, default=USUAL)
+    first = serializers.IntegerField(min_value=1, max_value=MOST_COPIED, default=USUAL)
     min_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
     max_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
 

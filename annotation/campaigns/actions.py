@@ -33,7 +33,6 @@ from annotation.text import views
 from config.models import Event
 
 State = Campaign.State
-Progress = Callable[[int, int], None]
 
 
 @transaction.atomic
@@ -90,7 +89,7 @@ def create(
 
 
 @transaction.atomic
-def open(*, by: User, campaign: Campaign, progress: Progress | None = None) -> int:
+def open(*, by: User, campaign: Campaign, progress: Callable[[int, int], None] | None = None) -> int:
     """Open a campaign for work, making the tasks that it lacks; return how many were made.
 
     From draft, paused or closed. `progress` is told (done, total) as it goes and may raise to stop.

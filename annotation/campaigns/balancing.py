@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from annotation.campaigns import sampling
 from annotation.errors import CampaignRefused
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.models import Campaign, StratumShare
 from annotation.text.views import METADATA
 

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.answer_keys import points
 from annotation.corpora.parts import TRAINING, of_dialogues
-from annotation.kinds import COMPARING, OF_RECORDS
+from annotation.kinds.table import COMPARING, OF_RECORDS
 from annotation.models import Campaign, Continuation, SchemeVersion
 from annotation.records import SELF
 from annotation.scenarios.records import POINTS

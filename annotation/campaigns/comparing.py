@@ -20,7 +20,7 @@ from annotation.campaigns import responses
 from annotation.campaigns.settings import refuse
 from annotation.corpora import comparisons
 from annotation.corpora.parts import TRAINING
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.models import Campaign, ComparedItem, Item
 
 MOST = 100_000

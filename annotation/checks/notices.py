@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from annotation.checks import stages
 from annotation.checks.scoring import Key, is_right
+from annotation.checks.stages import TEST, TRAINING
 from annotation.errors import AnswerRefused
 from annotation.models import (
     Assignment,
@@ -23,7 +24,6 @@ from annotation.models import (
     Item,
     KeyAnswer,
     KeyTask,
-    Occasion,
     Standing,
     turn_numbers,
 )
@@ -127,7 +127,6 @@ def worded(question: Asked, value: float | str) -> str:
 
 What = Literal["training", "feedback", "trained", "test", "passed", "failed", "paused", "warning"]
 ACCEPTED = ("training", "feedback", "trained", "test", "passed", "warning")
-TRAINING, TEST = Occasion.TRAINING, Occasion.QUALIFICATION
 
 
 @dataclass(frozen=True, slots=True)

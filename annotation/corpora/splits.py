@@ -18,7 +18,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotation.corpora import openings, parts
+from annotation.corpora import openings
+from annotation.corpora import parts as corpus_parts
 from annotation.corpora.parts import TRAINING
 from annotation.errors import SplitRefused
 from annotation.models import Dialogue, Item, Rater, Split, SplitCluster, TestLook
@@ -43,7 +44,7 @@ def of_corpus(corpus: Corpus) -> frozenset[str]:
 
     Of scripts these are the clusters of their sessions.
     """
-    rows = corpus.dialogues.filter(parts.of_dialogues()).order_by()
+    rows = corpus.dialogues.filter(corpus_parts.of_dialogues()).order_by()
     dialogues = rows.filter(script__isnull=True).values_list("cluster", flat=True)
     scripts = _sessions(rows.filter(script__isnull=False).values_list("key", "script"))
     return frozenset(dialogues.distinct()) | frozenset(scripts)

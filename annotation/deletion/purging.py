@@ -17,13 +17,12 @@ from psycopg import sql
 from annotation.errors import DeletionRefused
 from annotation.importing.engine import lock_corpus
 from annotation.importing.own_scheme import own_key
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, Scheme
 from config.models import Event
 from config.permissions import is_administrator
 
 Model = type[models.Model]
-Progress = Callable[[int, int], None]
 Relation = tuple[Model, str]
 """A model that refers to another, and its column."""
 
@@ -34,7 +33,7 @@ class StillUsed(Exception):
 
 @transaction.atomic
 def purge(
-    querysets: Sequence[models.QuerySet[models.Model]], progress: Progress | None = None
+    querysets: Sequence[models.QuerySet[models.Model]], progress: Callable[[int, int], None] | None = None
 ) -> dict[str, int]:
     """Delete rows and what depends on them; return how many went, by table. Raises StillUsed.
 
@@ -126,7 +125,7 @@ def _refuse_used(model: Model, gathered: set[Model]) -> None:
             )
 
 
-def _delete(gathered: set[Model], progress: Progress | None) -> dict[str, int]:
+def _delete(gathered: set[Model], progress: Callable[[int, int], None] | None) -> dict[str, int]:
     for model in gathered:
         for other, column in _relations(model, models.SET_NULL):
             _, table, reference = _names(other, column)
@@ -152,7 +151,7 @@ def _delete(gathered: set[Model], progress: Progress | None) -> dict[str, int]:
 
 @transaction.atomic
 def delete_corpus(
-    *, corpus: Corpus, by: User, confirmation: str, progress: Progress | None = None
+    *, corpus: Corpus, by: User, confirmation: str, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, int]:
     """Delete a corpus with everything about it; return how many rows went, by table.
 

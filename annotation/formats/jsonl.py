@@ -23,7 +23,8 @@ from annotation.formats.scenario import too_many_or_few, with_scenario
 from annotation.formats.settings import JUDGES
 from annotation.formats.settings import MISSING as MISSING_WORDS
 from annotation.formats.source import Source
-from annotation.kinds import OF_RECORDS, Member
+from annotation.kinds.base import Member
+from annotation.kinds.table import OF_RECORDS
 from annotation.records import (
     EVENTS,
     HUMAN,

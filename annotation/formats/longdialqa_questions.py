@@ -15,7 +15,8 @@ from typing import Any
 from annotation.formats.fields import Fields, kind_of
 from annotation.formats.longform import TOLD
 from annotation.formats.problems import ImportProblem
-from annotation.scripts.records import DEFAULT_STYLE, LETTERS, UNKNOWN, Form, Question, Source, Use
+from annotation.scripts import records
+from annotation.scripts.records import DEFAULT_STYLE, LETTERS, UNKNOWN, Form, Question, Use
 from annotation.text.tokens import fold
 
 ASKED = frozenset({"questions", "options", "answer"})
@@ -43,7 +44,7 @@ class _Gathered:
     """A question, as far as its uses have told it; `types` are those of its uses."""
 
     id: str
-    source: Source
+    source: records.Source
     type: str
     text: str
     choices: tuple[str, ...]
@@ -74,7 +75,7 @@ class Questions:
                     fields = Fields(raw, f"{path}.{key}", ASKED)
                     self._take("quiz" if known else "tkg", meant, key, fields, session)
 
-    def _take(self, source: Source, type: str, number: str, fields: Fields, session: str) -> None:
+    def _take(self, source: records.Source, type: str, number: str, fields: Fields, session: str) -> None:
         styles = _styles(fields)
         options = _options(fields)
         answer = fold(fields.text("answer"))
@@ -110,7 +111,7 @@ class Questions:
         )
 
     def _question(
-        self, source: Source, type: str, number: str, styles: dict[str, str], choices: tuple[str, ...]
+        self, source: records.Source, type: str, number: str, styles: dict[str, str], choices: tuple[str, ...]
     ) -> _Gathered:
         text = styles.get(DEFAULT_STYLE) or next(iter(styles.values()))
         place = (source, fold(text), tuple(sorted(map(fold, choices))))

@@ -21,7 +21,7 @@ from annotation.formats.problems import ImportProblem
 from annotation.formats.settings import JUDGES, MISSING
 from annotation.formats.source import Source
 from annotation.formats.tables import Row, csv_cells, header_of, row_of, whole
-from annotation.kinds import Place
+from annotation.kinds.base import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind
 from annotation.text.cells import kind_of_rater, looks_like_nothing, number
 from annotation.text.csv_cells import unguarded

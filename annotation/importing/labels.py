@@ -12,7 +12,8 @@ from django.db import connection
 
 from annotation.formats.problems import Faults, ImportProblem
 from annotation.importing import compared, sql
-from annotation.importing.questions import Asked, Resolver, asked_questions
+from annotation.importing.own_scheme import Asked
+from annotation.importing.questions import Resolver, asked_questions
 from annotation.importing.sql import copy_rows, fresh_table
 from annotation.importing.staging import NOTHING, ImportResult
 from annotation.importing.tidying import Tidying

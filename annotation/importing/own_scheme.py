@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import Any
 
-from annotation.kinds import KINDS
+from annotation.formats import ImportProblem
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, Question, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
 from annotation.schemes.comparisons import COMPARISON, RANKING
 
-if TYPE_CHECKING:
-    from annotation.importing.questions import Asked
-
 OWN = "own"
 """What `--scheme` calls the corpus's own scheme."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the labels of a file name it, with what they say of its scale.
+
+    `numbers` and `words` say whether some answers can only be a number, or only a text.
+    """
+
+    kind: str
+    key: str
+    scheme: str
+    line: int | None
+    numbers: bool
+    words: bool
+    level: str
+    values: str
+
+    def problem(self, reason: str) -> ImportProblem:
+        """Return a problem with the question, to be raised."""
+        return ImportProblem(reason, field="question", line=self.line)
 
 
 def own_key(corpus: Corpus, kind: str) -> str:

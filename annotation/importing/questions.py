@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from annotation.formats import FORMATS, Faults, ImportProblem
 from annotation.importing import sql
-from annotation.importing.own_scheme import OWN, own_questions
+from annotation.importing.own_scheme import OWN, Asked, own_questions
 from annotation.models import Campaign, Corpus, Label, Question, Scheme, asks_about
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes import SCHEMES
@@ -30,27 +30,6 @@ SELECT {sql.KIND} AS kind, question, scheme, min(line),
        max(level), max(values::text)
   FROM import_label l GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """  # noqa: S608  (keys of ours)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question as the labels of a file name it, with what they say of its scale.
-
-    `numbers` and `words` say whether some answers can only be a number, or only a text.
-    """
-
-    kind: str
-    key: str
-    scheme: str
-    line: int | None
-    numbers: bool
-    words: bool
-    level: str
-    values: str
-
-    def problem(self, reason: str) -> ImportProblem:
-        """Return a problem with the question, to be raised."""
-        return ImportProblem(reason, field="question", line=self.line)
 
 
 def asked_questions() -> list[Asked]:

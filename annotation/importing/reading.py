@@ -19,9 +19,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, NoReturn
 
+from annotation import records
 from annotation.formats import Format, ImportProblem, Source
 from annotation.formats.entry import SourceRecord
-from annotation.records import Dialogue
 from config.embedded.processes import follow_parent
 
 # Entries in bounded batches, so that memory depends on the largest dialogue and not on the file.
@@ -37,7 +37,7 @@ def batches(entries: Iterator[SourceRecord]) -> Iterator[list[SourceRecord]]:
     turns = characters = 0
     for entry in entries:
         batch.append(entry)
-        if isinstance(entry.record, Dialogue):
+        if isinstance(entry.record, records.Dialogue):
             more, longer = _size(entry.record)
             turns += more
             characters += longer
@@ -48,7 +48,7 @@ def batches(entries: Iterator[SourceRecord]) -> Iterator[list[SourceRecord]]:
         yield batch
 
 
-def _size(dialogue: Dialogue) -> tuple[int, int]:
+def _size(dialogue: records.Dialogue) -> tuple[int, int]:
     """Return (turns and labels, characters) of a dialogue."""
     count, characters = len(dialogue.labels), 0
     for continuation in dialogue.all_continuations():

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import connection
 from psycopg import sql
 
-from annotation.kinds import kind_at
 from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
+from annotation.kinds.table import kind_at
 from annotation.models.turn_numbers import TURN_NUMBER
 
 # COPY into tables, ids reserved beforehand, and temporary tables.

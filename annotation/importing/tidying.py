@@ -18,7 +18,7 @@ from django.db.models.functions import Length
 
 from annotation.formats import Faults, ImportProblem, Rating, Source, SourceRecord
 from annotation.formats.settings import FOLD_NAMES, JUDGES, MISSING
-from annotation.importing.questions import Asked
+from annotation.importing.own_scheme import Asked
 from annotation.models import Corpus, Import, Label, LabelCount, Question, Rater, asks_about
 from annotation.models import Turn as StoredTurn
 from annotation.records import HUMAN, Continuation, Dialogue, LabelRecord, Turn

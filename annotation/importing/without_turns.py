@@ -17,7 +17,7 @@ from annotation.models import Corpus, Dialogue, Turn
 from annotation.records import SELF
 
 TOPIC = "topic"
-USUAL, MOST = 1_000, 10_000
+USUAL, MOST_COPIED = 1_000, 10_000
 """So many dialogues are copied where nobody says, and at most."""
 _BATCH = 200
 
@@ -63,8 +63,8 @@ def copy_without_turns(
 
 
 def _check(first: int, least: int, most: int) -> None:
-    if not 1 <= first <= MOST:
-        raise ImportProblem(f"between 1 and {MOST:,} dialogues can be copied", field="first")
+    if not 1 <= first <= MOST_COPIED:
+        raise ImportProblem(f"between 1 and {MOST_COPIED:,} dialogues can be copied", field="first")
     if least < 0 or most < 0 or (most and least > most):
         raise ImportProblem(
             "the least number of turns is at most the greatest, and 0 is no limit", field="min_turns"

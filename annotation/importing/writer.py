@@ -16,9 +16,9 @@ from annotation.importing.rows import TurnRow, agenda_json, participants_json, t
 from annotation.importing.script_records import RecordWriter
 from annotation.importing.sql import copy_rows, fresh_table, reserve_ids
 from annotation.importing.staging import ImportResult
-from annotation.kinds import KINDS
 from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
+from annotation.kinds.table import KINDS
 from annotation.models import Continuation as StoredContinuation
 from annotation.models import Dialogue as StoredDialogue
 from annotation.models import Import, System, Turn

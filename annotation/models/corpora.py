@@ -12,7 +12,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Random
 from django.utils.functional import cached_property
 
-from annotation.kinds import COMPARING, KINDS, OF_RECORDS
+from annotation.kinds.table import COMPARING, KINDS, OF_RECORDS
 from annotation.models.turn_numbers import numbers_of
 from annotation.text.item_keys import item_key, members_key, record_key
 from jobs.fake_models import has_fake

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.kinds import KINDS, OF_RECORDS
+from annotation.kinds.table import KINDS, OF_RECORDS
 from annotation.scripts.records import STATUSES
 
 

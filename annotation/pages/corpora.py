@@ -17,7 +17,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.corpora import dialogue_view, parts, reading, searching, splits
+from annotation.corpora import dialogue_view, reading, searching, splits
+from annotation.corpora import parts as corpus_parts
 from annotation.corpora import reading as browsing
 from annotation.corpora.actions import set_families
 from annotation.corpora.openings import openings
@@ -229,7 +230,7 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "systems": browsing.systems(found),
         "imports": found.imports.select_related("created_by"),
         "splits": _splits(found),
-        "parts": parts.sizes(found),
+        "parts": corpus_parts.sizes(found),
         "has_scenarios": found.dialogues.filter(scenario__isnull=False).exists(),
         "has_scripts": found.dialogues.filter(script__isnull=False).exists(),
         "search": search,

@@ -25,7 +25,8 @@ from annotation.pages.people_forms import EnterForm, NewPasswordForm, SignInForm
 from annotation.people import links, participants, roles, sign_in
 from annotation.people.errors import JoinRefused, LinkRefused, PeopleError, SignOnRefused, TooManyTries
 from annotation.people.sign_in import address_of
-from annotation.people.single_sign_on import entering, exchange, leaving, provider
+from annotation.people.single_sign_on import entering, exchange, leaving
+from annotation.people.single_sign_on import provider as sso_provider
 from annotation.people.single_sign_on.provider import offered, readable
 from config.oidc import Provider
 
@@ -42,7 +43,7 @@ class SignIn(LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say where the first link is, while there is no administrator."""
-        found = provider.offered()
+        found = sso_provider.offered()
         left = found is not None and "left" in self.request.GET
         return super().get_context_data(**kwargs) | {
             "nobody_manages": not roles.has_administrator(),

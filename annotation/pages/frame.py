@@ -9,6 +9,6 @@ from django.http import HttpRequest
 from annotation.messages import actions
 
 
-def messages(request: HttpRequest) -> dict[str, Any]:
+def unread_messages(request: HttpRequest) -> dict[str, Any]:
     """Return how many messages the viewer has not seen, lazily: pages without the frame pay no query."""
     return {"viewer_unread": lambda: actions.unread(request.user.pk) if request.user.is_authenticated else 0}

@@ -18,7 +18,7 @@ from django_htmx.http import trigger_client_event
 
 from annotation import access
 from annotation.errors import SchemeRefused
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, SchemeVersion
 from annotation.pages import previews
 from annotation.pages import scheme_listing as listing

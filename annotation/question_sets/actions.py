@@ -66,7 +66,6 @@ def clear(stored: QuestionSet) -> None:
 
 LONGEST_NAME = 60
 MOST_SEED = 2**31 - 1
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def make(
     policy: str = "body",
     presence: bool = True,
     by: User | None,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Made:
     """Make the question set of a name from a corpus's accepted facts and quiz questions, and return it.
 
@@ -154,7 +153,7 @@ def _row(corpus: Corpus, name: str, last: QuestionSet | None, by: User | None) -
     return QuestionSet.objects.create(corpus=corpus, name=name, version=version, created_by=by)
 
 
-def _fill(chosen: QuestionSet, kept: wordings.Kept, progress: Progress) -> dict[str, Any]:
+def _fill(chosen: QuestionSet, kept: wordings.Kept, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """Write a set's questions and uses, script by script; return its figures."""
     figures, table = Figures(), table_of(chosen.corpus)
     scripts = material.scripts(chosen.corpus)

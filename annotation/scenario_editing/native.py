@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotation import records
 from annotation.importing.native import head_json, turn_json
-from annotation.records import Dialogue
 from annotation.scenarios.stored import native_scenario
 
 
-def native(dialogue: Dialogue) -> dict[str, Any]:
+def native(dialogue: records.Dialogue) -> dict[str, Any]:
     """Return a scenario as a line of the native format, which an import reads as the same scenario."""
     known = {
         **head_json(dialogue),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from annotation import records
 from annotation.formats.script_writing import flow
-from annotation.records import Dialogue, Participant
+from annotation.records import Participant
 from annotation.scenarios.agents import ORACLE, decide
 from annotation.scenarios.points import key_at, points_of, positions_seen, probes_at, scenario_of
 from annotation.scenarios.probes import oracle_problems
@@ -73,7 +74,7 @@ class Shown:
         return found
 
 
-def shown(dialogue: Dialogue) -> tuple[Shown, ...]:
+def shown(dialogue: records.Dialogue) -> tuple[Shown, ...]:
     """Return the turns of a scenario in order; raise ValueError for what is no scenario."""
     scenario = scenario_of(dialogue)
     names = Names(dialogue.participants, Blind())
@@ -98,12 +99,12 @@ def shown(dialogue: Dialogue) -> tuple[Shown, ...]:
     )
 
 
-def seen_until(dialogue: Dialogue, viewer: str, point: int) -> frozenset[int]:
+def seen_until(dialogue: records.Dialogue, viewer: str, point: int) -> frozenset[int]:
     """Return the numbers of the turns that a participant has seen right after a turn."""
     return frozenset(positions_seen(dialogue, viewer, point + 1))
 
 
-def _sight(dialogue: Dialogue, viewer: str) -> tuple[str, ...]:
+def _sight(dialogue: records.Dialogue, viewer: str) -> tuple[str, ...]:
     whole = frozenset(positions_seen(dialogue, viewer))
     return tuple(
         AT_ONCE if at in seen_until(dialogue, viewer, at) else LATER if at in whole else NEVER

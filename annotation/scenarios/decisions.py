@@ -22,10 +22,10 @@ from annotation.scenarios.records import (
     Mode,
     Outcome,
 )
+from annotation.schemes import cascade as decision_scheme
 from annotation.schemes.cascade import (
     ADDRESSED,
     ATTEND,
-    COMPETENCE,
     FAILED_AT,
     GROUND,
     SPEAK,
@@ -163,7 +163,7 @@ def _scores(result: Outcome) -> dict[str, Answer]:
     return {
         **found,
         FAILED_AT: _known(result.failed_at, waits),
-        COMPETENCE: _known(result.competence, waits),
+        decision_scheme.COMPETENCE: _known(result.competence, waits),
         TURN_SCORE: _known(result.turn_score, waits),
     }
 

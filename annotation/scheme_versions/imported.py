@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.errors import SchemeRefused
 from annotation.importing.own_scheme import own_key
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, Label, SchemeVersion
 from annotation.scheme_versions import store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.models import Scheme
 from annotation.models.schemes import Question, SchemeVersion
 from annotation.schemes import SCHEMES

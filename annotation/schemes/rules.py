@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.kinds import COMPARING, KINDS
+from annotation.kinds.table import COMPARING, KINDS
 from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
 from annotation.schemes.comparisons import FIRST, RANKING, SECOND
 from annotation.schemes.conditions import condition_problems

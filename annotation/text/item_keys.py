@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.kinds import KINDS, Member, Place, RecordKey, kind_at, kind_comparing
+from annotation.kinds.base import Member, Place, RecordKey
+from annotation.kinds.table import KINDS, kind_at, kind_comparing
 
 ESCAPES = (("%", "%25"), ("/", "%2F"))
 """What an id must not show, and how it is written; in this order."""

@@ -18,7 +18,7 @@ from django.db import transaction
 from annotation.campaigns import batches
 from annotation.errors import CampaignNotOpen, ConsentNeeded, LimitReached, NotTaskHolder
 from annotation.models import Campaign
-from annotation.work import balanced
+from annotation.work import balanced as balanced_claims
 from annotation.work.checking import passes_of
 from annotation.work.claiming import (
     CLAIM,
@@ -219,7 +219,7 @@ def _onwards(seat: Seat, values: dict[str, Any]) -> Hold | None:
 
 def _from_start(seat: Seat, values: dict[str, Any]) -> Hold | None:
     if seat.balanced:
-        return _held(balanced.claimed(values, ruled=seat.ruled))
+        return _held(balanced_claims.claimed(values, ruled=seat.ruled))
     return _hold(CLAIM_RULED if seat.ruled else CLAIM, values | {"after": -1})
 
 

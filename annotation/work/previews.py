@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.campaigns import tasks
-from annotation.kinds import KINDS
 from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
 from annotation.kinds.fact import FACT
 from annotation.kinds.question import QUESTION
+from annotation.kinds.table import KINDS
 from annotation.models import Campaign, Continuation, Corpus, Item
 from annotation.scheme_versions.store import questionnaire_from, questionnaire_of
 from annotation.schemes.base import SchemeDefinition

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from annotation.kinds import KINDS
 from annotation.kinds.answer import ANSWER
 from annotation.kinds.decision import DECISION
 from annotation.kinds.fact import FACT
+from annotation.kinds.table import KINDS
 from annotation.schemes.comparisons import LETTERS
 
 # Where a screen comes from: the queries of a task's head and of its turns, prepared for every connection.

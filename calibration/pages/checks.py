@@ -14,7 +14,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.checks import actions, keys, told
+from annotation.checks import actions, keys
+from annotation.checks import told as keyed_tasks
 from annotation.checks.keys import ORDERED
 from annotation.checks.notices import worded
 from annotation.checks.people import actions as deciding
@@ -212,8 +213,8 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
         else:
             messages.success(request, "The checks are set up.")
             return redirect("campaign-checks", found.pk)
-    listed = told.listed(found)
-    given = told.times_given(found)
+    listed = keyed_tasks.listed(found)
+    given = keyed_tasks.times_given(found)
     context = ROOM | {
         "campaign": found,
         "plan": plan,
@@ -223,8 +224,8 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
         "keys": [
             {
                 "key": key,
-                "about": told.about(key),
-                "right": told.in_words(key),
+                "about": keyed_tasks.about(key),
+                "right": keyed_tasks.in_words(key),
                 "use": NAMES[key.occasion],
                 "given": given.get(key.task_id, 0),
             }
@@ -263,7 +264,7 @@ def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
     found = access.campaign(campaign)
     about = request.POST.get("about") or request.GET.get("about", "")
     try:
-        spot = keys.spot_named(found, about) if about else told.next_spot(found)
+        spot = keys.spot_named(found, about) if about else keyed_tasks.next_spot(found)
     except CampaignRefused as error:
         messages.error(request, str(error))
         return redirect("campaign-checks", found.pk)
@@ -286,7 +287,7 @@ def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
         actions.retire_key(by=_user(request), key=there)
         messages.success(request, "The task is given to nobody any more.")
         return redirect("campaign-checks", found.pk)
-    return _key_page(request, found, told.spot_of(there), there)
+    return _key_page(request, found, keyed_tasks.spot_of(there), there)
 
 
 def _key_page(
@@ -309,9 +310,9 @@ def _key_page(
     context = ROOM | {
         "campaign": campaign,
         "there": there,
-        "about": told.item_name(items[0])
+        "about": keyed_tasks.item_name(items[0])
         if not plan.is_multiple
-        else told.item_name(items[0]).rpartition("/")[0],
+        else keyed_tasks.item_name(items[0]).rpartition("/")[0],
         "screen": load_place(*spot, campaign.shows, plan.is_tagged),
         "groups": fields_of(plan, items, answers, posted),
         "explanation": posted.get("explanation", "") if posted else (there.explanation if there else ""),

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, Rater
 from annotation.records import HUMAN
 from annotation.text.csv_cells import guarded

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.text.numbers import number
 from calibration.reports.snapshot import Figure
 

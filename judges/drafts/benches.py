@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.models import Campaign, Corpus, Item, Label, Question, Rater
 from annotation.models.corpora import ITEM_CLUSTER
 from annotation.text.item_keys import item_key

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
-from annotation.kinds import WITH_TURN
+from annotation.kinds.table import WITH_TURN
 from annotation.models import Continuation, Dialogue, Label, Occasion, Question
 from annotation.models.corpora import Corpus, Item
 from annotation.models.labels import live_labels

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from annotation.corpora import comparisons, splits
 from annotation.corpora.parts import of_dialogues
-from annotation.kinds import COMPARING, WITH_TURN
+from annotation.kinds.table import COMPARING, WITH_TURN
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.models.corpora import Item
 from annotation.text.item_keys import place_of

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.records import Turn
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.comparisons import FIRST, LETTERS, RANKING, SECOND, WORDED, as_shown, in_own_order

@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import BooleanField, F, Func
 
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Continuation, Corpus, Rater
 from annotation.records import SELF
 from judges.metrics import DEFAULT_MODEL, METRICS, Metric, aspects

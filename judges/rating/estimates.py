@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import Sum
 
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from jobs import runs
 from jobs.endpoints.costs import cost, share_of
 from jobs.endpoints.wire import literal

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.labels.recording import Answer
 from annotation.models import Question
 from jobs import errors

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotation.campaigns import sampling
 from annotation.corpora import openings, parts, splits
 from annotation.errors import SplitRefused
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.models import Campaign, Continuation, Corpus, Item, ItemMember, Rater
 from annotation.models.splits import Split
 from annotation.records import SELF

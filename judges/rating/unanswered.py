@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.models import Continuation, Item, Rater
 from jobs.errors import ERROR_KINDS
 from jobs.models.run import Call

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.errors import CampaignRefused
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.text.blinding import HIDDEN, NOTHING_TOLD, WITHHELD, Blind, is_telltale, told_by
 from annotation.text.views import PARTS, View

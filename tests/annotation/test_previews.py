@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from annotation.kinds import WITH_TURN
+from annotation.kinds.table import WITH_TURN
 from annotation.models import Assignment, Task
 from annotation.scheme_versions.store import questionnaire_from, questionnaire_of
 from annotation.schemes import SCHEMES

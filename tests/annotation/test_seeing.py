@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.errors import CampaignRefused
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Assignment, Campaign, Corpus, Item, Label, Turn
 from jobs.models import Endpoint
 from judges.material.loading import load

@@ -11,7 +11,8 @@ from rest_framework.test import APIClient
 
 from annotation.campaigns.tasks import count
 from annotation.checks import actions as checks
-from annotation.checks import keys, told
+from annotation.checks import keys
+from annotation.checks import told as keyed_tasks
 from annotation.checks.notices import feedback_of
 from annotation.errors import AnswerRefused, CampaignRefused, SchemeRefused
 from annotation.labels import recording
@@ -315,12 +316,14 @@ def test_a_key_may_say_what_is_right_of_a_turn_and_of_the_whole(ana):
         campaign=campaign,
         occasion="training",
         spot=spot,
-        answers=told.answers_told(campaign, spot, rows),
+        answers=keyed_tasks.answers_told(campaign, spot, rows),
     )
-    assert [row["item"] for row in told.key_as_json(key)["answers"]] == ["d/self/1", "d/self"]
+    assert [row["item"] for row in keyed_tasks.key_as_json(key)["answers"]] == ["d/self/1", "d/self"]
     wrong = [{"item": "d/self", "question": "clear", "values": [2]}]
     with pytest.raises(CampaignRefused, match="answers what is not asked"):
-        checks.change_key(by=by, key=key, answers=told.answers_told(campaign, spot, wrong), explanation="")
+        checks.change_key(
+            by=by, key=key, answers=keyed_tasks.answers_told(campaign, spot, wrong), explanation=""
+        )
     client = Client()
     client.force_login(by)
     page = client.get(f"/campaigns/{campaign.pk}/checks/keys/{key.pk}/").content.decode()
@@ -348,7 +351,7 @@ def test_feedback_comes_turn_by_turn_and_the_whole_last(ana, campaign, items):
         campaign=campaign,
         occasion="training",
         spot=spot,
-        answers=told.answers_told(campaign, spot, rows),
+        answers=keyed_tasks.answers_told(campaign, spot, rows),
     )
     labelling.start(by=ana, campaign=campaign.pk)
     agreements.accept(by=ana, campaign=campaign.pk, what="training", version=1)

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.corpora import continuing
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Corpus, System
 from annotation.records import Continuation
 from annotation.scenarios.agents import AGENTS, Learnt, decide

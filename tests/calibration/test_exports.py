@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Corpus, Label, Occasion
 from annotation.text.csv_cells import guarded, unguarded
 from calibration.exports import labels as exports

@@ -13,7 +13,7 @@ import pytest
 
 from annotation.formats import FORMATS
 from annotation.formats.guessing import beginning, guess
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Occasion, System, Turn
 from calibration.exports.bundle import MANIFEST

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.labels.recording import Answer, record
 from annotation.models import Campaign, Corpus, Item, Label, Occasion, Question, Rater
 from annotation.scheme_versions import actions as schemes

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.errors import ScriptRefused
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Corpus, Dialogue, QuestionSet, SessionVersion
 from annotation.script_editing import reading
 from annotation.script_editing.actions import change_session, versions_of

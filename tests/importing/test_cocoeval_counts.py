@@ -12,7 +12,7 @@ import pytest
 from annotation.formats import FORMATS
 from annotation.formats.guessing import guess
 from annotation.formats.problems import ImportProblem
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Continuation, Corpus, Label
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
 from calibration.counts.computing import compute

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from annotation.importing import ImportProblem, ImportResult
+from annotation.formats.problems import ImportProblem
+from annotation.importing.staging import ImportResult
 from annotation.models import Corpus, Import
 from tests.importing.helpers import continuation, imported, label, line, written
 

@@ -9,7 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.formats import source as sources
-from annotation.importing import ImportResult, reading
+from annotation.importing import reading
+from annotation.importing.staging import ImportResult
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Turn
 from tests.importing.helpers import TURNS, census, continuation, imported, label, line, refusal, written
 

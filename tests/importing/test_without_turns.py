@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.errors import CampaignRefused
 from annotation.formats import ImportProblem
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.importing.without_turns import copy_without_turns
 from annotation.models import Continuation, Corpus, Dialogue, Turn
 from config.models import Event

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.records import Continuation, Dialogue, Participant, Turn
 from annotation.scenarios.decisions import turn_of
 from annotation.scenarios.records import Decision, Fact, Key, Scenario, Secret

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.formats.jsonl import dialogue as parsed
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Corpus, Label, Rater
 from annotation.records import Continuation
 from annotation.scenarios.decisions import turn_of

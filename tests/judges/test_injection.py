@@ -16,7 +16,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from annotation.kinds import COMPARING
+from annotation.kinds.table import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.scenarios.records import DIMENSIONS, Fact, Key, Scenario, Secret
 from annotation.schemes import SCHEMES

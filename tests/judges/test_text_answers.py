@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.labels import raters, recording
 from annotation.labels.recording import Answer
 from annotation.models import Corpus, Item, Label, Occasion, Question

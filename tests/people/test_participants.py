@@ -24,7 +24,8 @@ from django.utils import timezone
 from annotation.campaigns import actions as campaigns
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, CampaignMember, JoinLink, Participant, ParticipantBrowser
-from annotation.people import campaign_roles, links, participants, tokens
+from annotation.people import campaign_roles, participants, tokens
+from annotation.people import links as one_time_links
 from annotation.people.errors import JoinRefused, LinkRefused, RoleRefused, TokenRefused
 from config.models import Event
 from tests import factories
@@ -145,7 +146,7 @@ def test_a_link_opens_that_campaign_and_nothing_else(campaign) -> None:
     for act, refusal in (
         (lambda: campaigns.add_member(by=by, campaign=other, user=person), CampaignRefused),
         (lambda: tokens.make(person=person, name="t", scope="write", days=1), TokenRefused),
-        (lambda: links.reset(by=by, person=person), LinkRefused),
+        (lambda: one_time_links.reset(by=by, person=person), LinkRefused),
         (
             lambda: campaign_roles.give(by=by, campaign=campaign, person=person, role="adjudicator"),
             RoleRefused,

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from annotation.answer_keys.actions import correct
 from annotation.corpora import continuing
 from annotation.formats import ImportProblem
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Corpus, Dialogue, Item, Label, Rater, System
 from annotation.records import Continuation
 from annotation.scenarios.agents import AGENTS, decide

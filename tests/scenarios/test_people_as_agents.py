@@ -9,7 +9,7 @@ import pytest
 
 from annotation.campaigns import actions as campaigns
 from annotation.errors import AnswerRefused
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Campaign, Corpus, Label
 from annotation.pages.work import transcript
 from annotation.work import actions as work

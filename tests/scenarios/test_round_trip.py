@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from annotation.answer_keys.reading import scenarios
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Corpus, Turn
 from annotation.scenarios.agents import AGENTS, decide
 from annotation.scenarios.decisions import turn_of

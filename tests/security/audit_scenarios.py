@@ -13,7 +13,7 @@ def make_scenario() -> Any:
     import json
     import tempfile
 
-    from annotation.importing import import_path
+    from annotation.importing.engine import import_path
     from annotation.models import Dialogue
     from tests.scenarios.scripts import LAUNCH
 

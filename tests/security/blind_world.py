@@ -16,7 +16,7 @@ from annotation.corpora import splits
 from annotation.labels import raters
 from annotation.messages import actions as messages
 from annotation.models import Campaign, Continuation, Corpus, Item, Label, Turn
-from annotation.notes import actions as notes
+from annotation.notes import actions as note_actions
 from annotation.people import campaign_roles
 from annotation.scheme_versions.store import questionnaire_of
 from calibration.adjudication import actions as adjudication
@@ -88,7 +88,7 @@ def work_of(other: User, found: Campaign, by: User) -> None:
     assert given.assignment is not None
     found.assignments.filter(user=other).update(comment=OTHERS, flagged=True)
     place = {"by": other, "campaign": found.pk, "assignment": given.assignment_id, "line": 2}
-    notes.set_note(**place, comment=OTHERS, flagged=True, bookmarked=True)
+    note_actions.set_note(**place, comment=OTHERS, flagged=True, bookmarked=True)
     messages.ask(by=other, campaign=found.pk, text=OTHERS)
     key = raters.imported(corpus=found.corpus, kind="key", name=f"key {ORIGIN}")
     version = found.scheme_version

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.importing import import_path
+from annotation.importing.engine import import_path
 from annotation.models import Corpus, Item, QuestionSet, Record, RelationRows, System
 from annotation.question_sets import actions as making
 from annotation.question_sets import editing

@@ -12,9 +12,10 @@ from tqdm import tqdm
 
 from annotation.formats import FORMATS, guessing
 from annotation.formats.guessing import beginning, columns_of, guess
+from annotation.formats.problems import ImportProblem
 from annotation.formats.settings import SETTINGS
-from annotation.importing import ImportProblem, ImportResult, import_path
-from annotation.importing.engine import Progress
+from annotation.importing.engine import Progress, import_path
+from annotation.importing.staging import ImportResult
 from config.commands import DatabaseCommand
 
 METAVARS = {"name": "NAME", "names": "NAMES", "count": "N"}

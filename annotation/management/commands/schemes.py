@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import SchemeRefused
-from annotation.kinds import KINDS
+from annotation.kinds.table import KINDS
 from annotation.models import Corpus, Scheme, SchemeVersion
 from annotation.scheme_versions import actions, listing, store
 from annotation.schemes.difference import difference

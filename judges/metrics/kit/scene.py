@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
 from typing import Any, TypeVar
 
-from annotation.kinds import KINDS
 from annotation.kinds.decision import DECISION
+from annotation.kinds.table import KINDS
 from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant, Turn
 from annotation.scenarios.records import POINTS
 
