@@ -22,7 +22,7 @@ from calibration.api.serializers import (
 )
 from calibration.counts.job import counts_on_test, counts_or_job
 from calibration.counts.query import MOST_TURNS, SAMPLES, CountsQuery, read
-from calibration.counts.renderings import as_json
+from calibration.counts.renderings.as_json import content
 from calibration.statistics.judge_errors import CORRECTIONS
 from jobs.models import Job
 
@@ -157,7 +157,7 @@ def counts(request: Request, pk: int) -> Response:
         if not made.active:
             raise ValidationError({"detail": [made.error or "The job was cancelled."]})
         return Response(ReportJobSerializer(made).data, status=status.HTTP_202_ACCEPTED)
-    return Response(as_json.content(made))
+    return Response(content(made))
 
 
 def _query(corpus: Corpus, data: dict[str, Any]) -> CountsQuery:

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from annotation import access
 from calibration.api.serializers import LookedAtSerializer, OpensTestSerializer, asked, made_of
 from calibration.preferences.computing import compute, compute_on_test, read
-from calibration.preferences.renderings import as_json
+from calibration.preferences.renderings.as_json import content
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
 
@@ -149,4 +149,4 @@ def preferences(request: Request, pk: int) -> Response:
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
     made = made_of(request, lambda: read(data, corpus, campaign), compute, compute_on_test, purpose)
-    return Response(as_json.content(made.report))
+    return Response(content(made.report))
