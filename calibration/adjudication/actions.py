@@ -13,7 +13,8 @@ from django.db import transaction
 
 from annotation import access
 from annotation.models import Campaign, Corpus, SchemeVersion
-from calibration.adjudication import material, settings
+from calibration.adjudication import material as case_material
+from calibration.adjudication import settings
 from calibration.adjudication.material import CONTROL, TITLES, Asked, Material, control, draw_key, picked
 from calibration.adjudication.pseudonyms import name_raters
 from calibration.adjudication.settings import Settings
@@ -195,7 +196,7 @@ def preview(plan: Plan) -> Drawn:
 
 def _drawn(plan: Plan, rules: settings.Settings, already: Mapping[Any, Any] | None = None) -> Drawn:
     try:
-        read = material.read(
+        read = case_material.read(
             corpus=plan.corpus,
             campaign=plan.campaign,
             version=plan.version,

@@ -16,7 +16,8 @@ from annotation.schemes.conduct import CONDUCT
 from annotation.text.numbers import number
 from calibration.models import Report
 from calibration.reports.contents import Figure
-from calibration.reports.figures import HUMAN, QuestionFigures
+from calibration.reports.figures import HUMAN as HUMAN_KIND
+from calibration.reports.figures import QuestionFigures
 from calibration.reports.snapshot import Question, is_readable, snapshot_of
 
 LEAST_DECISIONS, LEAST_PEOPLE = 30, 2
@@ -112,7 +113,7 @@ def _badge(judge: str, dimension: str, report: Report, question: Question) -> Ba
         return None
     asked = QuestionFigures(question)
     figure = asked.with_people(asked.headline, judge)
-    people = [one for one in question.raters if one.kind == HUMAN and one.n and not one.simulated]
+    people = [one for one in question.raters if one.kind == HUMAN_KIND and one.n and not one.simulated]
     why = ""
     if own.constant:
         why = "constant rater: it gave one value throughout"
