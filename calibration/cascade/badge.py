@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from annotation.models import Corpus, Label, Rater
 from annotation.scenarios.records import DIMENSIONS
 from annotation.schemes.conduct import CONDUCT
-from annotation.text.numbers import number
+from annotation.text.numbers import number as rounded
 from calibration.models import Report
 from calibration.reports.contents import Figure
 from calibration.reports.figures import HUMAN as HUMAN_KIND
@@ -51,9 +51,9 @@ class Badge:
         if self.why or self.figure is None:
             return f"{NOT_CALIBRATED.capitalize()}: {self.judge} on {self.dimension}: {self.why}."
         low, high = self.figure.low, self.figure.high
-        ends = "" if low is None or high is None else f" ({number(low, 2)} to {number(high, 2)})"
+        ends = "" if low is None or high is None else f" ({rounded(low, 2)} to {rounded(high, 2)})"
         return (
-            f"{self.judge} on {self.dimension} agrees with people at {number(self.figure.point, 3)}{ends}, "
+            f"{self.judge} on {self.dimension} agrees with people at {rounded(self.figure.point, 3)}{ends}, "
             f"{self.figure.name.replace('_', ' ')}, n = {self.figure.n_items:,}, in the study {self.study}."
         )
 
