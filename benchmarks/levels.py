@@ -27,7 +27,9 @@ from benchmarks._levels_made import (
     true_correlations,
 )
 from calibration.statistics import Plan
-from calibration.statistics.by_level import COEFFICIENTS, LEVELS, LevelTable, Options, Scored, level_table
+from calibration.statistics.by_level.scored import LEVELS, Scored
+from calibration.statistics.by_level.table import level_table
+from calibration.statistics.by_level.types import COEFFICIENTS, LevelTable, Options
 
 SYSTEMS = 99
 LOOPED = 2  # resamples and permutations that the loop over SciPy does of each figure

@@ -13,7 +13,8 @@ from django.db import transaction
 
 from annotation import access
 from annotation.models import Campaign, Corpus, SchemeVersion
-from calibration.adjudication import material, settings
+from calibration.adjudication import material as case_material
+from calibration.adjudication import settings as case_rules
 from calibration.adjudication.material import CONTROL, TITLES, Asked, Material, control, draw_key, picked
 from calibration.adjudication.pseudonyms import name_raters
 from calibration.adjudication.settings import Settings
@@ -190,12 +191,12 @@ def preview(plan: Plan) -> Drawn:
     """Return what the rules would pick now; nothing is kept. Raises AdjudicationRefused."""
     if not 0 <= plan.seed <= MOST_SEED:
         raise AdjudicationRefused(f"The seed is a whole number from 0 to {MOST_SEED:,}.")
-    return _drawn(plan, settings.parse(plan.rules))
+    return _drawn(plan, case_rules.parse(plan.rules))
 
 
-def _drawn(plan: Plan, rules: settings.Settings, already: Mapping[Any, Any] | None = None) -> Drawn:
+def _drawn(plan: Plan, rules: case_rules.Settings, already: Mapping[Any, Any] | None = None) -> Drawn:
     try:
-        read = material.read(
+        read = case_material.read(
             corpus=plan.corpus,
             campaign=plan.campaign,
             version=plan.version,
@@ -237,7 +238,7 @@ def begin(
         corpus=plan.corpus,
         campaign=plan.campaign,
         scheme_version=plan.version,
-        rules=settings.parse(plan.rules).as_dict(),
+        rules=case_rules.parse(plan.rules).as_dict(),
         seed=plan.seed,
         adjudicators=adjudicators,
         own_items=own_items,
@@ -266,7 +267,7 @@ def top_up(*, by: User | None, found: AdjudicationRound) -> int:
         locked.seed,
         locked.takes_locked,
     )
-    more = _drawn(plan, settings.parse(locked.rules), already)
+    more = _drawn(plan, case_rules.parse(locked.rules), already)
     if more.picks:
         _keep(by, locked, more)
         _log(by, "top up", locked, cases=len(more.picks), hash=more.inputs_hash)

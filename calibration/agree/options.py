@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibration.agree import extras, panels, raters
+from calibration.agree import extras, panels
+from calibration.agree import raters as rater_tables
 from calibration.agree.by_level import options as level_options
 from calibration.agree.report import Block, Section
 from calibration.agree.words import raters_of, title_of
@@ -108,8 +109,8 @@ MORE = (
         "--raters",
         "also each rater beside the rest: severity, spread, agreement, and how alike it answers again",
         "nobody has a row, as no rater is identified",
-        raters.raters,
-        raters.repeats,
+        rater_tables.raters,
+        rater_tables.repeats,
     ),
 )
 

@@ -21,8 +21,9 @@ from calibration.api.serializers import (
     made_of,
 )
 from calibration.counts.job import counts_on_test, counts_or_job
-from calibration.counts.query import MOST_TURNS, SAMPLES, CountsQuery, read
-from calibration.counts.renderings import as_json
+from calibration.counts.query import MOST_TURNS, SAMPLES, CountsQuery
+from calibration.counts.query import read as read_counts_query
+from calibration.counts.renderings.as_json import content as count_content
 from calibration.statistics.judge_errors import CORRECTIONS
 from jobs.models import Job
 
@@ -157,11 +158,11 @@ def counts(request: Request, pk: int) -> Response:
         if not made.active:
             raise ValidationError({"detail": [made.error or "The job was cancelled."]})
         return Response(ReportJobSerializer(made).data, status=status.HTTP_202_ACCEPTED)
-    return Response(as_json.content(made))
+    return Response(count_content(made))
 
 
 def _query(corpus: Corpus, data: dict[str, Any]) -> CountsQuery:
     campaign = data.pop("campaign", None)
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
-    return read(data, corpus, campaign)
+    return read_counts_query(data, corpus, campaign)

@@ -7,7 +7,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from calibration.gold.rules import Option, Rule, known_options, words
+from calibration.gold.rules import Option, Rule, known_options
+from calibration.gold.rules.words import help_line
 
 
 class GoldOptionsSerializer(serializers.Serializer[Any]):
@@ -25,7 +26,7 @@ class GoldOptionsSerializer(serializers.Serializer[Any]):
 
 
 def _option_field(name: str, option: Option) -> serializers.Field[Any, Any, Any, Any]:
-    told = words.help_line(name, option)
+    told = help_line(name, option)
     if not option.is_number:
         return serializers.ChoiceField(choices=list(option.choices), required=False, help_text=told)
     low, high = option.low, option.high

@@ -21,7 +21,7 @@ from calibration.permissions import IsStudyResearcher
 from calibration.plans import wording
 from calibration.plans.job import newer_job, plan_or_job
 from calibration.plans.query import GOALS, PLANNED, read
-from calibration.studies import actions as studies
+from calibration.studies import actions as study_actions
 from jobs.models import Job
 
 Plain = serializers.Serializer[Any]
@@ -167,7 +167,7 @@ def campaign_plan(request: Request, campaign: int) -> Response:
     """Return the plan from a campaign as its own pilot: that of its automatic study."""
     found = loading.campaign(campaign)
     user: Any = request.user
-    return _planned(request, studies.automatic(corpus=found.corpus, campaign=found, by=user))
+    return _planned(request, study_actions.automatic(corpus=found.corpus, campaign=found, by=user))
 
 
 def _planned(request: Request, study: Study) -> Response:

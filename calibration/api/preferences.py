@@ -13,8 +13,10 @@ from rest_framework.response import Response
 
 from annotation import access
 from calibration.api.serializers import LookedAtSerializer, OpensTestSerializer, asked, made_of
-from calibration.preferences.computing import compute, compute_on_test, read
-from calibration.preferences.renderings import as_json
+from calibration.preferences.computing import compute as compute_preferences
+from calibration.preferences.computing import compute_on_test
+from calibration.preferences.computing import read as read_preferences_query
+from calibration.preferences.renderings.as_json import content as preference_content
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
 
@@ -148,5 +150,11 @@ def preferences(request: Request, pk: int) -> Response:
     campaign = data.pop("campaign", None)
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
-    made = made_of(request, lambda: read(data, corpus, campaign), compute, compute_on_test, purpose)
-    return Response(as_json.content(made.report))
+    made = made_of(
+        request,
+        lambda: read_preferences_query(data, corpus, campaign),
+        compute_preferences,
+        compute_on_test,
+        purpose,
+    )
+    return Response(preference_content(made.report))

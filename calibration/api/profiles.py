@@ -15,7 +15,8 @@ from rest_framework.response import Response
 
 from annotation import access
 from calibration.api.serializers import ReportJobSerializer
-from calibration.profiles import causes, summary
+from calibration.profiles import causes as metric_causes
+from calibration.profiles import summary
 from calibration.profiles.job import profile_or_job
 from calibration.profiles.points import POINTS, SAME
 from jobs.models import Job
@@ -77,5 +78,5 @@ class MetricValueSerializer(serializers.Serializer[Any]):
 @api_view(["GET"])
 def continuation_profile(request: Request, pk: int) -> Response:
     """Return every metric's values of one continuation, each with the turns that caused it."""
-    _, values = causes.values(access.continuation(pk))
+    _, values = metric_causes.values(access.continuation(pk))
     return Response(MetricValueSerializer(values, many=True).data)

@@ -15,7 +15,8 @@ from rest_framework.response import Response
 from calibration import access
 from calibration.api.workbench import person
 from calibration.errors import CalibrationError
-from calibration.searches import actions, reading
+from calibration.searches import actions as search_actions
+from calibration.searches import reading
 from calibration.searches.actions import BOUNDS
 from config.pagination import Pages, paged
 from jobs.api.parameter_fields import parameter_fields
@@ -88,7 +89,7 @@ def bench_searches(request: Request, pk: int) -> Response:
     wanted.is_valid(raise_exception=True)
     data = dict(wanted.validated_data)
     try:
-        made = actions.start(
+        made = search_actions.start(
             by=person(request),
             bench=bench,
             version=listing.find(data.pop("begin")),
@@ -123,9 +124,9 @@ def search_act(request: Request, pk: int, search: int, verb: str) -> Response:
     try:
         if verb == "adopt":
             number = str(wanted.validated_data.get("text", ""))
-            actions.adopt(by=person(request), text=access.search_text(found, number))
-        elif verb in actions.VERBS:
-            found = actions.VERBS[verb](by=person(request), search=found)
+            search_actions.adopt(by=person(request), text=access.search_text(found, number))
+        elif verb in search_actions.VERBS:
+            found = search_actions.VERBS[verb](by=person(request), search=found)
         else:
             raise NotFound
     except (CalibrationError, JobError) as error:

@@ -14,9 +14,10 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.models import Campaign
 from calibration.errors import CalibrationError
-from calibration.turns_and_whole.computing import compute
-from calibration.turns_and_whole.files import head_out, line_out
-from calibration.turns_and_whole.questions import read
+from calibration.turns_and_whole.computing import compute as compute_inversions
+from calibration.turns_and_whole.files import head_out as inversions_head
+from calibration.turns_and_whole.files import line_out
+from calibration.turns_and_whole.questions import read as read_turn_questions
 from config.pagination import DEFAULT, MOST, Pages
 
 Plain = serializers.Serializer[Any]
@@ -98,11 +99,11 @@ def turns_and_whole(request: Request, pk: int) -> Response:
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
     try:
-        found = compute(read(corpus, campaign, data))
+        found = compute_inversions(read_turn_questions(corpus, campaign, data))
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
     pager = Pages()
     lines: Any = pager.paginate_queryset(found.lines, request)
     answer = pager.get_paginated_response([line_out(line) for line in lines])
-    answer.data |= head_out(found)
+    answer.data |= inversions_head(found)
     return answer

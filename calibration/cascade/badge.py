@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from annotation.models import Corpus, Label, Rater
 from annotation.scenarios.records import DIMENSIONS
 from annotation.schemes.conduct import CONDUCT
-from annotation.text.numbers import number
+from annotation.text.numbers import number as rounded
 from calibration.models import Report
 from calibration.reports.contents import Figure
-from calibration.reports.figures import HUMAN, QuestionFigures
+from calibration.reports.figures import HUMAN as HUMAN_KIND
+from calibration.reports.figures import QuestionFigures
 from calibration.reports.snapshot import Question, is_readable, snapshot_of
 
 LEAST_DECISIONS, LEAST_PEOPLE = 30, 2
@@ -50,9 +51,9 @@ class Badge:
         if self.why or self.figure is None:
             return f"{NOT_CALIBRATED.capitalize()}: {self.judge} on {self.dimension}: {self.why}."
         low, high = self.figure.low, self.figure.high
-        ends = "" if low is None or high is None else f" ({number(low, 2)} to {number(high, 2)})"
+        ends = "" if low is None or high is None else f" ({rounded(low, 2)} to {rounded(high, 2)})"
         return (
-            f"{self.judge} on {self.dimension} agrees with people at {number(self.figure.point, 3)}{ends}, "
+            f"{self.judge} on {self.dimension} agrees with people at {rounded(self.figure.point, 3)}{ends}, "
             f"{self.figure.name.replace('_', ' ')}, n = {self.figure.n_items:,}, in the study {self.study}."
         )
 
@@ -112,7 +113,7 @@ def _badge(judge: str, dimension: str, report: Report, question: Question) -> Ba
         return None
     asked = QuestionFigures(question)
     figure = asked.with_people(asked.headline, judge)
-    people = [one for one in question.raters if one.kind == HUMAN and one.n and not one.simulated]
+    people = [one for one in question.raters if one.kind == HUMAN_KIND and one.n and not one.simulated]
     why = ""
     if own.constant:
         why = "constant rater: it gave one value throughout"

@@ -40,12 +40,12 @@ def add_options(parser: CommandParser) -> Any:
     )
     opening.add_argument("--seed", type=int, default=0, help="decides which dev items come first (0)")
     _add_try(parts.add_parser("try", help="write a draft and try it on the bench's first items"))
-    for name, told in (
+    for name, help_text in (
         ("show", "a draft: how far, agreement so far, answers"),
         ("keep", "keep a draft as a version; its answers become labels"),
         ("discard", "throw a draft away; it stays counted"),
     ):
-        part = _of_draft(parts.add_parser(name, help=told))
+        part = _of_draft(parts.add_parser(name, help=help_text))
         if name == "keep":
             part.add_argument(
                 "--name", default="", help="of the prompt: a new one, or one that gets a version"

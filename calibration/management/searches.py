@@ -11,9 +11,11 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.management.benches import bench_named
 from calibration.models import Search
-from calibration.searches import actions, reading
+from calibration.searches import actions as search_actions
+from calibration.searches import reading
 from jobs.asking.slices import work as ask
-from jobs.endpoints.parameter_options import add_parameters, told
+from jobs.endpoints.parameter_options import add_parameters
+from jobs.endpoints.parameter_options import told as told_parameters
 from jobs.kinds import CALLS, JOBS
 from jobs.models import Job
 from jobs.queue import jobs as steps
@@ -54,7 +56,7 @@ def add_options(parts: Any) -> None:
 
 def propose(options: dict[str, Any]) -> dict[str, Any]:
     """Start a search, bring it to its end, and return it as plain data."""
-    search = actions.start(
+    search = search_actions.start(
         by=None,
         bench=bench_named(options["bench"]),
         version=finding.find(options["begin"]),
@@ -63,8 +65,8 @@ def propose(options: dict[str, Any]) -> dict[str, Any]:
         improver=endpoint_named(options["improver"]),
         most_cost=_money(options["most_cost"]),
         seed=options["seed"],
-        options={"needs": needs_told(options), "parameters": told(options, of="judge")},
-        improver_parameters=told(options, of="improver"),
+        options={"needs": needs_told(options), "parameters": told_parameters(options, of="judge")},
+        improver_parameters=told_parameters(options, of="improver"),
         **{name: options[name] for name in DEFAULTS},
     )
     to_the_end(search, wait=options["wait"])
@@ -76,14 +78,14 @@ def proposals(options: dict[str, Any]) -> dict[str, Any]:
     search = Search.objects.select_related("bench__split", "prompt").filter(pk=options["search"]).first()
     if search is None:
         raise CommandError(f"There is no search {options['search']}.")
-    for verb, act in actions.VERBS.items():
+    for verb, act in search_actions.VERBS.items():
         if options[verb]:
             search = act(by=None, search=search)
     if options["adopt"] is not None:
         text = search.texts.select_related("version__prompt").filter(number=options["adopt"]).first()
         if text is None:
             raise CommandError(f"Search {search.pk} has no text {options['adopt']}.")
-        actions.adopt(by=None, text=text)
+        search_actions.adopt(by=None, text=text)
     return reading.as_json(search)
 
 
@@ -109,7 +111,7 @@ def _work(search: Search, stepping: Heart, asking: Heart) -> bool:
             steps.do(job, worker=stepping.name)
         finally:
             stepping.let_go([job.pk])
-    runs = list(actions.runs_of(search).values_list("pk", flat=True))
+    runs = list(search_actions.runs_of(search).values_list("pk", flat=True))
     counts = ask(CALLS, seconds=60, heart=asking, only=runs) if runs else None
     return job is not None or bool(counts and counts.done + counts.failed)
 

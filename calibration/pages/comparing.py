@@ -16,7 +16,8 @@ from annotation.text.language import language_tag
 from calibration.errors import CalibrationError
 from calibration.profiles.contexts import Wanted, contexts
 from calibration.profiles.side_by_side import Cell, Column, Comparison, Row, compare
-from calibration.profiles.side_by_side_files import FILES, signed
+from calibration.profiles.side_by_side_files import FILES as SIDE_BY_SIDE_FILES
+from calibration.profiles.side_by_side_files import signed
 from config.files import row_id
 from config.permissions import researcher_only
 
@@ -46,9 +47,9 @@ def compare_page(request: HttpRequest, pk: int) -> HttpResponse:
 def compare_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The same as CSV or JSON."""
     dialogue = access.dialogue(pk)
-    if form not in FILES:
+    if form not in SIDE_BY_SIDE_FILES:
         raise Http404
-    write, media_type = FILES[form]
+    write, media_type = SIDE_BY_SIDE_FILES[form]
     try:
         made = compare(dialogue, _wanted(request))
     except CalibrationError as refused:

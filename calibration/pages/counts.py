@@ -14,11 +14,15 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import access
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus
-from calibration.counts import charts, choices, wording
-from calibration.counts.computing import Counts, facts, open_test
+from calibration.counts import charts as count_charts
+from calibration.counts import choices, wording
+from calibration.counts.computing import Counts
+from calibration.counts.computing import facts as count_facts
+from calibration.counts.computing import open_test as open_test_counts
 from calibration.counts.job import counts_or_job
-from calibration.counts.query import PEOPLE, SYSTEM, CountsQuery, read
-from calibration.counts.renderings import RENDERINGS
+from calibration.counts.query import PEOPLE, SYSTEM, CountsQuery
+from calibration.counts.query import read as read_counts_query
+from calibration.counts.renderings import RENDERINGS as COUNT_FORMS
 from calibration.counts.renderings.common import Kind, distances, kinds, rows_of
 from calibration.errors import CalibrationError
 from calibration.reading.census import Census, census
@@ -81,11 +85,11 @@ def counts(request: HttpRequest, pk: int) -> HttpResponse:
 def counts_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The table as CSV, Markdown, LaTeX or JSON, its chart as SVG or PNG."""
     corpus = access.corpus(pk)
-    rendering = RENDERINGS.get(form)
+    rendering = COUNT_FORMS.get(form)
     if rendering is None:
         raise Http404
     try:
-        query = read(_given(request), corpus, _campaign(request, corpus))
+        query = read_counts_query(_given(request), corpus, _campaign(request, corpus))
         made = counts_or_job(query=query, by=_user(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
@@ -105,7 +109,7 @@ def counts_test(request: HttpRequest, pk: int) -> HttpResponse:
     query = request.GET.copy()
     query.pop("part", None)
     try:
-        open_test(
+        open_test_counts(
             query=CountsQuery(corpus, rater=_given(request).get("rater", "")),
             by=_user(request),
             purpose=purpose,
@@ -152,7 +156,7 @@ def _form(
         "keys": [(key, key in by) for key in choices.condition_keys(corpus)],
         "metadata": choices.metadata_keys(corpus),
         "corrections": [(key, CORRECTION_NAMES[key]) for key in CORRECTIONS],
-        "forms": RENDERINGS.values(),
+        "forms": COUNT_FORMS.values(),
     }
 
 
@@ -168,7 +172,7 @@ def _shown(made: Counts) -> dict[str, Any]:
     ]
     return {
         "made": made,
-        "facts": facts(made),
+        "facts": count_facts(made),
         "tables": tables,
         "heads": [made.titles[column.key] for column in made.columns],
         "distances": distances(made),
@@ -180,9 +184,9 @@ def _shown(made: Counts) -> dict[str, Any]:
             if wording.bounds(cell)
         ],
         "flags": wording.flags(made),
-        "chart_title": charts.title(made),
-        "chart_caption": charts.caption(made),
-        "svg": mark_safe(charts.inline_svg(made)),
+        "chart_title": count_charts.title(made),
+        "chart_caption": count_charts.caption(made),
+        "svg": mark_safe(count_charts.inline_svg(made)),
     }
 
 
@@ -194,11 +198,11 @@ def _found(
     Beside them are those of a second rater with the same rows: scores can be equal where counts differ.
     """
     again = "again" in request.GET
-    made = counts_or_job(query=read(given, corpus, campaign), by=_user(request), again=again)
+    made = counts_or_job(query=read_counts_query(given, corpus, campaign), by=_user(request), again=again)
     beside: Counts | Job | None = None
     if "beside" in given:
         other = {key: text for key, text in given.items() if key not in ("questions", "samples")}
-        query = read(other | {"rater": given["beside"]}, corpus, campaign)
+        query = read_counts_query(other | {"rater": given["beside"]}, corpus, campaign)
         beside = counts_or_job(query=query, by=_user(request), again=again)
     if isinstance(made, Job):
         return made

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_GET
 from annotation.corpora import reading
 from calibration import access
 from calibration.disagreements import reading as measure
-from calibration.disagreements.reading import PEOPLE, Listing, listing
+from calibration.disagreements.reading import PEOPLE as ALL_PEOPLE
+from calibration.disagreements.reading import Listing, listing
 from calibration.disagreements.showing import shown, value_name
 from calibration.pages.asked import part_of
 from calibration.pages.reports import refusal_shown
@@ -70,7 +71,7 @@ def _choices(found: Listing) -> list[tuple[str, str]]:
 
 def _everybody(found: Listing) -> dict[str, str]:
     """Return what all people at once are called: simulated raters are no people."""
-    return {PEOPLE: f"the {crowd_of(found.asked.data.raters).many}"}
+    return {ALL_PEOPLE: f"the {crowd_of(found.asked.data.raters).many}"}
 
 
 def _table(found: Listing, part: str) -> dict[str, Any] | None:

@@ -33,7 +33,8 @@ from calibration.gold.findings import told
 from calibration.gold.job import gold_or_job, preview_gold
 from calibration.gold.making import Preview, changes_of, counts_everybody, described
 from calibration.gold.reading import default_rule_of
-from calibration.gold.rules import RULES, Option, Rule, known_options, rules_with, words
+from calibration.gold.rules import RULES, Option, Rule, known_options, rules_with
+from calibration.gold.rules.words import label
 from calibration.models import GoldLabel
 from calibration.models.gold import Gold
 from calibration.pages.asked import WHOSE, place_of
@@ -208,7 +209,7 @@ class GoldForm(forms.Form):
 
 def _field(name: str, option: Option) -> forms.Field:
     """Return the field of an option. What is written in it is checked by the rule that is chosen."""
-    how: dict[str, Any] = {"label": words.label(name), "required": False, "initial": option.default}
+    how: dict[str, Any] = {"label": label(name), "required": False, "initial": option.default}
     if not option.is_number:
         return forms.ChoiceField(choices=list(option.choices.items()), help_text=option.help, **how)
     step = "1" if isinstance(option.default, int) else "any"
@@ -216,7 +217,7 @@ def _field(name: str, option: Option) -> forms.Field:
     return forms.CharField(
         max_length=40,
         widget=forms.NumberInput(attrs=limits),
-        help_text=f"{option.help} From {words.limits(option)}.",
+        help_text=f"{option.help} From {limits(option)}.",
         **how,
     )
 

@@ -15,10 +15,15 @@ from annotation import access
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus
 from calibration.errors import CalibrationError
-from calibration.preferences import charts, reading, wording
-from calibration.preferences.computing import NAMES, Asked, Computed, compute, open_test, read
-from calibration.preferences.renderings import RENDERINGS
-from calibration.preferences.sheets import Cell, Sheet, flags_of, reasons_of, sheets
+from calibration.preferences import charts as preference_charts
+from calibration.preferences import reading, wording
+from calibration.preferences.computing import NAMES, Asked, Computed
+from calibration.preferences.computing import compute as compute_preferences
+from calibration.preferences.computing import open_test as open_test_preferences
+from calibration.preferences.computing import read as read_preferences_query
+from calibration.preferences.renderings import RENDERINGS as PREFERENCE_FORMS
+from calibration.preferences.sheets import Cell as TableCell
+from calibration.preferences.sheets import Sheet, flags_of, reasons_of, sheets
 from calibration.reading.census import census
 from calibration.reading.scope import scope_of
 from calibration.reports import drawing
@@ -40,7 +45,9 @@ def preferences(request: HttpRequest, pk: int) -> HttpResponse:
     status = 200
     if context["questions"]:
         try:
-            context |= _shown(compute(query=read(given, corpus, campaign), by=_user(request)))
+            context |= _shown(
+                compute_preferences(query=read_preferences_query(given, corpus, campaign), by=_user(request))
+            )
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if given else 200
@@ -52,11 +59,14 @@ def preferences(request: HttpRequest, pk: int) -> HttpResponse:
 def preferences_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The report as CSV, Markdown, LaTeX or JSON, its chart as SVG or PNG."""
     corpus = access.corpus(pk)
-    rendering = RENDERINGS.get(form)
+    rendering = PREFERENCE_FORMS.get(form)
     if rendering is None:
         raise Http404
     try:
-        made = compute(query=read(_given(request), corpus, _campaign(request, corpus)), by=_user(request))
+        made = compute_preferences(
+            query=read_preferences_query(_given(request), corpus, _campaign(request, corpus)),
+            by=_user(request),
+        )
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
     response = HttpResponse(rendering.write(made.report), content_type=rendering.media_type)
@@ -74,7 +84,9 @@ def preferences_test(request: HttpRequest, pk: int) -> HttpResponse:
     query = request.GET.copy()
     query.pop("part", None)
     try:
-        open_test(query=read({}, corpus, campaign), by=_user(request), purpose=purpose)
+        open_test_preferences(
+            query=read_preferences_query({}, corpus, campaign), by=_user(request), purpose=purpose
+        )
         query["part"] = "test"
     except CalibrationError as refused:
         messages.error(request, f"Test was not opened: {refused}.")
@@ -107,7 +119,7 @@ def _form(corpus: Corpus, campaign: Campaign | None, given: dict[str, str]) -> d
         "systems": list(corpus.systems.order_by("name").values_list("name", flat=True)),
         "models": [(key, text) for key, text in MODELS.items()],
         "both_bads": [(key, text[:1].upper() + text[1:]) for key, text in BOTH_BAD_POLICIES.items()],
-        "forms": RENDERINGS.values(),
+        "forms": PREFERENCE_FORMS.values(),
     }
 
 
@@ -127,7 +139,9 @@ def _question(asked: Asked) -> dict[str, Any]:
         "title": asked.title,
         "ref": asked.key,
         "who": [*map(wording.who, asked.figures.voters), *wording.how(asked.figures.choices)],
-        "charts": [(chart, mark_safe(drawing.inline_svg(chart))) for chart in charts.charts(asked)],
+        "charts": [
+            (chart, mark_safe(drawing.inline_svg(chart))) for chart in preference_charts.charts(asked)
+        ],
         "sheets": [_sheet(sheet) for sheet in found],
         "reasons": [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons_of(found)],
         "flags": [(flag, wording.told(flag)) for flag in flags_of(found)],
@@ -145,7 +159,7 @@ def _sheet(sheet: Sheet) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def _cell(cell: TableCell) -> dict[str, Any]:
     """Return a cell as the template reads it: a text, a count, a figure with its interval, or nothing."""
     if isinstance(cell, Result):
         return {

@@ -15,10 +15,12 @@ from annotation.models import Campaign, Corpus
 from calibration.errors import CalibrationError
 from calibration.reading.census import census
 from calibration.reading.scope import scope_of
-from calibration.turns_and_whole.computing import TurnsAndWhole, compute
-from calibration.turns_and_whole.files import FILES
-from calibration.turns_and_whole.questions import offered, read
-from calibration.turns_and_whole.wording import facts
+from calibration.turns_and_whole.computing import TurnsAndWhole
+from calibration.turns_and_whole.computing import compute as compute_inversions
+from calibration.turns_and_whole.files import FILES as INVERSION_FILES
+from calibration.turns_and_whole.questions import offered
+from calibration.turns_and_whole.questions import read as read_turn_questions
+from calibration.turns_and_whole.wording import facts as inversion_facts
 from config.files import row_id
 from config.permissions import researcher_only
 
@@ -43,7 +45,7 @@ def turns_and_whole(request: HttpRequest, pk: int) -> HttpResponse:
         "query": f"{urlencode(given)}&" if given else "",
     }
     try:
-        found = compute(read(corpus, campaign, given))
+        found = compute_inversions(read_turn_questions(corpus, campaign, given))
     except CalibrationError as refused:
         status = 422 if "turns" in given or "whole" in given else 200
         return render(
@@ -55,10 +57,10 @@ def turns_and_whole(request: HttpRequest, pk: int) -> HttpResponse:
 def _shown(request: HttpRequest, found: TurnsAndWhole) -> dict[str, Any]:
     return {
         "found": found,
-        "facts": facts(found),
+        "facts": inversion_facts(found),
         "page": Paginator(found.lines, PAGE).get_page(request.GET.get("page")),
         "several": [dialogue for dialogue in found.dialogues if dialogue.pairs],
-        "files": FILES.values(),
+        "files": INVERSION_FILES.values(),
     }
 
 
@@ -67,11 +69,11 @@ def _shown(request: HttpRequest, found: TurnsAndWhole) -> dict[str, Any]:
 def turns_and_whole_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The whole list as CSV, of continuations or of dialogues, or as JSON."""
     corpus = access.corpus(pk)
-    file = FILES.get(form)
+    file = INVERSION_FILES.get(form)
     if file is None:
         raise Http404
     try:
-        found = compute(read(corpus, _campaign(request, corpus), _given(request)))
+        found = compute_inversions(read_turn_questions(corpus, _campaign(request, corpus), _given(request)))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
     response = HttpResponse(file.write(found), content_type=file.media_type)

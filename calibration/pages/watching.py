@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.permissions import campaign_researcher_only
-from calibration.reports.figures import worded
+from calibration.reports.figures import worded as figure_text
 from calibration.statistics.rater_panel import FIGURES
 from calibration.watching.watch import BY, OF_A_RATER, OF_ALL, Watch, asked, choices, watch
 
@@ -33,7 +33,7 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
         "choices": choices(about).items(),
         "by_title": BY[found.progress.by],
         "questions": asked(about),
-        "agreed_heads": [worded(name).name for name in OF_ALL],
+        "agreed_heads": [figure_text(name).name for name in OF_ALL],
         "rater_heads": [FIGURES[name].heading for name in OF_A_RATER],
         "annotators": _annotators(found),
         "most_a_day": max(n for _, n in found.progress.days),

@@ -13,7 +13,8 @@ from calibration.reading.ratings import load, places
 from calibration.reading.scope import Scope, of_study
 from calibration.reading.subjects import Subject, rater_names, subjects_of
 from calibration.statistics import RatingError, Ratings
-from calibration.studies.computing import ALL_TAGS, POOLED, pooled
+from calibration.studies.computing import ALL_TAGS, pooled
+from calibration.studies.computing import POOLED as POOLED_RATERS
 from calibration.studies.inputs import clusters_of, split_of
 from calibration.studies.raters import in_sets
 
@@ -47,7 +48,7 @@ class Choices:
         """The questions, those that pool tags first, as reports have them."""
         alone = [Asked(s.question.ref, s.question.title, (s,)) for s in self.subjects]
         together = [
-            Asked(f"{members[0].question.scheme}/{POOLED}", ALL_TAGS, tuple(members))
+            Asked(f"{members[0].question.scheme}/{POOLED_RATERS}", ALL_TAGS, tuple(members))
             for members in in_sets(self.subjects, lambda subject: subject.question)
         ]
         return together + alone

@@ -21,7 +21,9 @@ from typing import Any, Literal, cast
 
 from annotation.corpora.parts import TRAINING
 from calibration.errors import DefinitionError, MapError
-from calibration.reading import choices, levels, panels
+from calibration.reading import choices as choice_options
+from calibration.reading import levels as level_options
+from calibration.reading import panels as panel_options
 from calibration.reading.choices import written_choices
 from calibration.reading.levels import Levels, Missing
 from calibration.reading.panels import PanelAsked
@@ -44,7 +46,7 @@ IDENTITY = ScaleMap()
 KEYS = (
     {"questions", "raters", "samples", "statistics", "epsilon", "split"}
     | {"resamples", "seed", "confidence", "interval"}
-    | {"level", *levels.KEYS}
+    | {"level", *level_options.KEYS}
     | {"panels", "baselines", "leave_out", "preferences"}
 )
 EPSILON = 0.15
@@ -137,7 +139,7 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         raise DefinitionError(
             f"unknown key {sorted(unknown)[0]!r}; a definition has {', '.join(sorted(KEYS))}"
         )
-    above = levels.parse(raw)
+    above = level_options.parse(raw)
     return Definition(
         questions=tuple(_asked(entry, n) for n, entry in enumerate(_listed(raw, "questions"), 1)),
         raters=tuple(str(name) for name in _listed(raw, "raters")),
@@ -147,10 +149,10 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         epsilon=_epsilon(raw.get("epsilon", EPSILON)),
         split=str(raw.get("split") or ""),
         levels=above,
-        panels=panels.parse(_listed(raw, "panels")),
+        panels=panel_options.parse(_listed(raw, "panels")),
         baselines=_switch(raw, "baselines"),
         leave_out=_switch(raw, "leave_out", default=False),
-        preferences=choices.parse(raw.get("preferences")),
+        preferences=choice_options.parse(raw.get("preferences")),
     )
 
 
@@ -177,7 +179,7 @@ def _asked(entry: Any, number: int) -> StudyQuestion:
         raise DefinitionError(f"question {number}: name it as scheme@version/key")
     links = _listed(entry, "answered_by")
     answered_by = tuple(_link(link, number) for link in links)
-    missing = levels.missing_of(entry, links, f"question {number}: ")
+    missing = level_options.missing_of(entry, links, f"question {number}: ")
     return StudyQuestion(entry["question"], answered_by, missing)
 
 

@@ -10,7 +10,8 @@ from django.db.models import Sum
 from calibration.models import Search, SearchText
 from jobs.endpoints.costs import cost
 from jobs.models import Call, CallCount, Endpoint, Run
-from jobs.prompt import Prompt, about_tokens
+from jobs.prompt import Prompt as SentPrompt
+from jobs.prompt import about_tokens
 from judges.material.loading import load
 from judges.models import BenchTarget
 from judges.prompt_search.evolution import OutOfBudget
@@ -58,7 +59,7 @@ class Bounds:
         coming = sum((each * n for each, n in prices), Decimal(0))
         return self._allow(count, coming, max(each for each, _ in prices))
 
-    def allow_request(self, prompt: Prompt, text: SearchText, held_back: Sequence[BenchTarget]) -> None:
+    def allow_request(self, prompt: SentPrompt, text: SearchText, held_back: Sequence[BenchTarget]) -> None:
         """Raise OutOfBudget where one more request to the improving model is too much.
 
         What is kept back is priced as calls of the judge under `text` about `held_back`.
@@ -106,7 +107,7 @@ class Bounds:
         ]
 
     @staticmethod
-    def _price(endpoint: Endpoint, prompt: Prompt, reply: int) -> Decimal:
+    def _price(endpoint: Endpoint, prompt: SentPrompt, reply: int) -> Decimal:
         found = cost(endpoint, about_tokens(prompt.system) + about_tokens(prompt.user), reply)
         if found is None:
             raise OutOfBudget(f"the endpoint {endpoint.name} has no prices any more")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.comparison import ROUNDING, corrected
+from calibration.statistics.comparison import ROUNDING
+from calibration.statistics.comparison import corrected as corrected_p_values
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.sums import finished
 from calibration.statistics.core.types import Floats, Ints
@@ -45,7 +46,7 @@ def differences(counted: Counted, design: Design, chosen: Mask, people: Mask) ->
     _, clusters = np.unique(design.clusters[units], return_inverse=True)
     ps = _permuted(ours, others, strata, clusters.ravel(), design)
     has = np.isfinite(points)
-    holm = dict(zip(np.flatnonzero(has).tolist(), corrected(ps[has].tolist(), "holm"), strict=True))
+    holm = dict(zip(np.flatnonzero(has).tolist(), corrected_p_values(ps[has].tolist(), "holm"), strict=True))
     found = []
     for at in range(len(counted.columns)):
         n_clusters = design.n_clusters((mine.numbers[:, at] > 0) & (theirs.numbers[:, at] > 0))

@@ -156,6 +156,3 @@ def _random_swaps(n: int, permutations: int, seed: int) -> Iterator[Floats]:
     rows = max(1, CHUNK // max(1, n))
     for start in range(0, permutations, rows):
         yield (rng.random((min(rows, permutations - start), n)) < 0.5).astype(np.float64)
-
-
-__all__ = ["Design", "Mask", "Sums", "Texts", "mean", "mean_of_strata", "swaps"]

@@ -21,7 +21,7 @@ from jobs import actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
 from jobs.models import Job
-from jobs.queue.progress import Progress
+from jobs.queue.progress import Progress as JobProgress
 
 KIND = "report"
 SMALL = 30_000
@@ -77,7 +77,7 @@ def _subject(study: Study, part: str) -> str:
     return f"study {study.pk}, {part}: {study.name}"[:300]
 
 
-def run(job: Job, progress: Progress) -> dict[str, Any]:
+def run(job: Job, progress: JobProgress) -> dict[str, Any]:
     """Compute the report that a job asks for; its result is {report: id}."""
     study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
     if study is None:

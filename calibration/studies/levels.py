@@ -19,8 +19,8 @@ from calibration.reports.wording import crowd_of
 from calibration.statistics import RatingError, Ratings, by_level
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.baselines import BASELINE, CHARACTERS, WORDS
-from calibration.statistics.by_level import Frame, Options, Scored, Scores, Units
-from calibration.statistics.by_level.scored import Kind
+from calibration.statistics.by_level.scored import Frame, Kind, Scored, Scores, Units
+from calibration.statistics.by_level.types import Options
 from calibration.statistics.core.data import codes
 from calibration.statistics.core.types import Floats, Samples
 from calibration.statistics.panels import PANEL

@@ -10,7 +10,8 @@ import numpy as np
 from annotation.corpora import splits
 from annotation.models import Continuation
 from calibration.reading.census import QuestionInfo
-from calibration.statistics.by_level import Inversions, Units, turns_and_whole
+from calibration.statistics.by_level.inversions import Inversions, turns_and_whole
+from calibration.statistics.by_level.scored import Units
 from calibration.statistics.core.data import codes
 from calibration.turns_and_whole.questions import HUMAN, Asked
 

@@ -11,7 +11,7 @@ from typing import Any
 from annotation.text.csv_cells import guarded
 from annotation.text.numbers import number
 from calibration.rendering import Rendering
-from calibration.statistics.by_level import Inversions
+from calibration.statistics.by_level.inversions import Inversions
 from calibration.turns_and_whole.computing import Line, TurnsAndWhole
 from calibration.turns_and_whole.wording import facts
 

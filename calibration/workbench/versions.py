@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
-from calibration.disagreements import reading
+from calibration.disagreements import reading as disagreement_items
 from calibration.disagreements.reading import PEOPLE
 from calibration.errors import WorkbenchRefused
 from calibration.reading.census import QuestionInfo
@@ -83,8 +83,8 @@ def _of(sheet: Sheet, judged: Judged, systems: Sequence[str]) -> list[Difference
     people = ratings.of_kind("human")
     if not readings or not people:
         return []
-    compared = reading.comparison(ratings, readings[0].rater, PEOPLE)
-    apart, gaps = reading.distances(compared), _gaps(sheet, readings[0].values)
+    compared = disagreement_items.comparison(ratings, readings[0].rater, PEOPLE)
+    apart, gaps = disagreement_items.distances(compared), _gaps(sheet, readings[0].values)
     width = _width(sheet)
     return [
         Difference(

@@ -19,7 +19,7 @@ from jobs.models import Run
 from systems.benchmarks.assembling import Cleaned, assembled, told
 from systems.benchmarks.choosing import Instance, choose
 from systems.benchmarks.cutting import HISTORY, LEAST
-from systems.making import material
+from systems.making import material as source_material
 from systems.making.material import Conversation, Key
 from systems.making.orders import CLEANING, GENERATOR, METADATA, SUMMARY, Order
 from systems.models import BenchmarkRun
@@ -106,7 +106,7 @@ class Making:
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
         self.order = Order.of(benchmark.order)
-        self.corpora = material.corpora_of(benchmark)
+        self.corpora = source_material.corpora_of(benchmark)
         self.step = ""
         self.left_out: list[dict[str, str]] = []
         self._cleaned: dict[int, Cleaned] = {}
@@ -120,11 +120,11 @@ class Making:
 
         Raises Shortage where there are fewer instances than asked for, Stuck where a step failed.
         """
-        raw = material.conversations(self.corpora, {})
+        raw = source_material.conversations(self.corpora, {})
         failed = self._clean(raw)
         if failed is None:
             return None
-        found = material.conversations(self.corpora, self._cleaned) if self._cleaned else raw
+        found = source_material.conversations(self.corpora, self._cleaned) if self._cleaned else raw
         sources = {one.source for one in found}
         while True:
             offered = {(one.source, one.key): one for one in found if (one.source, one.key) not in failed}
@@ -238,7 +238,7 @@ class Making:
     def _read(self, dialogues: Sequence[int]) -> dict[int, tuple[Dialogue, records.Dialogue]]:
         """Return dialogues with their records, read once."""
         new = [pk for pk in dialogues if pk not in self._records]
-        self._records |= {row.pk: (row, record) for row, record in material.read(new)}
+        self._records |= {row.pk: (row, record) for row, record in source_material.read(new)}
         return self._records
 
     def _turns(self, dialogue: int) -> tuple[records.Turn, ...]:
@@ -255,7 +255,7 @@ class Making:
     ) -> list[records.Dialogue]:
         """Return the dialogues of the benchmark in the order of their ids."""
         self.step = "writing"
-        names = material.clusters(found)
+        names = source_material.clusters(found)
         made = []
         for one in instances:
             key = one.source, one.conversation

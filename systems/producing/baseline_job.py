@@ -11,7 +11,7 @@ from jobs import actions as jobs
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind
 from jobs.models import Job
-from jobs.queue.progress import Progress
+from jobs.queue.progress import Progress as JobProgress
 from systems.producing import baselines
 from systems.producing.baselines import Baseline, Played
 from systems.producing.dialogues import Dialogues
@@ -36,7 +36,7 @@ def start(*, by: User | None, baseline: Baseline, dialogues: Dialogues) -> Playe
     return jobs.start(kind=KIND, subject=subject, params=params, by=by)
 
 
-def run(job: Job, progress: Progress) -> dict[str, Any]:
+def run(job: Job, progress: JobProgress) -> dict[str, Any]:
     """Let the baseline that a job names decide, in one transaction; its result is what it came to."""
     told = job.params
     try:

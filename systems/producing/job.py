@@ -12,7 +12,7 @@ from jobs import actions as jobs
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind
 from jobs.models import Endpoint, Job, Run
-from jobs.queue.progress import Progress
+from jobs.queue.progress import Progress as JobProgress
 from judges.rating.settings import RunSettings, settings_from
 from systems.producing import actions
 from systems.producing.dialogues import Dialogues
@@ -55,7 +55,7 @@ def start(
     return jobs.start(kind=KIND, subject=subject, params=params, by=by)
 
 
-def run(job: Job, progress: Progress) -> dict[str, Any]:
+def run(job: Job, progress: JobProgress) -> dict[str, Any]:
     """Begin what a job names, in one transaction; its result is {run: id}."""
     told = job.params
     try:

@@ -33,8 +33,8 @@ def needs(
     Raises ValueError where the script has no such name map.
     """
     told = _under(record, names)
-    for digest, number in digests(told).items():
-        generation = Generation(GENERATOR, endpoint, {TEXT: digest}, name="unnamed")
+    for text_key, number in digests(told).items():
+        generation = Generation(GENERATOR, endpoint, {TEXT: text_key}, name="unnamed")
         plan = named_alone(generation.plan(), GENERATOR)
         yield Need(row.corpus_id, row.pk, plan), (row, _alone(told, number))
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from calibration.errors import GoldRuleError
-from calibration.gold.rules import RULES, Answers, Option, Rule, known_options, words
+from calibration.gold.rules import RULES, Answers, Option, Rule, known_options
+from calibration.gold.rules.words import table
 from calibration.management.commands.export_gold import Command
 from calibration.statistics import Ratings
 from calibration.statistics.dawid_skene import dawid_skene
@@ -194,10 +195,11 @@ def test_a_rule_that_learns_on_dev_needs_a_split_and_something_to_learn_from() -
 
 
 def test_a_toy_rule_in_the_table_may_follow_adjudication_too() -> None:
-    from calibration.gold.rules import FROM_RATINGS, adjudicated
+    from calibration.gold.rules import FROM_RATINGS
+    from calibration.gold.rules.adjudicated import rule as adjudicated_rule
 
     toy = replace(RULES["median"], key="toy", title="Toy")
-    rule = adjudicated.rule((*FROM_RATINGS, toy))
+    rule = adjudicated_rule((*FROM_RATINGS, toy))
     answers = _answers(_drawn("ordinal", 10, 3), "ordinal")
     chosen = rule.choose(answers, rule.checked({"fallback": "toy"}))
     assert set(chosen.sources) == {"adjudication", "toy"}
@@ -205,7 +207,7 @@ def test_a_toy_rule_in_the_table_may_follow_adjudication_too() -> None:
 
 def test_the_documentation_has_the_rules_and_options_as_they_are_declared() -> None:
     page = (ROOT / "docs" / "gold.md").read_text(encoding="utf-8")
-    assert words.table() in page
+    assert table() in page
     options = {name: option for rule in RULES.values() for name, option in rule.options.items()}
     rows = "".join(f"| `{name}` | {option.help} |\n" for name, option in options.items())
     assert "| option | what it says |\n|---|---|\n" + rows in page

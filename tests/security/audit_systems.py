@@ -56,12 +56,12 @@ def make_benchmark_fields() -> dict[str, Any]:
 
 
 def make_benchmark(by: User, state: str) -> Any:
-    from systems.making import actions
+    from systems.making import actions as benchmarks
 
-    made = actions.start(by=by, **make_benchmark_fields())
+    made = benchmarks.start(by=by, **make_benchmark_fields())
     if state == "done":
-        return actions.advance(made.pk)
-    return actions.cancel(by=by, benchmark=made) if state == "cancelled" else made
+        return benchmarks.advance(made.pk)
+    return benchmarks.cancel(by=by, benchmark=made) if state == "cancelled" else made
 
 
 def make_simulation_fields() -> dict[str, Any]:
@@ -88,10 +88,10 @@ def make_baseline_answers() -> dict[str, Any]:
 
 
 def make_simulation(by: User, state: str) -> Any:
-    from systems.simulating import actions
+    from systems.simulating import actions as simulations
 
-    made = actions.start(by=by, **make_simulation_fields())
-    return actions.cancel(by=by, simulation=made) if state == "cancelled" else made
+    made = simulations.start(by=by, **make_simulation_fields())
+    return simulations.cancel(by=by, simulation=made) if state == "cancelled" else made
 
 
 SIMULATIONS: dict[str, Callable[[User], dict[str, Any]]] = {

@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from calibration.statistics import Plan, Ratings, analyse
-from calibration.statistics.by_level import Frame, Scored, Scores, Units, level_table
 from calibration.statistics.by_level.aggregated import aggregate
+from calibration.statistics.by_level.scored import Frame, Scored, Scores, Units
+from calibration.statistics.by_level.table import level_table
 from calibration.statistics.cocoeval import table
 from calibration.statistics.comparison import corrected
 from calibration.statistics.p_values import correlation_test

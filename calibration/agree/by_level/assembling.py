@@ -11,8 +11,7 @@ from calibration.agree.by_level.options import Asked
 from calibration.agree.by_level.places import Place, Places
 from calibration.statistics import Ratings
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.by_level import Frame, Scored, Scores, Units
-from calibration.statistics.by_level.scored import Kind
+from calibration.statistics.by_level.scored import Frame, Kind, Scored, Scores, Units
 from calibration.statistics.core.types import Floats, Ints
 
 PEOPLE = "human"

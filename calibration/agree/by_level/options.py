@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from calibration.statistics.by_level import LEVELS, Level, Options
+from calibration.statistics.by_level.scored import LEVELS, Level
+from calibration.statistics.by_level.types import Options
 
 ALONE = {
     "table7": "--table7",

@@ -33,8 +33,9 @@ from calibration.agree.text import WIDTH, columns
 from calibration.agree.words import interval, number, plain
 from calibration.reports.latex import escaped, fitted
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.by_level import Level, LevelRow, level_table
-from calibration.statistics.by_level.types import LevelEntry, LevelTable
+from calibration.statistics.by_level.scored import Level
+from calibration.statistics.by_level.table import level_table
+from calibration.statistics.by_level.types import LevelEntry, LevelRow, LevelTable
 
 # Tables by level as one self-contained HTML page.
 

@@ -9,8 +9,9 @@ from typing import Any
 from calibration.agree.by_level.assembling import Assembled
 from calibration.agree.words import number
 from calibration.statistics import FLAGS, STATISTICS
-from calibration.statistics.by_level import Level, LevelEntry, LevelRow, LevelTable
+from calibration.statistics.by_level.scored import Level
 from calibration.statistics.by_level.table import NOT_AT_TURN_LEVEL
+from calibration.statistics.by_level.types import LevelEntry, LevelRow, LevelTable
 
 STAR, BEST, BEST_OF_GROUP = "*", "!", "_"
 SHORT = {"pearson": "r", "spearman": "ρ", "kendall_tau_b": "τ"}

@@ -6,19 +6,20 @@ from typing import Any
 
 from calibration.counts import charts
 from calibration.counts.computing import Counts
-from calibration.counts.renderings import as_csv, as_json, as_latex, as_markdown
-from calibration.rendering import Rendering
+from calibration.counts.renderings.as_csv import write as write_csv
+from calibration.counts.renderings.as_json import write as write_json
+from calibration.counts.renderings.as_latex import write as write_latex
+from calibration.counts.renderings.as_markdown import write as write_markdown
+from calibration.rendering import Rendering as Rendering
 
 RENDERINGS: dict[str, Rendering[Counts, Any]] = {
     form.key: form
     for form in (
-        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv.write),
-        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown.write),
-        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", as_latex.write),
-        Rendering("json", "JSON", "json", "application/json", as_json.write),
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
+        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
+        Rendering("json", "JSON", "json", "application/json", write_json),
         Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", charts.svg),
         Rendering("png", "Chart as PNG", "png", "image/png", charts.png),
     )
 }
-
-__all__ = ["RENDERINGS", "Rendering"]

@@ -81,8 +81,10 @@ class Command(BaseCommand):
         else:
             sections += [table_seven.section(table, sections[0].ratings) for table in tables]
             sections += [*beside.sections, *more.sections]
-            writer = html_page if options["html"] else latex if options["latex"] else text
-            shown = writer.written(name, sections)
+            writer = (
+                html_page.written if options["html"] else latex.written if options["latex"] else text.written
+            )
+            shown = writer(name, sections)
         self.stdout.write(shown)
 
 

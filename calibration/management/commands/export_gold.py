@@ -13,8 +13,9 @@ from calibration.gold import export as gold_export
 from calibration.gold import rules
 from calibration.gold.making import TIE, described, make
 from calibration.gold.reading import default_rule_of, reference
-from calibration.gold.rules import RULES, words
+from calibration.gold.rules import RULES
 from calibration.gold.rules.by_scale import MEANING
+from calibration.gold.rules.words import help_line
 from calibration.management import export_options as exporting
 from calibration.management import scope_options as places
 from calibration.management.golds import stored
@@ -46,7 +47,7 @@ class Command(DatabaseCommand):
             help=f"how to choose ({MEANING}). {meant}".replace("%", "%%"),
         )
         for name, option in rules.known_options().items():
-            told = words.help_line(name, option).replace("%", "%%")
+            told = help_line(name, option).replace("%", "%%")
             parser.add_argument(f"--{name}", metavar="VALUE", help=told)
         parser.add_argument("--raters", nargs="*", default=[], help="whose answers count (all people)")
         exporting.add_arguments(parser)

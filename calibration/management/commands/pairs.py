@@ -15,7 +15,8 @@ from calibration.management import scope_options as places
 from calibration.management.written import give_out
 from calibration.preferences import files
 from calibration.preferences.computing import Asked, PreferencesQuery, Report, compute, compute_on_test
-from calibration.preferences.renderings import RENDERINGS, as_text
+from calibration.preferences.renderings import RENDERINGS
+from calibration.preferences.renderings.as_text import write as write_text
 from calibration.statistics import Plan
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.report import Choices, preferences
@@ -91,7 +92,7 @@ class Command(BaseCommand):
             made = _of_labels(options) if stored else _of_file(options["ratings"], options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
-        write = RENDERINGS[options["format"]].write if options["format"] in RENDERINGS else as_text.write
+        write = RENDERINGS[options["format"]].write if options["format"] in RENDERINGS else write_text
         give_out(self, write(made), options["output"])
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from calibration.models import Report
-from calibration.rendering import Rendering
-from calibration.reports.renderings import as_csv, as_html, as_json, as_latex, as_markdown
+from calibration.rendering import Rendering as Rendering
+from calibration.reports.renderings.as_csv import write as write_csv
+from calibration.reports.renderings.as_html import write as write_html
+from calibration.reports.renderings.as_json import write as write_json
+from calibration.reports.renderings.as_latex import write as write_latex
+from calibration.reports.renderings.as_markdown import write as write_markdown
 
 RENDERINGS: dict[str, Rendering[Report, str]] = {
     form.key: form
     for form in (
-        Rendering("json", "JSON", "json", "application/json", as_json.write),
-        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv.write),
-        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown.write),
-        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", as_latex.write),
-        Rendering("html", "Web page", "html", "text/html; charset=utf-8", as_html.write),
+        Rendering("json", "JSON", "json", "application/json", write_json),
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
+        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
+        Rendering("html", "Web page", "html", "text/html; charset=utf-8", write_html),
     )
 }
-
-__all__ = ["RENDERINGS", "Rendering"]

@@ -10,7 +10,8 @@ from calibration.reports.sections.base import Asked, Line, Section, View, chosen
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd, counted, listed
-from calibration.statistics.evidence.overlap import ALL, FIGURES
+from calibration.statistics.evidence.overlap import ALL
+from calibration.statistics.evidence.overlap import FIGURES as EVIDENCE_FIGURES
 
 KEY = "evidence"
 
@@ -23,11 +24,11 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
 
 
 def _table(title: str, table: EvidenceTable, who: Crowd) -> Table:
-    names = [name for name in FIGURES if table.asks in FIGURES[name].applies]
+    names = [name for name in EVIDENCE_FIGURES if table.asks in EVIDENCE_FIGURES[name].applies]
     notes: list[str] = []
     given = table.rows if table.n_pointed else ()
     rows = [_row(title, row, names, notes, who, first=not place) for place, row in enumerate(given)]
-    heads = [(name, FIGURES[name].heading) for name in names]
+    heads = [(name, EVIDENCE_FIGURES[name].heading) for name in names]
     return Table(f"What answers point at: {title}", heads, rows, notes)
 
 

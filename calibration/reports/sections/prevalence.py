@@ -9,7 +9,7 @@ from calibration.reports.sections.base import Asked, Line, Section, View
 from calibration.reports.snapshot import PrevalenceRow, Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd, counted
-from calibration.statistics.prevalence import FIGURES
+from calibration.statistics.prevalence import FIGURES as PREVALENCE_FIGURES
 
 
 def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
@@ -26,7 +26,7 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
         clusters = row.figures[0].n_clusters
         rows.append(Row(row.title, row.judge, items, clusters, cells, first=first))
     heads = ("Judge says", f"{who.many.capitalize()} say", "Sensitivity", "Specificity")
-    columns = list(zip(FIGURES, (*heads, "Prediction-powered", "Rogan-Gladen"), strict=True))
+    columns = list(zip(PREVALENCE_FIGURES, (*heads, "Prediction-powered", "Rogan-Gladen"), strict=True))
     return [View(Table("How often it occurs", columns, rows, notes), _what(result.prevalence, who))]
 
 

@@ -12,7 +12,8 @@ from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 from calibration.reports.snapshot import Snapshot, TagRow, TagTable
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd, counted, listed
-from calibration.statistics.cocoeval import FIGURES, POLICIES
+from calibration.statistics.cocoeval import FIGURES as TAG_FIGURES
+from calibration.statistics.cocoeval import POLICIES
 
 DEFAULT = next(iter(POLICIES))
 STATISTIC = {"kappa": "cohen_kappa"}
@@ -84,7 +85,7 @@ def _what(table: TagTable, who: Crowd) -> tuple[str, ...]:
 
 def _table(table: TagTable, who: Crowd, percent: bool) -> Table:
     several = len(table.people) > 1
-    heads = [(name, worded(STATISTIC.get(name, name)).heading) for name in FIGURES]
+    heads = [(name, worded(STATISTIC.get(name, name)).heading) for name in TAG_FIGURES]
     columns = [
         ("detected_by_people", f"Marked by {who.many}"),
         ("detected_by_judge", "Marked by judge"),

@@ -126,9 +126,6 @@ def _left_out(scored: Scored, row: Scores, x: Side, y: Side) -> LeftOut:
     return LeftOut(turns, of_turns, int((touched & ~used).sum()), int(touched.sum()))
 
 
-__all__ = ["LeftOut", "Missing", "Pair", "Side", "SystemScore", "paired"]
-
-
 # Correlation of items and of continuations: points, and intervals that draw dialogues and systems.
 
 LEAST_CROSSED = 10

@@ -175,15 +175,3 @@ def _joined(frame: Frame | None, unit: Ints) -> Frame | None:
     positions = np.empty(len(order), np.int64)
     positions[order] = np.arange(len(order)) - np.repeat(starts, lengths)
     return replace(frame, units=new, positions=positions)
-
-
-__all__ = [
-    "LEVELS",
-    "Frame",
-    "Kind",
-    "Level",
-    "Mask",
-    "Scored",
-    "Scores",
-    "Units",
-]

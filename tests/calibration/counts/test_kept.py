@@ -11,7 +11,7 @@ from calibration import kept
 from calibration.counts import computing
 from calibration.counts.computing import compute
 from calibration.counts.query import CountsQuery
-from calibration.counts.renderings import as_json
+from calibration.counts.renderings.as_json import content
 from jobs.models import Call, CallCount, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.heartbeat import Heart
@@ -34,7 +34,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_a_worker_computed_is_what_a_page_would_have(made: Made, api: APIClient) -> None:
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
-    expected = as_json.content(compute(query=CountsQuery(made.corpus, by=("prompting",)), by=None))
+    expected = content(compute(query=CountsQuery(made.corpus, by=("prompting",)), by=None))
     asked = api.get(address, {"by": "prompting"})
     assert (asked.status_code, asked.json()["state"]) == (202, "queued")
     work_off()

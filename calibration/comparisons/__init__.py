@@ -1,0 +1,1 @@
+"""Systems compared: counts, metric scores, preferences, outputs side by side, turn and dialogue ratings."""
