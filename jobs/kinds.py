@@ -63,7 +63,7 @@ SWEEPS: tuple[str, ...] = (
     "annotation.work.leases:return_expired",
     "annotation.importing.uploads:clear",
     "annotation.labels.counts:compact",
-    "jobs.call_counts:compact",
+    "jobs.call_counts:compact_call_counts",
     "jobs.endpoints.keys:sweep",
     "jobs.webhooks.delivering:clear",
     "systems.making.job:sweep",
