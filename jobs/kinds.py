@@ -64,7 +64,7 @@ SWEEPS: tuple[str, ...] = (
     "annotation.importing.uploads:clear",
     "annotation.labels.counts:compact",
     "jobs.call_counts:compact_call_counts",
-    "jobs.endpoints.keys:sweep",
+    "jobs.endpoints.keys:sweep_keys",
     "jobs.webhooks.delivering:clear",
     "systems.making.job:sweep",
     "systems.simulating.job:sweep",
