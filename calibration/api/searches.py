@@ -18,7 +18,7 @@ from calibration.errors import CalibrationError
 from calibration.searches import actions, reading
 from calibration.searches.actions import BOUNDS
 from config.pagination import Pages, paged
-from jobs.api.parameter_fields import parameter_fields
+from jobs.api.parameter_fields import parameter_serializer_fields
 from jobs.errors import JobError
 from judges.prompt_versions import listing
 from judges.rating.lookup import endpoint_named
@@ -34,7 +34,7 @@ class SearchParametersSerializer(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return one field for each."""
-        return super().get_fields() | parameter_fields()
+        return super().get_fields() | parameter_serializer_fields()
 
 
 class NewSearchSerializer(serializers.Serializer[Any]):

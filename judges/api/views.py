@@ -20,7 +20,7 @@ from annotation.models import turn_numbers
 from config.filters import Filters, named, numbered, one_of, since
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, runs
-from jobs.api.parameter_fields import given_parameters, parameter_fields
+from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
 from jobs.batches.actions import of_run
 from jobs.endpoints import actions as endpoints
 from jobs.endpoints.limits import width_of
@@ -284,11 +284,11 @@ class NewRunSerializer(serializers.Serializer[Any]):
         """Require either a metric, or a protocol or a prompt."""
         if bool(attrs["metric"]) == bool(attrs["protocol"] or attrs["prompt"]):
             raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
-        return attrs | {"parameters": given_parameters(attrs)}
+        return attrs | {"parameters": parameters_from_data(attrs)}
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields above, one for each sampling parameter, and the caps."""
-        return super().get_fields() | parameter_fields() | cap_fields()
+        return super().get_fields() | parameter_serializer_fields() | cap_fields()
 
 
 class UnansweredSerializer(serializers.Serializer[Any]):
