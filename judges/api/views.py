@@ -34,9 +34,9 @@ from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
-from judges.rating import job as starting
 from judges.rating.availability import Availability, availability
 from judges.rating.estimates import Estimate, estimate
+from judges.rating.job import start_judge, start_metrics
 from judges.rating.lookup import PARTS, corpus_named, endpoint_named, selection_of
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Selection
@@ -474,9 +474,9 @@ def _estimate(data: dict[str, Any]) -> Estimate:
 def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(data)
     if data["metric"]:
-        return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
+        return start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
     judge, settings = _judge(data), settings_of(data)
-    return starting.start_judge(
+    return start_judge(
         by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
     )
 
