@@ -16,7 +16,7 @@ SUMS = (
     *("asked", "cached", "saved", "sent", "lost"),
 )
 TALLY = Tally(table="jobs_callcount", keys=("run_id", "state", "error_kind"), sums=SUMS)
-compact = TALLY.compact
+compact_call_counts = TALLY.compact
 
 
 def by_state(runs: Iterable[Run]) -> dict[int, dict[str, int]]:

@@ -19,7 +19,7 @@ from calibration.searches import actions as search_actions
 from calibration.searches import reading
 from calibration.searches.actions import BOUNDS
 from config.pagination import Pages, paged
-from jobs.api.parameter_fields import parameter_fields
+from jobs.api.parameter_fields import parameter_serializer_fields
 from jobs.errors import JobError
 from judges.prompt_versions import listing
 from judges.rating.lookup import endpoint_named
@@ -35,7 +35,7 @@ class SearchParametersSerializer(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return one field for each."""
-        return super().get_fields() | parameter_fields()
+        return super().get_fields() | parameter_serializer_fields()
 
 
 class NewSearchSerializer(serializers.Serializer[Any]):

@@ -14,8 +14,7 @@ from calibration.models import Search
 from calibration.searches import actions as search_actions
 from calibration.searches import reading
 from jobs.asking.slices import work as ask
-from jobs.endpoints.parameter_options import add_parameters
-from jobs.endpoints.parameter_options import told as told_parameters
+from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
 from jobs.kinds import CALLS, JOBS
 from jobs.models import Job
 from jobs.queue import jobs as steps
@@ -65,8 +64,8 @@ def propose(options: dict[str, Any]) -> dict[str, Any]:
         improver=endpoint_named(options["improver"]),
         most_cost=_money(options["most_cost"]),
         seed=options["seed"],
-        options={"needs": needs_told(options), "parameters": told_parameters(options, of="judge")},
-        improver_parameters=told_parameters(options, of="improver"),
+        options={"needs": needs_told(options), "parameters": parameters_from_options(options, of="judge")},
+        improver_parameters=parameters_from_options(options, of="improver"),
         **{name: options[name] for name in DEFAULTS},
     )
     to_the_end(search, wait=options["wait"])

@@ -26,7 +26,7 @@ from judges.models import Bench, Prompt, PromptVersion
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.prompt_versions.listing import Version
-from judges.rating import needs
+from judges.rating.needs import bind_needs
 
 BOUNDS = {"rounds": (1, 50), "few": (1, 20), "most_calls": (1, 1_000_000)}
 """The least and the most of each number that a search is given."""
@@ -65,7 +65,7 @@ def start(
     _refuse_cost(most_cost, endpoint, improver)
     _refuse_unfit(bench, version)
     options = dict(options or {})
-    needs.bind(benches.protocol_of(bench), options.get("needs", {}), drafts=True)
+    bind_needs(benches.protocol_of(bench), options.get("needs", {}), drafts=True)
     options["parameters"] = parameters.checked(options.get("parameters", {}))
     benches.grow(bench, None)
     taken = material.take_down(bench, seed)

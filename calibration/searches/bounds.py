@@ -16,9 +16,9 @@ from judges.material.loading import load
 from judges.models import BenchTarget
 from judges.prompt_search.evolution import OutOfBudget
 from judges.protocols import Asking
-from judges.rating import needs
 from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
+from judges.rating.needs import answers_for_needs
 
 LOOKED_AT = 5
 """Prompts that are made to tell what others will cost."""
@@ -94,7 +94,7 @@ class Bounds:
         protocol = asker.protocol
         assert isinstance(protocol, Asking)
         loaded = load({row.continuation_id for row in some})
-        given = needs.given(protocol, spec["needs"], loaded) if "needs" in spec else {}
+        given = answers_for_needs(protocol, spec["needs"], loaded) if "needs" in spec else {}
         cases = [
             case_of(loaded[row.continuation_id], row.item_id, spec, given.get(row.continuation_id), part)
             for row in some

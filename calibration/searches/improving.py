@@ -22,9 +22,9 @@ from judges.prompt_search.reflection import Disagreement, Target, Value
 from judges.prompt_versions import texts
 from judges.protocols import PROTOCOLS
 from judges.protocols.base import Asking
-from judges.rating import needs
 from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
+from judges.rating.needs import answers_for_needs
 
 # What an improving model is shown of a disagreement: what the judge saw, what it said, what people said.
 
@@ -50,7 +50,7 @@ def disagreement(search: Search, row: BenchTarget, target: Target, answers: Answ
     asker = asker_of(spec)
     assert isinstance(asker.protocol, Asking)
     loaded = load({row.continuation_id})
-    given = needs.given(asker.protocol, spec["needs"], loaded) if "needs" in spec else {}
+    given = answers_for_needs(asker.protocol, spec["needs"], loaded) if "needs" in spec else {}
     material = loaded[row.continuation_id]
     case = case_of(material, row.item_id, spec, given.get(row.continuation_id), asker.parts()[0])
     values = asker.protocol.values(case, asker.variant)

@@ -10,12 +10,12 @@ from jobs.endpoints.parameters import LONGEST_STOP, MOST_STOPS, PARAMETERS, Para
 from jobs.errors import JobError
 
 
-def parameter_fields() -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+def parameter_serializer_fields() -> dict[str, serializers.Field[Any, Any, Any, Any]]:
     """Return one field for each parameter, by its name; one that is left out or null is not sent."""
     return {one.name: _field(one) for one in PARAMETERS.values()}
 
 
-def given_parameters(data: dict[str, Any]) -> dict[str, Any]:
+def parameters_from_data(data: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters given in data that were checked field by field; raise ValidationError."""
     try:
         return checked({name: data[name] for name in PARAMETERS})

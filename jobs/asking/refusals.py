@@ -11,15 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import Any
 
 from django.db.models import Sum
 
 from jobs import errors, runs
 from jobs.models import Call, CallCount, Run
-
-if TYPE_CHECKING:
-    from jobs.asking.outcomes import Outcome
 
 MOST_EQUAL = 10
 """Equal refusals before any answer after which a run stops."""
@@ -46,7 +43,7 @@ class Probation:
         self._under_way += 1
         return True
 
-    def leave(self, outcome: Outcome | None) -> None:
+    def leave(self, outcome: Any | None) -> None:
         """Note what came of a request; None where it was broken off."""
         self._under_way -= 1
         if outcome is not None:
@@ -57,7 +54,7 @@ class Probation:
         self._changed = asyncio.Event()
 
 
-def is_refusal(outcome: Outcome) -> bool:
+def is_refusal(outcome: Any) -> bool:
     """Whether an outcome is a refusal that other requests of the run may meet, too."""
     return outcome.kind == "failed" and outcome.error_kind == errors.REQUEST
 

@@ -68,7 +68,7 @@ def key_note(run: Run) -> str:
     )
 
 
-def sweep() -> None:
+def sweep_keys() -> None:
     """Note which runs no worker can ask, and fail those for which that was so for too long."""
     active = Run.objects.filter(queue=Run.Queue.CALLS, state__in=_ACTIVE, endpoint__isnull=False)
     keyed = list(active.exclude(endpoint__key_env="").select_related("endpoint"))

@@ -22,7 +22,7 @@ def add_parameters(parser: CommandParser, of: str = "", *, leave: Collection[str
         group.add_argument(f"--{_named(of, one.name).replace('_', '-')}", **_how(one))
 
 
-def told(options: Mapping[str, Any], of: str = "") -> dict[str, Any]:
+def parameters_from_options(options: Mapping[str, Any], of: str = "") -> dict[str, Any]:
     """Return the parameters that the options give, still unchecked."""
     given = {name: options.get(_named(of, name)) for name in PARAMETERS}
     return {name: value for name, value in given.items() if value is not None}

@@ -19,7 +19,7 @@ class CallCount(models.Model):
     is exact.
 
     Whatever inserts, changes or deletes calls adds a row with its difference in the same transaction
-    (triggers on `jobs_call`); `jobs.call_counts.compact` puts rows together now and then. `troubled` counts
+    (triggers on `jobs_call`); `compact_call_counts` puts rows together now and then. `troubled` counts
     calls that failed or have an error noted, `flagged` those with flags, `costed` and `timed` those with a
     cost and a latency, `asked` sums the completions that were paid for, `sent` the requests, `lost` those
     whose reply was lost with a worker, `cached` counts

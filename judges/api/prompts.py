@@ -17,7 +17,7 @@ from annotation.api.corpora_serializers import TrainingPart
 from annotation.text.yaml_tree import MOST_BYTES
 from config.openapi import files as file_answers
 from config.pagination import Pages, paged
-from jobs.api.parameter_fields import given_parameters, parameter_fields
+from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from judges import access
 from judges.errors import JudgeError
@@ -189,11 +189,11 @@ class AskSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check the parameters against each other."""
-        return attrs | {"parameters": given_parameters(attrs)}
+        return attrs | {"parameters": parameters_from_data(attrs)}
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return the fields above, and one for each sampling parameter."""
-        return super().get_fields() | parameter_fields()
+        return super().get_fields() | parameter_serializer_fields()
 
 
 class RequestSerializer(serializers.Serializer[Any]):

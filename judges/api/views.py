@@ -20,7 +20,7 @@ from annotation.models import turn_numbers
 from config.filters import Filters, named, numbered, one_of, since
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, runs
-from jobs.api.parameter_fields import given_parameters, parameter_fields
+from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
 from jobs.batches.actions import of_run
 from jobs.endpoints import actions as endpoints
 from jobs.endpoints.limits import width_of
@@ -34,9 +34,9 @@ from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
-from judges.rating import job as starting
 from judges.rating.availability import Availability, availability
 from judges.rating.estimates import Estimate, estimate
+from judges.rating.job import start_judge, start_metrics
 from judges.rating.lookup import PARTS, corpus_named, endpoint_named, selection_of
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Selection
@@ -284,11 +284,11 @@ class NewRunSerializer(serializers.Serializer[Any]):
         """Require either a metric, or a protocol or a prompt."""
         if bool(attrs["metric"]) == bool(attrs["protocol"] or attrs["prompt"]):
             raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
-        return attrs | {"parameters": given_parameters(attrs)}
+        return attrs | {"parameters": parameters_from_data(attrs)}
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields above, one for each sampling parameter, and the caps."""
-        return super().get_fields() | parameter_fields() | cap_fields()
+        return super().get_fields() | parameter_serializer_fields() | cap_fields()
 
 
 class UnansweredSerializer(serializers.Serializer[Any]):
@@ -474,9 +474,9 @@ def _estimate(data: dict[str, Any]) -> Estimate:
 def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(data)
     if data["metric"]:
-        return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
+        return start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
     judge, settings = _judge(data), settings_of(data)
-    return starting.start_judge(
+    return start_judge(
         by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
     )
 

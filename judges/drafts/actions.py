@@ -27,9 +27,10 @@ from judges.prompt_versions import requests, texts
 from judges.prompt_versions.requests import Request
 from judges.protocols.needs import UNMET
 from judges.protocols.wording import Wording
-from judges.rating import bound_schemes, needs, recording
+from judges.rating import bound_schemes, recording
 from judges.rating.estimates import Estimate, of_targets
 from judges.rating.judge_calls import JudgeRun
+from judges.rating.needs import kept_need
 from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
 from judges.rating.sampled import Covered
 
@@ -165,7 +166,7 @@ def kept_judge(draft: Draft, ref: str) -> Judge:
     Raises JudgeError where it reads a draft that was not kept.
     """
     settings = settings_of_judge(draft.options)
-    read = {role: needs.kept(name) for role, name in settings.pop("needs", {}).items()}
+    read = {role: kept_need(name) for role, name in settings.pop("needs", {}).items()}
     scheme = benches.scheme_ref(draft.bench)
     return Judge(endpoint=draft.endpoint, prompt=ref, scheme=scheme, needs=read, **settings)
 

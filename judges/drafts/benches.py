@@ -62,7 +62,7 @@ def open_bench(
         raise JudgeError(f"There is already a bench {name!r}: choose another name.")
     over = bound_schemes.version_for(asking(protocol), scheme.strip(), None, campaign)
     variant = _variant(asking(protocol), variant)
-    bound = bound_schemes.bound(asking(protocol), over, variant)
+    bound = bound_schemes.bind_protocol(asking(protocol), over, variant)
     if bound.covers in COMPARING:
         raise JudgeError(f"{protocol} compares responses; benches are for judges of turns and dialogues.")
     _, questions = questions_of(bound, campaign, over)
@@ -112,7 +112,9 @@ def _variant(protocol: Asking, variant: str) -> str:
 
 def protocol_of(bench: Bench, variant: str = "") -> Asking:
     """Return a bench's protocol, over its scheme where it has one: in its own variant, or in another."""
-    bound = bound_schemes.bound(asking(bench.protocol), bench.scheme_version, variant or bench.variant)
+    bound = bound_schemes.bind_protocol(
+        asking(bench.protocol), bench.scheme_version, variant or bench.variant
+    )
     assert isinstance(bound, Asking)
     return bound
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from annotation.records import Dialogue
-from judges.metrics.kit import acts
 from judges.metrics.kit.act_models import Causal, Learned, hidden, only_seen, sequences
+from judges.metrics.kit.acts import REFERENCE_ACTS, RULES, known_acts, reference_act, tagger
 from judges.metrics.kit.base import (
     CONTENT,
     HIGHER,
@@ -107,7 +107,7 @@ def daf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
         return unscored("the message has no text")
     if not context:
         return unscored(NO_CONTEXT)
-    tag, size = acts.tagger(settings.text("tagger"), tools)
+    tag, size = tagger(settings.text("tagger"), tools)
     if settings.variant == NGRAM:
         model: ActModel = tools.fitted
         before = [tag(scene.turns[p].text) for p in context[-model.order :]]
@@ -129,7 +129,7 @@ def _by_sequence(act: str, before: list[str], scene: Scene, settings: Settings, 
             return unscored("the acts before never follow each other in what was learned from")
     else:
         model = tools.models.get("act sequences", settings.text("model"), Causal)
-        value = model.probability(act, before, acts.known_acts(settings.text("tagger"), tools))
+        value = model.probability(act, before, known_acts(settings.text("tagger"), tools))
     flags = learned.flags(scene) if learned else ()
     return replace(scored(value, act=act, after=before[-settings.integer("order") :]), flags=flags)
 
@@ -137,8 +137,8 @@ def _by_sequence(act: str, before: list[str], scene: Scene, settings: Settings, 
 def _reference(scene: Scene, turn: int, settings: Settings, tools: Tools) -> Score:
     said = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
     model: ActModel = tools.fitted
-    size = acts.REFERENCE_ACTS
-    act = acts.reference_act(scene.target(turn).text, said)
+    size = REFERENCE_ACTS
+    act = reference_act(scene.target(turn).text, said)
     before = _reference_acts(said, model.order)
     value = model.probability(act, before, scene.dialogue.id, settings.number("alpha"), size)
     return scored(1 / size if value is None else value)
@@ -146,21 +146,21 @@ def _reference(scene: Scene, turn: int, settings: Settings, tools: Tools) -> Sco
 
 def _reference_acts(said: list[str], last: int | None = None) -> list[str]:
     first = 0 if last is None else max(0, len(said) - last)
-    return [acts.reference_act(said[at], said[:at]) for at in range(first, len(said))]
+    return [reference_act(said[at], said[:at]) for at in range(first, len(said))]
 
 
 def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> ActModel | Learned:
     if settings.variant == TRANSFORMER:
         return only_seen(dialogues)
     if settings.variant == HMM:
-        return hidden(dialogues, acts.tagger(settings.text("tagger"), tools)[0])
+        return hidden(dialogues, tagger(settings.text("tagger"), tools)[0])
     model = ActModel(settings.integer("order"))
     if settings.is_reference:
         for dialogue in dialogues:
             said = [turn.text for turn in dialogue.turns if turn.text.strip()]
             model.learn(dialogue.id, _reference_acts(said), model.order)
         return model
-    tag, _ = acts.tagger(settings.text("tagger"), tools)
+    tag, _ = tagger(settings.text("tagger"), tools)
     for dialogue in dialogues:
         for turns in sequences(dialogue):
             model.learn(dialogue.id, [tag(turn.text) for turn in turns if turn.text.strip()], 0)
@@ -191,7 +191,7 @@ FAMILY = (
         direction=HIGHER,
         needs=frozenset({"corpus"}),
         parameters={
-            "tagger": Parameter(acts.RULES, "rules, or a sequence classifier by name or folder"),
+            "tagger": Parameter(RULES, "rules, or a sequence classifier by name or folder"),
             "order": Parameter(4, "longest history of acts", low=0, high=10),
             "alpha": Parameter(0.1, "what is added to every count", low=1e-9),
             LEARN_FROM: Parameter(

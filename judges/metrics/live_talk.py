@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from annotation.scenarios.canaries import leaked
-from annotation.scenarios.overview import COMPETENCE, LIVE_PROBE, OUTCOME
+from annotation.scenarios.overview import COMPETENCE as LIVE_COMPETENCE
+from annotation.scenarios.overview import LIVE_PROBE, OUTCOME
 from annotation.scenarios.records import Decision
 from judges.metrics.kit.base import (
     DESCRIPTIVE,
@@ -89,7 +90,11 @@ def live_competence(scene: Scene, turn: int | None, settings: Settings, tools: T
     if not _is_live(scene):
         return unscored(NO_LIVE_TALK)
     told = [one.extra.get(LIVE_PROBE) for one in scene.continuation.turns]
-    known = [one[COMPETENCE] for one in told if isinstance(one, Mapping) and one.get(COMPETENCE) is not None]
+    known = [
+        one[LIVE_COMPETENCE]
+        for one in told
+        if isinstance(one, Mapping) and one.get(LIVE_COMPETENCE) is not None
+    ]
     if not known:
         return unscored("no live probe fired whose decision could be scored")
     return _flagged(scored(math.fsum(known) / len(known)))

@@ -12,8 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from config.permissions import researcher_only
-from jobs import access, spending
-from jobs import runs as actions
+from jobs import access, runs, spending
 from jobs.errors import JobError
 from judges.pages.forms import CapsForm
 from judges.pages.runs import ROOM, one_run, user_of
@@ -23,14 +22,14 @@ from judges.pages.runs import ROOM, one_run, user_of
 @researcher_only
 def pause_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: pause a run; what is under way is finished."""
-    return _changed(request, pk, actions.pause)
+    return _changed(request, pk, runs.pause)
 
 
 @require_POST
 @researcher_only
 def resume_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: go on with a paused run."""
-    return _changed(request, pk, actions.resume)
+    return _changed(request, pk, runs.resume)
 
 
 @require_POST
@@ -41,7 +40,7 @@ def cap_run(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return one_run(request, run, form)
     try:
-        actions.set_caps(by=user_of(request), run=run, caps=form.cleaned_data)
+        runs.set_caps(by=user_of(request), run=run, caps=form.cleaned_data)
     except JobError as error:
         form.add_error(None, str(error))
         return one_run(request, run, form)

@@ -18,9 +18,9 @@ from jobs.errors import JobError
 from jobs.models import Job, Run
 from judges.pages.forms import JudgeForm, MetricForm
 from judges.pages.runs import ROOM, user_of
-from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
+from judges.rating.job import start_judge, start_metrics
 from judges.rating.selection import judge_needs_opening as needs_opening
 from judges.rating.settings import settings_of
 from judges.rating.unanswered import Unanswered, unanswered
@@ -70,7 +70,7 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
             lacking = asked.unanswered if asked else unanswered(form.chosen(), form.selection())
             if asked is not None or lacking:
                 return _confirm(request, form, asked, lacking)
-        started = starting.start_judge(
+        started = start_judge(
             by=user_of(request),
             judge=form.chosen(),
             selection=form.selection(),
@@ -99,7 +99,7 @@ def _confirm(
 
 def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:
     try:
-        started = starting.start_metrics(by=user_of(request), keys=form.chosen(), selection=form.selection())
+        started = start_metrics(by=user_of(request), keys=form.chosen(), selection=form.selection())
     except JobError as error:
         form.add_error(None, str(error))
         return None

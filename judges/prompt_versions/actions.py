@@ -209,7 +209,7 @@ def bound_to(version: Version, scheme: str) -> Asking:
     """Return a version's protocol, over its own scheme or the one that is named. Raises JudgeError."""
     template = PROTOCOLS[version.protocol]
     over = bound_schemes.version_for(template, scheme, version, None)
-    protocol = bound_schemes.bound(template, over, version.variant)
+    protocol = bound_schemes.bind_protocol(template, over, version.variant)
     assert isinstance(protocol, Asking)
     return protocol
 

@@ -31,9 +31,10 @@ from judges.material.loading import load, with_compared
 from judges.prompt_versions import picking, texts
 from judges.protocols import Asking, Wording
 from judges.protocols.budget import TooLong
-from judges.rating import needs, prices
+from judges.rating import prices
 from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
+from judges.rating.needs import answers_for_needs
 from judges.rating.plans import WHOLE, Judge, RaterPlan
 from judges.rating.selection import Selection, continuations
 
@@ -168,7 +169,7 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
     material = load({item.continuation_id})
     if plan.covers in COMPARING:
         material = with_compared(material, [item.pk])
-    known = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
+    known = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
     own = None if plan.covers == WHOLE else item.pk
     for part in asker.parts():
         case = case_of(material[item.continuation_id], own, spec, known.get(item.continuation_id), part)

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotation.schemes.base import QuestionDefinition
-from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
+from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
+from annotation.schemes.cocoeval_behaviours import SCHEME as BEHAVIOURS_SCHEME
 from jobs.prompt import Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict
 from judges.protocols.material import AROUND, around, history_of, numbered
@@ -25,7 +26,7 @@ from judges.protocols.writing import said
 
 KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
 LONGEST_EXPLANATION = 10_000
-QUESTIONS: dict[str, QuestionDefinition] = {key: SCHEME.question(key) for key in KEYS}
+QUESTIONS: dict[str, QuestionDefinition] = {key: BEHAVIOURS_SCHEME.question(key) for key in KEYS}
 
 
 ALL, ONE = "", "one_behaviour"
@@ -41,7 +42,7 @@ class CocoevalBehaviours(Asking):
     covers = "continuation"
     reply_tokens = 500
     variants = (ALL, ONE)
-    answers = {key: (SCHEME, key) for key in KEYS}
+    answers = {key: (BEHAVIOURS_SCHEME, key) for key in KEYS}
 
     def parts(self, variant: str) -> tuple[str, ...]:
         """A call for each behaviour, or one for all."""

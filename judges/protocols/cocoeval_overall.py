@@ -10,7 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.schemes.cocoeval_overall import SCHEME, VALUES
+from annotation.schemes.cocoeval_overall import SCHEME as OVERALL_SCHEME
+from annotation.schemes.cocoeval_overall import VALUES
 from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict
 from judges.protocols.material import AROUND, around, history_of, numbered
@@ -20,7 +21,7 @@ from judges.protocols.scales import scale_lines
 from judges.protocols.wording import Filling, Variable
 from judges.protocols.writing import number, said
 
-KEYS = tuple(question.key for question in SCHEME.questions)
+KEYS = tuple(question.key for question in OVERALL_SCHEME.questions)
 CRITERIA = {
     "consistency": "Consistency: do the turns agree with one another, with what is known about the speakers "
     "and with what came before, openly said or implied, and does one follow from another? Length and "
@@ -39,7 +40,7 @@ class CocoevalOverall(Asking):
     title = "CoCoEval overall: consistency and collaborativeness of a continuation, 1 to 10"
     covers = "dialogue"
     reply_tokens = 300
-    answers = {key: (SCHEME, key) for key in KEYS}
+    answers = {key: (OVERALL_SCHEME, key) for key in KEYS}
 
     def prompt_file(self, variant: str) -> str:
         """The one text."""
@@ -100,7 +101,7 @@ class CocoevalOverall(Asking):
 
 
 def _described(key: str) -> str:
-    return "\n".join([CRITERIA[key], *scale_lines(SCHEME.question(key))])
+    return "\n".join([CRITERIA[key], *scale_lines(OVERALL_SCHEME.question(key))])
 
 
 def _score(data: dict[str, Any], key: str) -> float:

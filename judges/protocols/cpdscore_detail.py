@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
 from judges.protocols.base import Asking, Case, Reading, Verdict
+from judges.protocols.cpdscore_simple import WITH, WITHOUT
 from judges.protocols.material import FACTS, REFERENCE, no_reference, reference_block
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import explained, explanation, scores
@@ -17,7 +18,6 @@ from judges.protocols.wording import Filling, Variable
 from judges.protocols.writing import said, score
 
 SCALE = (1, 2, 3, 4, 5)
-WITHOUT, WITH = "without_reference", "with_reference"
 
 
 class CpdscoreDetail(Asking):

@@ -120,12 +120,12 @@ def _made(filling: Filling) -> str:
     return filling if isinstance(filling, str) else filling()
 
 
-# The texts that come with Concord: files `judges/prompts/<name>_v<version>.txt`.
+# The texts that come with Concord: files `judges/prompts/texts/<name>_v<version>.txt`.
 #
 # The system and the user part are separated by a line `=== user ===`. A released file is never edited: a
 # change is a new version, because labels refer to it.
 
-FOLDER = Path(__file__).resolve().parent.parent / "prompts"
+FOLDER = Path(__file__).resolve().parent.parent / "prompts" / "texts"
 SEPARATOR = "\n=== user ===\n"
 
 

@@ -35,7 +35,7 @@ def version_for(
     return version
 
 
-def bound(protocol: Protocol, version: SchemeVersion | None, variant: str) -> Protocol:
+def bind_protocol(protocol: Protocol, version: SchemeVersion | None, variant: str) -> Protocol:
     """Return the protocol over a scheme version, itself where there is none. Raises JudgeError."""
     if version is None:
         return protocol
@@ -62,7 +62,7 @@ def of_spec(protocol: Protocol, variant: str, scheme: str, scheme_hash: str) -> 
     version = store.find(scheme)
     if version is None or version.content_hash != scheme_hash:
         raise JudgeError(f"The scheme {scheme} of this judge is not stored here as it was asked.")
-    return bound(protocol, version, variant)
+    return bind_protocol(protocol, version, variant)
 
 
 def known(spec: Mapping[str, Any]) -> tuple[str, str]:

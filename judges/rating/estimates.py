@@ -21,9 +21,10 @@ from judges.material.loading import load, with_compared
 from judges.protocols import Asking, Case
 from judges.protocols.budget import TooLong
 from judges.rating import actions as rating
-from judges.rating import needs, prices, sampled
+from judges.rating import prices, sampled
 from judges.rating.askers import Asker, asker_of
 from judges.rating.cases import case_of
+from judges.rating.needs import answers_for_needs
 from judges.rating.plans import Judge, RaterPlan
 from judges.rating.sampled import Covered
 from judges.rating.selection import Selection, continuations
@@ -200,7 +201,7 @@ def _lengths(
     material = load({continuation for continuation, _ in chosen})
     if protocol.covers in COMPARING:
         material = with_compared(material, [item for _, item in chosen if item])
-    given = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
+    given = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
     lengths = []
     for continuation, item in chosen:
         for part in asker.parts():

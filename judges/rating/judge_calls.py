@@ -25,9 +25,10 @@ from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.base import Computing
 from judges.protocols.budget import TooLong
 from judges.protocols.needs import UNMET, Given
-from judges.rating import needs, recording
+from judges.rating import recording
 from judges.rating.askers import Asker, asker_of
 from judges.rating.cases import case_of
+from judges.rating.needs import answers_for_needs
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +122,7 @@ class JudgePreparer:
             if call.run.answerer.pk in specs:
                 wanted[call.run.answerer.pk].add(call.rated)
         return {
-            rater: needs.given(
+            rater: answers_for_needs(
                 asker_of(specs[rater]).protocol,
                 specs[rater]["needs"],
                 {pk: self._material[pk] for pk in sorted(ids)},

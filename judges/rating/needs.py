@@ -23,7 +23,9 @@ Bound = dict[str, dict[str, str]]
 """Per role the `rater` (its fingerprint) and the `question` (scheme@version/key), as in a judge's spec."""
 
 
-def bind(protocol: Protocol, chosen: Mapping[str, str], *, drafts: bool = False) -> tuple[Bound, list[Rater]]:
+def bind_needs(
+    protocol: Protocol, chosen: Mapping[str, str], *, drafts: bool = False
+) -> tuple[Bound, list[Rater]]:
     """Bind each need to the judge or metric of a name (or fingerprint), for the spec; raise JudgeError.
 
     With `drafts` a draft may be read as well, by its fingerprint or as `BENCH/draft-3`: for drafts alone.
@@ -74,7 +76,7 @@ def drafted(name: str) -> Rater | None:
     return rows.filter(fingerprint=name).first()
 
 
-def kept(name: str) -> str:
+def kept_need(name: str) -> str:
     """Return whom a judge reads where its draft read a draft: what that was kept as. Raises JudgeError where
     it was not kept."""
     rater = drafted(name)
@@ -108,7 +110,7 @@ def asked_on(bench: Bench) -> set[str]:
     return {f"{scheme}/{key}" for scheme, key in rows.values_list("version__scheme__key", "key")}
 
 
-def given(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) -> dict[int, Given]:
+def answers_for_needs(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) -> dict[int, Given]:
     """Return, by continuation, what the bound raters answered about it: three queries a need."""
     found: dict[int, dict[str, Mapping[int | None, Known]]] = {pk: {} for pk in material}
     for need, role, place in _read(protocol, bound):

@@ -18,7 +18,8 @@ from judges.errors import JudgeError
 from judges.prompt_versions import listing, picking
 from judges.prompt_versions.listing import Version
 from judges.protocols import PROTOCOLS, Asking, Protocol
-from judges.rating import bound_schemes, needs
+from judges.rating import bound_schemes
+from judges.rating.needs import bind_needs
 
 MOST_SAMPLES = 50
 LEAST_BUDGET = 1000
@@ -76,7 +77,7 @@ class Judge:
         own = self._own_prompt()
         template, variant = self._protocol_and_variant(own)
         scheme = bound_schemes.version_for(template, self.scheme, own, campaign)
-        protocol = bound_schemes.bound(template, scheme, variant)
+        protocol = bound_schemes.bind_protocol(template, scheme, variant)
         endpoint = self.endpoint if protocol.network else None
         if protocol.network and endpoint is None:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
@@ -86,7 +87,7 @@ class Judge:
             needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
             sent = parameters.checked({**needed, **self.parameters})
             spec |= {"model": endpoint.answering_model, **endpoint.server, "parameters": sent}
-        bound, read = needs.bind(protocol, self.needs, drafts=self.draft is not None)
+        bound, read = bind_needs(protocol, self.needs, drafts=self.draft is not None)
         if bound:
             spec |= {"needs": bound}
         title = f"draft of {protocol.key}"
@@ -113,7 +114,7 @@ class Judge:
         """Return the protocol that it asks, over its scheme where it takes one. Raises JudgeError."""
         own = self._own_prompt()
         template, variant = self._protocol_and_variant(own)
-        return bound_schemes.bound(
+        return bound_schemes.bind_protocol(
             template, bound_schemes.version_for(template, self.scheme, own, campaign), variant
         )
 

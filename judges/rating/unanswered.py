@@ -19,9 +19,10 @@ from judges.material.loading import load, with_compared
 from judges.metrics.kit.act_models import FITTED_ON_ITSELF
 from judges.protocols import Protocol
 from judges.rating import actions as rating
-from judges.rating import needs, sampled
+from judges.rating import sampled
 from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
+from judges.rating.needs import answers_for_needs
 from judges.rating.plans import Judge, RaterPlan
 from judges.rating.selection import Selection
 
@@ -171,7 +172,7 @@ def _reasons(plan: RaterPlan, protocol: Protocol, looked: Sequence[Target]) -> C
     material = load({continuation for continuation, _ in looked})
     if protocol.covers in COMPARING:
         material = with_compared(material, [item for _, item in looked if item])
-    given = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
+    given = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
     refused: Counter[str] = Counter()
     unmet: list[str] = []
     for continuation, item in looked:

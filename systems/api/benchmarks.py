@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 from config.files import file_response
 from config.filters import Filters, named, one_of
 from config.permissions import IsResearcher
-from jobs.api.parameter_fields import given_parameters, parameter_fields
+from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.rating.lookup import corpus_named, endpoint_named
@@ -134,11 +134,11 @@ class ParametersSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check them together."""
-        return given_parameters(attrs)
+        return parameters_from_data(attrs)
 
     def get_fields(self) -> dict[str, Any]:
         """Return one field for each parameter."""
-        return super().get_fields() | parameter_fields()
+        return super().get_fields() | parameter_serializer_fields()
 
 
 class NewBenchmarkSerializer(serializers.Serializer[Any]):

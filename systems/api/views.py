@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from annotation.api.corpora_serializers import JobAnswer
 from config.filters import Filters, named, numbered, one_of
 from config.permissions import IsResearcher
-from jobs.api.parameter_fields import given_parameters, parameter_fields
+from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from jobs.models import Job, Run
 from judges.api.views import RunSerializer, TakenSerializer, cap_fields
@@ -132,11 +132,11 @@ class NewProductionsSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check the sampling parameters together."""
-        return attrs | {"parameters": given_parameters(attrs)}
+        return attrs | {"parameters": parameters_from_data(attrs)}
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields above, one for each sampling parameter, and the caps."""
-        return super().get_fields() | parameter_fields() | cap_fields()
+        return super().get_fields() | parameter_serializer_fields() | cap_fields()
 
 
 class EstimateSerializer(TakenSerializer):

@@ -30,7 +30,8 @@ from judges.errors import JudgeError
 from judges.models import PromptVersion
 from judges.prompt_search.evolution import OutOfBudget
 from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import listing, texts
+from judges.prompt_versions import listing
+from judges.prompt_versions.texts import wording_of
 from judges.rating.needs import machines
 from judges.rating.plans import Judge
 from tests import factories
@@ -240,7 +241,7 @@ def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: Fa
         most_cost=Decimal(1),
     )
     asking = Asking(search)
-    text = asking.text_of(texts.wording_of(search.text))
+    text = asking.text_of(wording_of(search.text))
     row = bench.targets.first()
     prices = asking.bounds._prices(text, [row])
     assert len(prices) == asking.calls_each == 10

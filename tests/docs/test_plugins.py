@@ -77,7 +77,7 @@ def test_every_plug_in_of_the_page_is_tried() -> None:
         "annotation/schemes/clarity.py",
         "annotation/formats/script.py",
         "judges/protocols/clarity.py",
-        "judges/prompts/clarity_v1.txt",
+        "judges/prompts/texts/clarity_v1.txt",
         "judges/metrics/asking.py",
         "calibration/statistics/near.py",
         "calibration/gold/rules/mid_range.py",
@@ -135,7 +135,7 @@ def test_a_protocol_is_run_by_the_command(load: Any, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setitem(SCHEMES, "clarity", load("annotation/schemes/clarity.py").SCHEME)
     monkeypatch.setitem(PROTOCOLS, "clarity", load("judges/protocols/clarity.py").Clarity())
-    (tmp_path / "clarity_v1.txt").write_text(BLOCKS["judges/prompts/clarity_v1.txt"], encoding="utf-8")
+    (tmp_path / "clarity_v1.txt").write_text(BLOCKS["judges/prompts/texts/clarity_v1.txt"], encoding="utf-8")
     monkeypatch.setattr(wording, "FOLDER", tmp_path)
     corpus = factories.corpus()
     factories.dialogue(corpus, turns=3)

@@ -16,7 +16,7 @@ from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget, Draft, DraftAnswer, Trial
 from judges.prompt_versions import listing
 from judges.protocols import Wording
-from judges.rating import needs
+from judges.rating.needs import machines
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -108,7 +108,7 @@ def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> No
     assert (run.state, run.kind, run.values) == ("done", "draft", 5 * 6)
     assert DraftAnswer.objects.filter(draft=draft).count() == 5 * 6
     assert not Label.objects.exists()
-    assert draft.rater not in needs.machines()
+    assert draft.rater not in machines()
     assert sum(fake.requests.values()) == 5
 
 

@@ -83,7 +83,7 @@ def test_a_run_fails_only_when_nobody_has_the_key_for_the_stated_time(fake: Fake
 
 def test_without_any_worker_a_run_just_waits(fake: FakeLLM) -> None:
     run = keyed_run(fake)
-    keys.sweep()
+    keys.sweep_keys()
     run.refresh_from_db()
     assert (run.state, run.unserved_since, progress(run).key_note) == (Run.State.QUEUED, None, "")
 

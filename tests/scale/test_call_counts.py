@@ -72,7 +72,7 @@ def test_calls_are_counted_through_their_whole_life(run: Run) -> None:
     runs.cancel(by=None, run=run)
     runs.retry_failed(by=None, run=run)
     assert_exact()
-    call_counts.compact()
+    call_counts.compact_call_counts()
     assert_exact()
     run.calls.filter(pk__in=ids[:1]).delete()
     assert_exact()

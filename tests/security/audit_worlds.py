@@ -162,21 +162,21 @@ def make_job(by: User, state: str = "queued") -> Any:
 
 
 def make_run(by: User) -> Any:
-    from judges.rating import actions
+    from judges.rating.actions import start
 
-    return actions.start(by=by, **make_metric_run())
+    return start(by=by, **make_metric_run())
 
 
 def make_webhook(by: User) -> Any:
-    from jobs.webhooks import actions
+    from jobs.webhooks.actions import add
 
-    return actions.add(by=by, url="https://example.org/hook", events=["run.failed"])
+    return add(by=by, url="https://example.org/hook", events=["run.failed"])
 
 
 def make_delivery(by: User) -> Any:
-    from jobs.webhooks import actions
+    from jobs.webhooks.actions import ping
 
-    return actions.ping(by=by, webhook=make_webhook(by))
+    return ping(by=by, webhook=make_webhook(by))
 
 
 def make_batch(by: User, state: str = "unclear") -> Any:
@@ -263,9 +263,9 @@ def make_prompt_fields() -> dict[str, Any]:
 
 
 def make_prompt() -> Any:
-    from judges.prompt_versions import actions
+    from judges.prompt_versions.actions import create
 
-    return actions.create(by=None, **make_prompt_fields())
+    return create(by=None, **make_prompt_fields())
 
 
 def make_definition(title: str = "Own") -> Any:
@@ -312,9 +312,9 @@ def make_bench(by: User) -> Any:
 
 
 def make_draft(by: User) -> Any:
-    from judges.drafts import actions
+    from judges.drafts.actions import write
 
-    return actions.write(by=None, **make_text(by))
+    return write(by=None, **make_text(by))
 
 
 def make_text(by: User) -> dict[str, Any]:
@@ -328,10 +328,10 @@ def make_text(by: User) -> dict[str, Any]:
 def make_disagreement(by: User) -> dict[str, Any]:
     from annotation.models import Item, Question
     from calibration.workbench.sheets import Judged
-    from judges.drafts import actions
+    from judges.drafts.actions import run
 
     draft = make_draft(by)
-    actions.run(by=None, draft=draft, targets=1)
+    run(by=None, draft=draft, targets=1)
     target = draft.bench.targets.get()
     return {
         "bench": draft.bench,
@@ -355,11 +355,11 @@ def make_waiting(by: User) -> Any:
 
 
 def make_proposal() -> Any:
-    from judges.prompt_versions import actions
+    from judges.prompt_versions.actions import propose
 
     first = make_prompt()
     wording = make_wording("$notice", "$response, anew")
-    return actions.propose(by=None, prompt=first.prompt, wording=wording, parent="")
+    return propose(by=None, prompt=first.prompt, wording=wording, parent="")
 
 
 def make_search_fields(by: User) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.corpora.parts import TRAINING
 from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand, acts_of
-from jobs.endpoints.parameter_options import add_parameters
-from jobs.endpoints.parameter_options import told as parameters_told
+from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from judges.errors import JudgeError
 from judges.management.need_options import add_needs, needs_told
@@ -188,7 +187,7 @@ class Command(DatabaseCommand):
             prompt=version.ref,
             endpoint=endpoint_named(options["endpoint"]) if options["endpoint"] else None,
             shows=tuple(options["show"]),
-            parameters=parameters_told(options),
+            parameters=parameters_from_options(options),
             budget=options["budget"],
             scheme=options["scheme"],
             needs=needs_told(options),

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from jobs.endpoints.parameter_options import add_parameters, told
+from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
 from judges.management.commands._running import RunCommand
@@ -114,7 +114,7 @@ class Command(RunCommand):
             options["protocol"],
             options["variant"],
             endpoint_named(options["endpoint"]) if options["endpoint"] else None,
-            told(options),
+            parameters_from_options(options),
             tuple(options["show"]),
             options["budget"],
             needs=needs_told(options),

@@ -14,7 +14,7 @@ from django.db.models import Sum
 
 from config.commands import DatabaseCommand
 from jobs import runs
-from jobs.endpoints.parameter_options import add_parameters, told
+from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import CallCount, Run
 from judges.management.commands.run_judge import add_settings
@@ -164,7 +164,7 @@ def _chosen(options: dict[str, Any]) -> tuple[Generation, Dialogues]:
         options["generator"],
         endpoint_named(options["endpoint"]),
         pairs(options["set"], "--set"),
-        told(options),
+        parameters_from_options(options),
         options["name"],
         pairs(options["condition"], "--condition"),
     )

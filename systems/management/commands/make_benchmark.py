@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus
 from config.commands import DatabaseCommand
-from jobs.endpoints.parameter_options import add_parameters, told
+from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.runs import ACTIVE, OPEN
@@ -161,6 +161,6 @@ def _order(options: dict[str, Any]) -> Order:
         clean=options["clean"],
         verbatim=tuple(options["verbatim"]),
         part_tokens=options["part_tokens"],
-        parameters=told(options, "model"),
+        parameters=parameters_from_options(options, "model"),
         allow_fewer=options["allow_fewer"],
     )

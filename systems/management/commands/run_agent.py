@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.scenarios.agents import AGENTS
 from annotation.scenarios.records import MODE, MODES
 from config.commands import refuse_unused
-from jobs.endpoints.parameter_options import add_parameters, told
+from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.runs import CAPS
 from judges.management.commands.run_judge import add_settings
@@ -79,7 +79,7 @@ class Command(generate.Command):
             super().handle(*args, **options)
             return
         unread = {**options, "asking": options["mode"], "no_cache": options["use_cache"] is False}
-        names = [*OF_MODELS, *told(options), *CAPS, "asking", "no_cache"]
+        names = [*OF_MODELS, *parameters_from_options(options), *CAPS, "asking", "no_cache"]
         refuse_unused(unread, names, "it is for a model: give --endpoint, not --agent")
         try:
             corpus = corpus_named(options["corpus"])

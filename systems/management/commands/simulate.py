@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.models import QuestionSet
 from annotation.scripts.answers import FORMATS
 from config.commands import DatabaseCommand, refuse_unused
-from jobs.endpoints.parameter_options import add_parameters, told
+from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from jobs.runs import ACTIVE, CAPS, OPEN
@@ -162,7 +162,7 @@ def _chosen(options: dict[str, Any]) -> tuple[QuestionSet, Order, Endpoint | Non
     asked = actions.question_set(corpus_named(options["corpus"]), options["set"])
     if options["agent"] is not None:
         unread = {**options, "no_cache": options["use_cache"] is False}
-        names = [*UNREAD, *told(options), *CAPS, "mode", "no_cache"]
+        names = [*UNREAD, *parameters_from_options(options), *CAPS, "mode", "no_cache"]
         refuse_unused(unread, names, "it is for a model: give --endpoint, not --agent")
     memory, retriever = options["memory"] or SESSION, options["retriever"] or BM25
     if memory not in RETRIEVED:
@@ -176,7 +176,7 @@ def _chosen(options: dict[str, Any]) -> tuple[QuestionSet, Order, Endpoint | Non
         options["agent"] or "",
         given,
         options["trials"],
-        dict(SAMPLING) | told(options),
+        dict(SAMPLING) | parameters_from_options(options),
         options["name"],
         pairs(options["condition"], "--condition"),
     )

@@ -1,0 +1,1 @@
+"""The calls of runs: claimed, asked at once or in the provider's batches, read, and written down once."""

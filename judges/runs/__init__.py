@@ -1,0 +1,1 @@
+"""Runs of judges and metrics: who rates, what is covered and read, and how replies become labels."""
