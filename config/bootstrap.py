@@ -1,7 +1,7 @@
 """Set-up behind `make`: from a checkout and Python to a running program. Standard library only.
 
-`python3 config/bootstrap.py TARGET` (demo, up, seed, test, test-all, check, bench, client) installs what is missing
-and then does it.
+`python3 config/bootstrap.py TARGET` (demo, up, seed, test, test-all, check, bench, client) installs what is
+missing and then does it.
 """
 
 from __future__ import annotations
