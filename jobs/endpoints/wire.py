@@ -132,7 +132,7 @@ class Guard:
 
 @cache
 def _trust() -> ssl.SSLContext:
-    """Return the authorities whose certificates are believed: reading them takes a while, and once will do."""
+    """Return the authorities whose certificates are believed: reading them takes a while."""
     return httpx2.create_ssl_context()
 
 

@@ -35,7 +35,9 @@ def finish_all(run: Run, seconds: float = 60) -> Run:
     raise AssertionError("the run does not end")
 
 
-@pytest.mark.parametrize("status", ["429", "500", "503"])
+@pytest.mark.parametrize(
+    "status", [*(pytest.param(one, marks=pytest.mark.exhaustive) for one in ("429", "503")), "500"]
+)
 def test_what_may_pass_is_tried_again_and_then_fails(fake: FakeLLM, status: str) -> None:
     fake.mode = status
     run = finish_all(one_call(fake))

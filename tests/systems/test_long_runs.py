@@ -182,6 +182,7 @@ def test_a_set_that_is_gone_fails_the_trial_and_not_the_worker(server: Server, c
     assert "the corpus has no question set 'first'" in run.error
 
 
+@pytest.mark.exhaustive
 def test_summaries_that_the_model_made_are_remembered(server: Server, corpus: Corpus) -> None:
     heard = Heard(MATERIAL.dialogue)
     endpoint = generation(server).endpoint
