@@ -182,6 +182,7 @@ def test_what_failed_is_left_out_and_others_take_its_place(model: Served, tmp_pa
     assert len(lines(made.corpus)) == 2
 
 
+@pytest.mark.exhaustive
 def test_two_paragraphs_stop_it(model: Served, sources: list[Corpus]) -> None:
     model.rates = {"summariser": {"paragraphs": 1.0}}
     stuck = make("bench", sources, model.endpoint())
@@ -246,6 +247,7 @@ def test_a_job_that_breaks_leaves_it_stuck_with_the_reason(
     )
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_one_stops_its_runs_and_can_be_taken_up(model: Served, sources: list[Corpus]) -> None:
     found = make("bench", sources, model.endpoint(), rounds=0)
     actions.advance(found.pk)

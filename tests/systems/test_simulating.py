@@ -262,6 +262,7 @@ def test_an_embedder_that_fails_stops_it_and_nothing_is_embedded_twice(
     assert brought_on(actions.go_on(by=None, simulation=held)).state == "done"
 
 
+@pytest.mark.exhaustive
 def test_a_fake_embedder_behind_an_alias_stops_it_and_then_says_so(model: Served, asked: QuestionSet) -> None:
     model.endpoint()
     model.says_that_it_is_fake()
