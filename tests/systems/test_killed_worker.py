@@ -24,7 +24,7 @@ from tests.judges.test_killed_worker import Start, start, until
 
 __all__ = ["start"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
-DIALOGUES, TURNS, KILLS = 100, 12, 5
+DIALOGUES, TURNS, KILLS = 100, 30, 5
 
 
 @pytest.fixture

@@ -37,9 +37,7 @@ from tests.systems.simulating import answers, asks, brought, simulate, written
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
 E, G = 0.1, 0.3
-MATERIAL = world(sessions=15, questions=40, turns=6)
-TRIALS = 6
-"""Many short trials rather than few long ones: what they ask at one step is asked together."""
+MATERIAL = world(sessions=30, questions=40, turns=6)
 CONDITIONS: list[dict[str, Any]] = (
     [
         {"memory": memory, "retriever": retriever, "k": k}
@@ -152,7 +150,7 @@ def test_every_condition_meets_its_own_expectation_and_its_recorded_prompts_exac
     reader = Replies(model.own)
     for order in CONDITIONS:
         model.bodies.clear()
-        held = answered(asked, model, trials=TRIALS, **order)
+        held = answered(asked, model, trials=3, **order)
         pairs = told(held)
         assert len(pairs) > 50
         right = [verdict_of(one, turn.text) == "right" for turn, one in pairs]
@@ -201,11 +199,11 @@ def chance(one: Mapping[str, Any]) -> float:
 def test_an_oracle_that_abstains_is_always_right_and_baselines_are_what_they_say(tmp_path: Path) -> None:
     asked = brought(MATERIAL, tmp_path)
     for model in watched(e=0.0, g=1.0):
-        pairs = told(answered(asked, model, trials=TRIALS, memory="oracle"))
+        pairs = told(answered(asked, model, trials=3, memory="oracle"))
         assert all(verdict_of(one, turn.text) == "right" for turn, one in pairs)
     keys = [one["key"] for _, one in pairs]
     for form in ("template", "natural"):
-        always = told(simulate(asked, None, baseline="always_e", trials=TRIALS, format=form))
+        always = told(simulate(asked, None, baseline="always_e", trials=3, format=form))
         assert [verdict_of(one, turn.text) == "right" for turn, one in always] == [key == "E" for key in keys]
         guessed = told(simulate(asked, None, baseline="random", trials=12, format=form))
         near([verdict_of(one, turn.text) == "right" for turn, one in guessed], [0.2] * len(guessed))
@@ -272,7 +270,7 @@ def test_both_facts_are_in_at_most_as_many_prompts_as_either(model: Watched, tmp
     seen = 0
     for order in CONDITIONS[:6]:
         model.bodies.clear()
-        held = answered(asked, model, trials=TRIALS, **order)
+        held = answered(asked, model, trials=3, **order)
         needs_both = {one["question"] for _, one in told(held) if one["evidence_all"] and one["answerable"]}
         parts = [
             [f"{{evidence {key} {part}/2}}" in "\n".join(prompt.block("HISTORY") or ()) for part in (1, 2)]
