@@ -89,6 +89,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     remove_home(home.places)
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """The database of this process; nothing is connected to it any more when it is removed."""
+    yield
+    if helpers := sys.modules.get("tests.judges.helpers"):
+        helpers.let_go()
+
+
 @pytest.fixture(scope="module")
 def module_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """What fixtures of a module write stays for all of its tests, each of which is rolled back by itself.

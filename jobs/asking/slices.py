@@ -75,7 +75,8 @@ def work(
         from jobs.batches import steps
 
         counts = steps.work(heart, until, stopping, only)
-        counts.add(ask_all(heart, until, stopping, only))
+        if claiming.lanes(queue, only):  # else there was only something to do about batches
+            counts.add(ask_all(heart, until, stopping, only))
         return counts
     if queue == Run.Queue.METRICS:
         return compute_all(heart, until, stopping, only)

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -128,11 +130,17 @@ class Guard:
         return socket.socket(family=family, type=kind, proto=protocol)
 
 
+@cache
+def _trust() -> ssl.SSLContext:
+    """Return the authorities whose certificates are believed: reading them takes a while."""
+    return httpx2.create_ssl_context()
+
+
 class GuardedTransport(AiohttpTransport):
     """The SDK's transport on aiohttp, with a guard at the socket and a limit on what is read."""
 
     def __init__(self, guard: Guard, proxy: httpx2.Proxy | None, most_bytes: int = MOST_BYTES) -> None:
-        super().__init__(client=self._session, proxy=proxy)
+        super().__init__(verify=_trust(), client=self._session, proxy=proxy)
         self._guard, self._most_bytes = guard, most_bytes
 
     def _session(self) -> aiohttp.ClientSession:

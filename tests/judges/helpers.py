@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
+
+from django.db import connection
 
 from annotation.models import Corpus
 from jobs import runs
+from jobs.asking import desk
 from jobs.asking.outcomes import Counts
 from jobs.asking.slices import work
 from jobs.models import Call, Endpoint, Run
@@ -49,6 +55,48 @@ def finish(queue: str = "calls", seconds: float = 20) -> Counts:
     """Work on the queue until nothing is ready, as a worker does."""
     with Heart(queue) as heart:
         return work(queue, seconds=seconds, heart=heart)
+
+
+_FREE: list[ThreadPoolExecutor] = []
+"""Threads of desks that have ended, each with its connection to the database for the next desk."""
+
+
+class Kept:
+    """A thread of a desk that goes on living: to connect takes the database longer than to answer."""
+
+    def __init__(self, _workers: int, **_name: str) -> None:
+        self._thread = _FREE.pop() if _FREE else ThreadPoolExecutor(1)
+        self._thread.submit(_usable).result()
+
+    def submit(self, work: Callable[..., Any], *told: Any) -> Future[Any]:
+        """Do something in the thread."""
+        return self._thread.submit(work, *told)
+
+    def shutdown(self) -> None:
+        """Leave the thread to the next desk."""
+        _FREE.append(self._thread)
+
+
+def let_go() -> None:
+    """End the threads that were kept, and close their connections: the database is to be removed."""
+    while _FREE:
+        thread = _FREE.pop()
+        thread.submit(lambda: connection.close()).result()  # looked up there: each thread has its own
+        thread.shutdown()
+
+
+def _usable() -> None:
+    if connection.connection is not None and not connection.is_usable():
+        connection.close()
+
+
+def _disconnect_where_broken() -> None:
+    if connection.errors_occurred or connection.in_atomic_block:
+        connection.close()
+
+
+vars(desk).update(ThreadPoolExecutor=Kept, _disconnect=_disconnect_where_broken)
+os.register_at_fork(after_in_child=_FREE.clear)  # a child has none of its parent's threads
 
 
 def finish_all() -> None:

@@ -166,7 +166,11 @@ def test_lines_that_fail_or_expire_go_into_the_next_batch_until_they_were_tried_
 
 @pytest.mark.parametrize(
     ("mode", "kind", "asked"),
-    [("malformed", "unparseable", 24), ("400", "request", 12), ("500", "server", 12)],
+    [
+        pytest.param("malformed", "unparseable", 24, marks=pytest.mark.exhaustive),
+        ("400", "request", 12),
+        pytest.param("500", "server", 12, marks=pytest.mark.exhaustive),
+    ],
 )
 def test_kinds_of_failures_are_those_of_calls_at_once(
     fake: FakeLLM, mode: str, kind: str, asked: int
@@ -179,6 +183,7 @@ def test_kinds_of_failures_are_those_of_calls_at_once(
     assert fake.requests.total() == asked
 
 
+@pytest.mark.exhaustive
 def test_a_refused_key_in_a_line_stops_the_run_and_keeps_its_calls_waiting(fake: FakeLLM) -> None:
     run = batched(fake)
     fake.mode = "401"
@@ -249,6 +254,7 @@ def test_adopting_another_runs_batch_collects_nothing(fake: FakeLLM) -> None:
     assert "its key is not this one's" in batch.error
 
 
+@pytest.mark.exhaustive
 def test_429_at_the_submission_is_waited_out_and_a_refused_batch_stops_the_run(fake: FakeLLM) -> None:
     run = batched(fake)
     trouble(fake, "batch_429", first=3)
@@ -287,6 +293,7 @@ def test_a_cap_limits_a_batch_before_it_is_submitted(fake: FakeLLM) -> None:
     assert state.cost <= 9 * COST / 2
 
 
+@pytest.mark.exhaustive
 def test_a_pause_submits_nothing_more_and_collects_what_was_submitted(fake: FakeLLM) -> None:
     run = batched(fake, cap_calls=5)
     trouble(fake, "batch_slow:3600000", first=1)
@@ -303,7 +310,7 @@ def test_a_pause_submits_nothing_more_and_collects_what_was_submitted(fake: Fake
     assert (Run.objects.get().state, counted(fake)) == (Run.State.DONE, (3, 12, 12))
 
 
-@pytest.mark.parametrize("change", ["address", "revision"])
+@pytest.mark.parametrize("change", ["address", pytest.param("revision", marks=pytest.mark.exhaustive)])
 def test_a_batch_under_way_is_asked_for_at_its_own_server_alone(fake: FakeLLM, change: str) -> None:
     run = batched(fake, batch_most=50)
     trouble(fake, "batch_slow:3600000", first=1)
@@ -344,6 +351,7 @@ def test_cancelling_a_run_cancels_its_batch_and_keeps_what_was_answered(fake: Fa
     assert (Run.objects.get().state, counted(fake)[2]) == (Run.State.DONE, 12)
 
 
+@pytest.mark.exhaustive
 def test_what_the_cache_holds_is_not_asked_and_samples_have_lines_of_their_own(fake: FakeLLM) -> None:
     first = batched(fake, dialogues=1)
     work()

@@ -47,6 +47,7 @@ def test_calls_that_are_asked_at_once_go_on_while_a_file_is_transferred(
     assert run.state == Run.State.DONE
 
 
+@pytest.mark.exhaustive
 def test_no_file_is_larger_than_providers_take(fake: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "MOST_BYTES", 1)
     run = batched(fake, dialogues=1, batch_most=50)

@@ -71,7 +71,7 @@ def test_resuming_at_a_cap_pauses_again_without_asking(fake: FakeLLM) -> None:
     assert (run.state, fake.requests.total()) == (Run.State.PAUSED, 0)
 
 
-@pytest.mark.parametrize("limit", [{}, {"max_tokens": 40}])
+@pytest.mark.parametrize("limit", [pytest.param({}, marks=pytest.mark.exhaustive), {"max_tokens": 40}])
 def test_tokens_and_money_are_never_more_than_the_cap(fake: FakeLLM, limit: dict[str, int]) -> None:
     run = capped(fake, limit, cap_tokens=2000)
     finish_all()
@@ -86,7 +86,9 @@ def test_tokens_and_money_are_never_more_than_the_cap(fake: FakeLLM, limit: dict
     assert Decimal(used) / 1_000_000 < (state.cost or 0) <= Decimal("0.005")
 
 
-@pytest.mark.parametrize("caps", [{"cap_tokens": 100_000}, {"cap_cost": Decimal(9)}])
+@pytest.mark.parametrize(
+    "caps", [{"cap_tokens": 100_000}, pytest.param({"cap_cost": Decimal(9)}, marks=pytest.mark.exhaustive)]
+)
 def test_where_tokens_are_not_counted_a_cap_on_them_pauses_the_run_and_says_so(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch, caps: dict[str, Any]
 ) -> None:

@@ -156,6 +156,7 @@ def endpoint(fake: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
 def test_the_label_is_the_expectation_of_the_fakes_distribution_and_samples_have_the_same_mean(
     endpoint: Endpoint,
 ) -> None:

@@ -118,6 +118,7 @@ def standing_worker(fake: FakeLLM) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.usefixtures("standing_worker")
+@pytest.mark.exhaustive
 def test_a_command_with_the_key_ends_its_run_beside_a_worker_without(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:

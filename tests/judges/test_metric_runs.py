@@ -11,19 +11,39 @@ from jobs.models import Run
 from judges.errors import JudgeError
 from judges.material import loading
 from judges.material.loading import contents, whole_corpus
-from judges.metrics import content_hash, corpus_hash
+from judges.metrics import Tools, content_hash, corpus_hash
 from judges.models import Embedding
 from judges.rating import actions as rating
-from judges.rating.metric_plans import metric_plan, metric_plans
+from judges.rating import metric_calls, metric_plans
+from judges.rating.metric_plans import metric_plan
 from judges.rating.selection import Selection
 from tests import factories
 from tests.judges.helpers import finish
+from tests.metrics.helpers import tools
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedding]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_metric_labels_every_turn_and_each_text_is_embedded_once() -> None:
+def counting() -> Tools:
+    """Tools whose embedder counts words, and keeps what it counted in the database as a model's vectors."""
+    told = tools()
+    told.embed.store = loading.DatabaseStore()
+    return told
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [True, pytest.param(False, marks=[pytest.mark.embedding, pytest.mark.exhaustive])],
+    ids=["words", "model"],
+)
+def test_a_metric_labels_every_turn_and_each_text_is_embedded_once(
+    counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loading.tools.cache_clear()  # what another test embedded is not remembered
+    if counts:
+        counter = counting()
+        for module in (metric_calls, metric_plans):
+            monkeypatch.setattr(module, "tools", lambda: counter)
     corpus = factories.corpus()
     dialogue = factories.dialogue(corpus, turns=3)
     lines = [{"text": "a boat"}, {"text": "a boat"}, {"text": ""}]
@@ -65,7 +85,7 @@ def test_a_corpus_is_hashed_once_for_all_metrics_that_learn(monkeypatch) -> None
     monkeypatch.setattr(
         "judges.rating.metric_plans.contents", lambda pk, *of: read.append(pk) or contents(pk, *of)
     )
-    plans = metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
+    plans = metric_plans.metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
     assert read == [corpus.pk]
     assert len({plan.rater.spec.get("fitted_on") for plan in plans}) == 2
 

@@ -57,6 +57,7 @@ def test_a_run_stops_after_ten_equal_refusals_in_the_servers_words(fake: FakeLLM
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
 def test_it_goes_on_once_the_cause_is_gone(fake: FakeLLM) -> None:
     good = fake.answer
     refusing(fake)

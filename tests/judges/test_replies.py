@@ -175,8 +175,8 @@ def knows(fake: FakeLLM, *forms: str) -> None:
 @pytest.mark.parametrize(
     ("known", "form", "requests"),
     [
-        (("json_schema", "json_object", "text"), "schema", 1),
-        (("json_object", "text"), "json", 2),
+        pytest.param(("json_schema", "json_object", "text"), "schema", 1, marks=pytest.mark.exhaustive),
+        pytest.param(("json_object", "text"), "json", 2, marks=pytest.mark.exhaustive),
         (("text",), "text", 3),
     ],
 )

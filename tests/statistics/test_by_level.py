@@ -251,6 +251,7 @@ def _planted(seed: int, systems: int, dialogues: int, design: str, shared: float
 
 
 @pytest.mark.parametrize("design", ["shared", "separate"])
+@pytest.mark.exhaustive
 def test_of_studies_without_an_association_five_in_a_hundred_are_called_one(design: str) -> None:
     """Whatever systems and dialogues have in common; five systems are enough."""
     counts = {"turn": 0, "dialogue": 0, "system": 0}

@@ -22,6 +22,7 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.exhaustive
 def test_the_results_on_public_data_are_what_is_computed(shared_data: Path) -> None:
     page = (PAGES[0].parent / "results.md").read_text(encoding="utf-8").splitlines()
     for name, rows in tables(shared_data).items():

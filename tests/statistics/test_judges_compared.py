@@ -268,6 +268,7 @@ def test_real_judges_beside_six_people(shared_data: Path) -> None:
     assert all((r.p.value or 0) <= (r.p_holm.value or 0) for r in rows.values())
 
 
+@pytest.mark.exhaustive
 def test_the_interval_of_a_difference_holds_the_truth_and_equal_judges_are_seldom_told_apart() -> None:
     """A quick look; `benchmarks/judges_compared.py` tries 1,000 studies."""
     studies, draws = range(100), 200

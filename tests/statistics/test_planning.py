@@ -123,6 +123,7 @@ def _ranges(n: int, wide: float) -> tuple[float, float]:
     return float(np.median(spans)), float(np.mean(held))
 
 
+@pytest.mark.exhaustive
 def test_the_range_of_small_pilots_is_wider_and_holds_the_true_width() -> None:
     wide = 2 * 1.96 * 0.4 / 10
     small, large = _ranges(10, wide), _ranges(60, wide)

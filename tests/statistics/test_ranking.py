@@ -47,7 +47,9 @@ def test_on_a_shared_scale_the_same_value_is_a_tie() -> None:
     assert threshold_of(sample_of(ratings)) == 0.0
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 5))]
+)
 def test_a_metrics_threshold_is_the_best_there_is_and_is_named(seed: int) -> None:
     people, metric = noisy(seed=seed)
     ratings = pair(people, metric, "ordinal", kinds=METRIC)

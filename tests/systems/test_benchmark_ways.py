@@ -76,6 +76,7 @@ def test_the_command_makes_it_and_says_so_on_its_last_line(model: Served, produc
     assert model.asked == asked
 
 
+@pytest.mark.exhaustive
 def test_the_command_goes_on_where_it_was(model: Served, product: Corpus) -> None:
     model.endpoint()
     model.rates = {"metadata_writer": {"forgets": 1.0}}
@@ -86,6 +87,7 @@ def test_the_command_goes_on_where_it_was(model: Served, product: Corpus) -> Non
     assert command("make_benchmark", *told, "--retry-failed")["state"] == "done"
 
 
+@pytest.mark.exhaustive
 def test_the_command_leaves_out_what_failed(model: Served, product: Corpus) -> None:
     model.endpoint()
     model.rates = {"metadata_writer": {"forgets": 1.0}}

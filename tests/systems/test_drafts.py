@@ -207,7 +207,14 @@ def test_wording_a_set_that_is_not_there_is_refused_with_those_that_are(boat: Co
     assert not Call.objects.exists()
 
 
-@pytest.mark.parametrize("told", [("boat", "boat"), ("boat:2", "boat@2"), ("boat@2", "boat:2")])
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(("boat", "boat"), marks=pytest.mark.exhaustive),
+        ("boat:2", "boat@2"),
+        pytest.param(("boat@2", "boat:2"), marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_version_of_a_set_is_worded_once_however_it_is_told(boat: Corpus, told: tuple[str, str]) -> None:
     with fake(one="fake-1"):
         for each in told:

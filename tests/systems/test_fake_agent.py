@@ -165,7 +165,7 @@ def test_the_example_of_the_closed_forms() -> None:
     assert [round(Q**k, 4) for k in (1, 2, 4)] == [0.3411, 0.1163, 0.0135]
 
 
-@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("k", [pytest.param(2, marks=pytest.mark.exhaustive), 4])
 def test_the_mean_of_pass_hat_over_many_draws_is_unbiased(k: int) -> None:
     asked_at = points("explicit", 3)
     found = []

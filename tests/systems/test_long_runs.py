@@ -109,6 +109,7 @@ def test_trials_become_static_continuations_whose_prompts_are_those_of_the_scrip
     assert made[0].condition["memory"] == "oracle"
 
 
+@pytest.mark.exhaustive
 def test_a_failed_call_is_an_answer_of_its_own_and_the_trial_goes_on(server: Server, corpus: Corpus) -> None:
     server.broken = {2}
     run = begin(server, corpus, memory="oracle")
@@ -182,6 +183,7 @@ def test_a_set_that_is_gone_fails_the_trial_and_not_the_worker(server: Server, c
     assert "the corpus has no question set 'first'" in run.error
 
 
+@pytest.mark.exhaustive
 def test_summaries_that_the_model_made_are_remembered(server: Server, corpus: Corpus) -> None:
     heard = Heard(MATERIAL.dialogue)
     endpoint = generation(server).endpoint

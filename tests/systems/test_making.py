@@ -97,6 +97,7 @@ def test_the_figures_of_a_benchmark(model: Served, sources: list[Corpus]) -> Non
     }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_the_same_seed_and_replies_make_the_same_bytes(model: Served, sources: list[Corpus]) -> None:
     endpoint = model.endpoint()
     first = make("one", sources, endpoint, clean=True, train=1)
@@ -112,6 +113,7 @@ def test_the_same_seed_and_replies_make_the_same_bytes(model: Served, sources: l
     assert asked_anew.sha256 == first.sha256  # without mistakes its seed does not matter
 
 
+@pytest.mark.exhaustive
 def test_what_is_exported_is_what_was_written(model: Served, sources: list[Corpus]) -> None:
     made = make("bench", sources, model.endpoint(), clean=True)
     text = "".join(export(made.corpus))
@@ -144,6 +146,7 @@ def test_m_is_found_again_in_metadata_and_participants(model: Served, sources: l
     assert metadata_of(record) == result.result
 
 
+@pytest.mark.exhaustive
 def test_planted_mistakes_are_caught_on_the_way(model: Served, sources: list[Corpus]) -> None:
     model.rates = {"cleaner": {"invents": 0.1}}
     made = make("bench", sources[:1], model.endpoint(), clean=True)
@@ -156,6 +159,7 @@ def test_planted_mistakes_are_caught_on_the_way(model: Served, sources: list[Cor
     assert made.figures["by_source"][0]["not_a_reduction"] > 0
 
 
+@pytest.mark.exhaustive
 def test_a_forgotten_speaker_stops_it_until_somebody_decides(model: Served, sources: list[Corpus]) -> None:
     model.rates = {"metadata_writer": {"forgets": 1.0}}
     stuck = make("bench", sources, model.endpoint())
@@ -178,6 +182,7 @@ def test_what_failed_is_left_out_and_others_take_its_place(model: Served, tmp_pa
     assert len(lines(made.corpus)) == 2
 
 
+@pytest.mark.exhaustive
 def test_two_paragraphs_stop_it(model: Served, sources: list[Corpus]) -> None:
     model.rates = {"summariser": {"paragraphs": 1.0}}
     stuck = make("bench", sources, model.endpoint())
@@ -242,6 +247,7 @@ def test_a_job_that_breaks_leaves_it_stuck_with_the_reason(
     )
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_one_stops_its_runs_and_can_be_taken_up(model: Served, sources: list[Corpus]) -> None:
     found = make("bench", sources, model.endpoint(), rounds=0)
     actions.advance(found.pk)

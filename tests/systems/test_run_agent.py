@@ -234,8 +234,11 @@ def test_the_estimate_counts_one_call_a_point(corpus: Corpus, endpoint: Endpoint
     assert told["calls"] == 3 * 2 * POINTS
 
 
-def test_many_trials_are_a_job_whose_result_says_what_came_of_it(researcher: Client, corpus: Corpus) -> None:
-    asked = {"agent": "always_speak", "mode": "explicit", "trials": 50}
+def test_many_trials_are_a_job_whose_result_says_what_came_of_it(
+    researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baseline_job, "AT_ONCE", 10)
+    asked = {"agent": "always_speak", "mode": "explicit", "trials": 6}
     factories.dialogue(corpus, "plain", turns=2)
     answer = researcher.post(reverse("agents", args=[corpus.pk]), asked)
     assert answer["Location"] == reverse("jobs")
@@ -243,12 +246,13 @@ def test_many_trials_are_a_job_whose_result_says_what_came_of_it(researcher: Cli
     job = Job.objects.get(kind="baseline")
     assert (again.status_code, again.json()) == (202, {"job": job.pk})
     told = baseline_job.run(job, lambda done, of: None)
-    assert (told["made"], told["decisions"], told["left_out"]) == (100, 100 * POINTS, 1)
+    assert (told["made"], told["decisions"], told["left_out"]) == (12, 12 * POINTS, 1)
     job.params["dialogues"]["corpus"] = 0
     with pytest.raises(JobRefused, match="was deleted"):
         baseline_job.run(job, lambda done, of: None)
 
 
+@pytest.mark.exhaustive
 def test_the_report_shows_how_reliability_falls_with_k(tmp_path: Path) -> None:
     mark = "{key attend=1 speak=message addressed=kit target=ana ground=answer}"
     path = tmp_path / "marked.jsonl"

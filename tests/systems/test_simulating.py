@@ -139,6 +139,7 @@ def summed(model: Served) -> int:
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "embedding"])
+@pytest.mark.exhaustive
 def test_each_session_is_summed_up_once_for_trials_retrievers_and_later_simulations(
     model: Served, asked: QuestionSet, retriever: str
 ) -> None:
@@ -175,6 +176,7 @@ def test_two_simulations_at_once_share_the_run_of_summaries(model: Served, asked
     assert summed(model) == len(Heard(MATERIAL.dialogue).numbers)
 
 
+@pytest.mark.exhaustive
 def test_what_another_simulation_left_is_taken_over(model: Served, asked: QuestionSet) -> None:
     endpoint = model.endpoint()
     first = simulate(asked, endpoint, rounds=0, memory="summary")
@@ -187,6 +189,7 @@ def test_what_another_simulation_left_is_taken_over(model: Served, asked: Questi
     assert summed(model) == len(Heard(MATERIAL.dialogue).numbers)
 
 
+@pytest.mark.exhaustive
 def test_a_longer_simulation_takes_over_trials_and_the_shorter_one_waits_for_them(
     model: Served, asked: QuestionSet
 ) -> None:
@@ -201,8 +204,18 @@ def test_a_longer_simulation_takes_over_trials_and_the_shorter_one_waits_for_the
     assert [one.pk for one in written(short)] == [written(long)[0].pk]
 
 
-@pytest.mark.parametrize("memory", ["utterance", "session", "summary"])
-@pytest.mark.parametrize("remember", [False, True])
+@pytest.mark.parametrize(
+    ("memory", "remember"),
+    [
+        ("utterance", False),
+        *(
+            pytest.param(memory, remember, marks=pytest.mark.exhaustive)
+            for memory in ("utterance", "session", "summary")
+            for remember in (False, True)
+            if (memory, remember) != ("utterance", False)
+        ),
+    ],
+)
 def test_a_worker_finds_every_vector_in_the_store(
     model: Served, asked: QuestionSet, memory: str, remember: bool
 ) -> None:
@@ -249,6 +262,7 @@ def test_an_embedder_that_fails_stops_it_and_nothing_is_embedded_twice(
     assert brought_on(actions.go_on(by=None, simulation=held)).state == "done"
 
 
+@pytest.mark.exhaustive
 def test_a_fake_embedder_behind_an_alias_stops_it_and_then_says_so(model: Served, asked: QuestionSet) -> None:
     model.endpoint()
     model.says_that_it_is_fake()
@@ -340,6 +354,7 @@ def test_a_cap_pauses_it_and_a_higher_one_goes_on(
     assert model.asked == sum(len(asks(one)) for one in written(held))
 
 
+@pytest.mark.exhaustive
 def test_one_that_is_cancelled_keeps_what_was_answered_and_goes_on(model: Served, asked: QuestionSet) -> None:
     held = simulate(asked, model.endpoint(), rounds=0, trials=2, asking=RunSettings(caps={"cap_calls": 3}))
     actions.advance(held.pk)
