@@ -20,8 +20,8 @@ from annotation.importing.engine import import_path
 from annotation.labels import raters
 from annotation.models import Corpus, Rater, Turn
 from annotation.text.item_keys import item_key
-from demo.fake_model import truth
 from demo.fake_model.draws import u
+from demo.fake_model.truth import planted_number, shows_planted
 from demo.loading import label_lines
 from demo.raters import BEHAVIOURS, RATERS, SimulatedAnswer, behaviours
 from jobs.models import Endpoint, Run
@@ -117,7 +117,7 @@ def behaviour_answers(texts: Mapping[str, list[str]]) -> Iterator[SimulatedAnswe
     """Yield what simulated people tag in the turns of continuations, whose texts say the truth; by key."""
     for key, said in texts.items():
         for place, text in enumerate(said):
-            shown = [name for name in BEHAVIOURS if truth.shows(text, name)]
+            shown = [name for name in BEHAVIOURS if shows_planted(text, name)]
             for rater in PEOPLE:
                 for question, present in behaviours(rater, f"{key}/{place}", shown).items():
                     yield SimulatedAnswer(rater.name, key, place, question, int(present))
@@ -128,7 +128,7 @@ def overall_answers(texts: Mapping[str, list[str]]) -> Iterator[SimulatedAnswer]
     key."""
     for key, said in texts.items():
         for name in OVERALL:
-            quality = truth.number("\n".join(said), name)
+            quality = planted_number("\n".join(said), name)
             for rater in PEOPLE if quality is not None else ():
                 yield SimulatedAnswer(rater.name, key, None, name, rater.rates(key, name, quality or 5, 10))
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from demo.fake_model import truth
 from demo.fake_model.draws import u
+from demo.fake_model.truth import QUALITY, planted_number
 from demo.raters import RATERS, SimulatedAnswer, Truth
 
 PATH = Path(__file__).parent / "corpora" / "judges.jsonl"
@@ -109,7 +109,7 @@ def answers(_planted: Truth) -> Iterator[SimulatedAnswer]:
     for dialogue in dialogues():
         for continuation in dialogue["continuations"]:
             key = f"{dialogue['id']}/{continuation['id']}"
-            quality = truth.number(continuation["turns"][0]["text"], truth.QUALITY)
+            quality = planted_number(continuation["turns"][0]["text"], QUALITY)
             assert quality is not None
             for rater in RATERS:
                 yield SimulatedAnswer(

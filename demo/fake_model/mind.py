@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from demo.fake_model import truth
 from demo.fake_model.draws import pick, u
 from demo.fake_model.errors import RoleErrors
+from demo.fake_model.truth import QUALITY, planted_number, planted_value, shows_planted
 
 V = TypeVar("V", int, float, str)
 USUAL_WORDS = 20
@@ -47,7 +47,7 @@ class Mind:
 
     def sees(self, behaviour: str, text: str, about: str | None = None) -> bool:
         """Return whether a behaviour is seen in a text; `about` has the truth where it stands elsewhere."""
-        planted = truth.shows(text if about is None else about, behaviour)
+        planted = shows_planted(text if about is None else about, behaviour)
         return self.yes_or_no(behaviour, text, planted)
 
     def yes_or_no(self, question: str, text: str, planted: bool) -> bool:
@@ -76,7 +76,7 @@ class Mind:
 
     def choose(self, question: str, text: str, values: Sequence[str]) -> str:
         """Return one of several answers without an order; the true one stands in the text, else the first."""
-        told = truth.value(text, question)
+        told = planted_value(text, question)
         true = told if told in values else values[0]
         noise = self.errors.of("noise", question) if len(values) > 1 else 0.0
         chances = [1 - noise if one == true else noise / (len(values) - 1) for one in values]
@@ -90,12 +90,12 @@ class Mind:
         `{quality 1}` to `{quality 5}` laid over the values, else the middle (the lower of two)."""
         last = len(values) - 1
         numbers = [float(value) for value in values if not isinstance(value, str)]
-        told = truth.number(text, question)
+        told = planted_number(text, question)
         if told is not None and len(numbers) == len(values):
             return float(min(range(last + 1), key=lambda place: abs(numbers[place] - told)))
-        if (name := truth.value(text, question)) in values:
+        if (name := planted_value(text, question)) in values:
             return float(list(values).index(name))  # type: ignore[arg-type]
-        quality = truth.number(text, truth.QUALITY)
+        quality = planted_number(text, QUALITY)
         if quality is None:
             return float(last // 2)
         return float(int(min(max((quality - 1) / 4, 0.0), 1.0) * last + 0.5))

@@ -20,7 +20,7 @@ def markers(text: str) -> Iterator[list[str]]:
             yield words
 
 
-def shows(text: str, behaviour: str) -> bool:
+def shows_planted(text: str, behaviour: str) -> bool:
     """Whether a text is planted with a behaviour: it is a word of a marker, and no `0` follows it."""
     planted = False
     for words in markers(text):
@@ -30,7 +30,7 @@ def shows(text: str, behaviour: str) -> bool:
     return planted
 
 
-def value(text: str, question: str) -> str | None:
+def planted_value(text: str, question: str) -> str | None:
     """Return what a text says about a question, as in `{question value}`; None where it says nothing."""
     found = None
     for words in markers(text):
@@ -39,9 +39,9 @@ def value(text: str, question: str) -> str | None:
     return found
 
 
-def number(text: str, question: str) -> float | None:
+def planted_number(text: str, question: str) -> float | None:
     """Return the number that a text says about a question; None where it says none."""
-    told = value(text, question)
+    told = planted_value(text, question)
     try:
         return None if told is None else float(told)
     except ValueError:

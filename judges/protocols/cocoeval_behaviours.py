@@ -97,8 +97,8 @@ class CocoevalBehaviours(Asking):
             marked = _marked(data, key, len(judged))
             if count != len(marked):
                 flags.append(f"{key}: the count {count} contradicts the {len(marked)} turns named")
-            for number, index in enumerate(judged, start=1):
-                shown = number in marked
+            for place, index in enumerate(judged, start=1):
+                shown = place in marked
                 verdicts.append(Verdict(key, index, float(shown), explanation=explanation if shown else ""))
         return Reading(tuple(verdicts), tuple(flags))
 
@@ -162,9 +162,9 @@ def _marked(data: dict[str, Any], key: str, last: int) -> set[int]:
     value = data.get(f"{key}_turns")
     if not isinstance(value, list):
         raise Unparseable(f"the field {key}_turns is missing or no list")
-    for number in value:
-        if not isinstance(number, int) or isinstance(number, bool):
-            raise Unparseable(f"{key}_turns: {str(number)[:40]!r} is not a turn number")
-        if not 1 <= number <= last:
-            raise Unparseable(f"{key}_turns: there is no turn {str(number)[:40]}; the turns are 1 to {last}")
+    for place in value:
+        if not isinstance(place, int) or isinstance(place, bool):
+            raise Unparseable(f"{key}_turns: {str(place)[:40]!r} is not a turn number")
+        if not 1 <= place <= last:
+            raise Unparseable(f"{key}_turns: there is no turn {str(place)[:40]}; the turns are 1 to {last}")
     return set(value)

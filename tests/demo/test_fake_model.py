@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from demo.fake_model import truth
 from demo.fake_model.draws import pick, u
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, request
 from demo.fake_model.roles import ROLES, recognise
 from demo.fake_model.serving import FakeModel, embed, logprobs
+from demo.fake_model.truth import planted_number, planted_value, shows_planted
 from jobs.endpoints.probing import QUESTION
 from jobs.prompt import Prompt
 from judges.protocols import Asking
@@ -82,11 +82,11 @@ def test_planted_truth_arrives_without_errors() -> None:
 
 
 def test_markers_are_read_as_words() -> None:
-    assert truth.shows("a {repetition off_topic} b", "off_topic")
-    assert not truth.shows("off_topic", "off_topic")
-    assert not truth.shows("{off_topic 0}", "off_topic")
-    assert truth.value("{stage speak up} {stage now}", "stage") == "now"
-    assert truth.number("{quality high}", "quality") is None
+    assert shows_planted("a {repetition off_topic} b", "off_topic")
+    assert not shows_planted("off_topic", "off_topic")
+    assert not shows_planted("{off_topic 0}", "off_topic")
+    assert planted_value("{stage speak up} {stage now}", "stage") == "now"
+    assert planted_number("{quality high}", "quality") is None
 
 
 def test_a_score_s_chances_are_those_of_the_error_model() -> None:

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from demo.fake_model import running, truth
+from demo.fake_model import running
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.problems import ErrorFileProblem
 from demo.fake_model.reading import request
 from demo.fake_model.roles import recognise
 from demo.fake_model.roles.continuation_writer import expected_seen, expected_turns, rate_of, rates_of, task
 from demo.fake_model.serving import FakeModel
+from demo.fake_model.truth import shows_planted
 from tests.demo.asking import asked, said
 from tests.systems.cocoeval import begun, prompt_of, talk, written
 
@@ -96,7 +97,7 @@ def test_behaviours_are_planted_at_the_rates(prompting: str, per_call: int) -> N
         texts += [turn.text for turn in done.turns]
     for behaviour in ("repetition", "off_topic", "interruption", "unclear_intent"):
         wanted = expected_turns(rates, prompting, per_call, behaviour) * dialogues
-        found = sum(truth.shows(text, behaviour) for text in texts)
+        found = sum(shows_planted(text, behaviour) for text in texts)
         share = wanted / len(texts)
         assert abs(found - wanted) <= 3 * sqrt(len(texts) * share * (1 - share)), behaviour
 

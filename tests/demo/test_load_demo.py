@@ -23,7 +23,7 @@ from demo import accounts, continued, group_chats, loading, raters, scenarios, s
 from demo.fake_model import running
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
-from demo.fake_model.truth import number as truth_of
+from demo.fake_model.truth import planted_number as truth_of
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from annotation.models import Label
-from demo.fake_model import truth
+from demo.fake_model.truth import planted_number
 from judges.protocols.cocoeval_behaviours import KEYS
 from judges.rating.plans import Judge
 from tests import factories
@@ -53,6 +53,6 @@ def test_noisy_scores_are_recorded_as_they_were_given(fake: FakeLLM) -> None:
     rows = list(Label.objects.values_list("question__key", "item__turn__text", "number"))
     assert len(rows) == 60 * 6
     assert all(number == fake.model.score(key, text) for key, text, number in rows)
-    off = [number - (truth.number(text, "quality") or 0) for key, text, number in rows if key == "overall"]
+    off = [number - (planted_number(text, "quality") or 0) for key, text, number in rows if key == "overall"]
     assert 12 < sum(step != 0 for step in off) < 36, "four in ten: at the ends of the scale half stay"
     assert set(off) == {-1, 0, 1}

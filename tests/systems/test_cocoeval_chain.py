@@ -15,11 +15,12 @@ from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
 from calibration.counts.computing import Counts, compute
 from calibration.counts.query import read
-from demo.fake_model import running, truth
+from demo.fake_model import running
 from demo.fake_model.draws import u
 from demo.fake_model.roles.continuation_writer import expected_seen
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
+from demo.fake_model.truth import shows_planted
 from jobs.models import Endpoint
 from judges.rating.plans import Judge
 from systems.producing import actions
@@ -83,7 +84,7 @@ def rate_some(corpus: Corpus) -> None:
     chosen = [f"d{number}" for number in range(RATED)]
     items = Item.objects.filter(corpus=corpus, kind="turn", continuation__dialogue__key__in=chosen)
     answers = [
-        Answer(item, questions[key], float(truth.shows(item.turn.text, key)), "", 0)
+        Answer(item, questions[key], float(shows_planted(item.turn.text, key)), "", 0)
         for item in items.exclude(continuation__key="self").select_related("turn")
         for key in KEYS
     ]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from demo.fake_model import truth
 from demo.fake_model.roles.response_writer import expected_quality
+from demo.fake_model.truth import planted_number
 from jobs.prompt import Unparseable, about_tokens
 from systems.generators import GENERATORS, Done, Failed, Reply, WrongSettings
 from systems.generators.base import spend
@@ -162,7 +162,7 @@ def test_responses_have_the_quality_that_is_planted() -> None:
     for number in range(60):
         said = tuple(Turn("ab"[n % 2], f"Turn {n} of {number}.") for n in range(14))
         done, _ = driven(KEY, Dialogue("d", said, PAIR), answer)
-        seen += [truth.number(turn.text, "quality") or 3.0 for turn in done.turns]
+        seen += [planted_number(turn.text, "quality") or 3.0 for turn in done.turns]
     variance = 0.2 * 1 + 0.5 * 25 + 0.3 * 9 - 3.6**2
     assert abs(sum(seen) / len(seen) - 3.6) <= 3 * (variance / len(seen)) ** 0.5
 

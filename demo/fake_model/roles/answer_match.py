@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.own_keys import one_chance
+from demo.fake_model.truth import planted_value
 
 ANSWER, REPLY = "RIGHT ANSWER", "REPLY"
 CORRECT, WRONG = "correct", "wrong"
@@ -39,5 +39,5 @@ def matched(text: str, mind: Mind) -> tuple[bool, bool]:
     """Return whether a reply is said to be right, and whether it is said to be wrong."""
     if mind.draw(CONTRADICTS, text) < mind.errors.own.get(CONTRADICTS, 0.0):
         return True, True
-    is_right = mind.yes_or_no(MATCH, text, truth.value(text, MATCH) == YES)
+    is_right = mind.yes_or_no(MATCH, text, planted_value(text, MATCH) == YES)
     return is_right, not is_right

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.own_keys import one_chance
+from demo.fake_model.truth import markers
 
 FILLER, INVENTED = "filler", "indeed"
 INVENTS, SKIPS = "invents", "skips"
@@ -49,7 +49,7 @@ def invents(text: str, mind: Mind) -> bool:
 
 def cleaned(text: str) -> str:
     """Return a text without its markers of fillers and the words that they name, in any case."""
-    fillers = {word.casefold() for words in truth.markers(text) if words[0] == FILLER for word in words[1:]}
+    fillers = {word.casefold() for words in markers(text) if words[0] == FILLER for word in words[1:]}
     kept = [
         word for word in _MARKER.sub(" ", text).split() if word.strip(",.;:!?-").casefold() not in fillers
     ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.questions import Question, listed, questions
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.rubric_judge import filled
+from demo.fake_model.truth import QUALITY, planted_number
 
 LETTERS_ASKED = "Write the letters, best first"
 """What the wording of a question about an order says."""
@@ -85,8 +85,8 @@ def order(mind: Mind, question: str, shown: dict[str, str]) -> str:
 
 def quality(text: str, question: str) -> float:
     """Return how good a text says it is."""
-    for name in (question, truth.QUALITY):
-        if (told := truth.number(text, name)) is not None:
+    for name in (question, QUALITY):
+        if (told := planted_number(text, name)) is not None:
             return told
     return MIDDLE
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, turns
 from demo.fake_model.roles.base import Answer, Role
+from demo.fake_model.truth import QUALITY, markers, planted_value
 
 DECISION, SHARED = "DECISION", "COMMON GROUND"
 LEAK = "leak"
@@ -73,7 +73,7 @@ class GroundJudge(Role):
     def answer(self, request: Request, mind: Mind) -> Answer:
         """Return the move, the facts and the reason."""
         text = decision(request)
-        named = (truth.value(text, PRESUPPOSES) or "").split()
+        named = (planted_value(text, PRESUPPOSES) or "").split()
         facts = [
             fact for fact in listed(request) if mind.yes_or_no(PRESUPPOSES, f"{fact} {text}", fact in named)
         ]
@@ -99,7 +99,7 @@ def listed(request: Request) -> list[str]:
 def told(text: str) -> Mapping[str, str]:
     """Return what a text says of itself in markers of pairs, such as `{face 3 repair 4}`."""
     known: dict[str, str] = {}
-    for words in truth.markers(text):
+    for words in markers(text):
         known |= dict(zip(words[::2], words[1::2], strict=False))
     return known
 
@@ -116,5 +116,5 @@ def _conduct(name: str, text: str, mind: Mind) -> dict[str, Any]:
 def _scored(name: str, text: str, mind: Mind) -> int:
     """Return a score about a true one: what the text says of the question, else its quality, else 3."""
     said = told(text)
-    value = next((said[key] for key in (name, truth.QUALITY) if said.get(key, "").isdecimal()), "3")
+    value = next((said[key] for key in (name, QUALITY) if said.get(key, "").isdecimal()), "3")
     return mind.score(name, text, SCALE, float(min(max(int(value), 1), 5) - 1))

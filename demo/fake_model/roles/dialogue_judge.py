@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from statistics import fmean
 
-from demo.fake_model import truth
 from demo.fake_model.errors import fold
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, turns
 from demo.fake_model.roles.base import Answer, Role
+from demo.fake_model.truth import planted_number
 
 TURN, INTERACTION, FINAL = "Overall Dialogue Turn Score", "Dialogue Interaction Score", "Final Score"
 SCALE = tuple(round(1 + step / 10, 1) for step in range(41))
@@ -38,7 +38,7 @@ class DialogueJudge(Role):
         responses = _responses(request)
         text = responses[0] if responses else ""
         turn = round(fmean(_scores(request) or [3.0]), 2)
-        told = truth.number(text, "interaction")
+        told = planted_number(text, "interaction")
         at = min(max((3.0 if told is None else told) - 1, 0.0), 4.0) * 10
         interaction = mind.score("interaction", text, SCALE, at)
         follows = mind.draw("rule", text) >= mind.errors.ignores_rule

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.own_keys import one_chance
+from demo.fake_model.truth import planted_value
 
 FORGETS, STRANGERS, STYLES = "forgets", "strangers", "styles"
 STRANGER, ODD_STYLE = "somebody else", "laconic"
@@ -46,7 +46,7 @@ class MetadataWriter(Role):
         if drafts:
             goal = next((draft["task_goal"] for draft in drafts if draft["task_goal"]), "")
         else:
-            goal = truth.value(text, "goal") or ""
+            goal = planted_value(text, "goal") or ""
         return Answer(
             {
                 "task_goal": goal,
@@ -94,8 +94,8 @@ def _written(person: str, said: str, ids: Sequence[str], mind: Mind, text: str) 
     turns = [line for line in said.split("\n") if line and not line.startswith(_MORE)]
     return {
         "id": person,
-        "name": truth.value(said, "name") or "",
-        "role": truth.value(said, "role") or "",
+        "name": planted_value(said, "name") or "",
+        "role": planted_value(said, "role") or "",
         "department": "",
         "reporting_to": STRANGER if stranger else "",
         "expertise_level": "senior",
@@ -107,7 +107,7 @@ def _written(person: str, said: str, ids: Sequence[str], mind: Mind, text: str) 
                 "personality_traits": [],
                 "details": "as it says",
             },
-            "hidden_agenda": truth.value(said, "agenda") or "",
+            "hidden_agenda": planted_value(said, "agenda") or "",
             "knowledge_before_conversation": "",
             "emotion_before_conversation": "calm",
             "posture": "open",

@@ -58,10 +58,10 @@ def conversations(request: Request) -> list[Conversation]:
     """Return the conversations of a prompt, in their order."""
     numbers = [int(found[1]) for title in request.titles if (found := _TITLE.fullmatch(title))]
     read = []
-    for number in numbers:
-        names = tuple(request.block(f"SPEAKERS {number}") or ())
-        lines = request.block(f"DIALOGUE {number}") or ()
-        read.append(Conversation(number, names, tuple(filter(None, (said(line, names) for line in lines)))))
+    for each in numbers:
+        names = tuple(request.block(f"SPEAKERS {each}") or ())
+        lines = request.block(f"DIALOGUE {each}") or ()
+        read.append(Conversation(each, names, tuple(filter(None, (said(line, names) for line in lines)))))
     return read
 
 

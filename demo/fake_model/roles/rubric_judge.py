@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.questions import Question, listed, questions
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import MARKED, behaviours, only_behaviours
 from demo.fake_model.roles.overall_judge import SCORES
+from demo.fake_model.truth import planted_number, planted_value, shows_planted
 
 _WHY = "_explanation"
 _ENTRIES = re.compile(r'"([\w-]+)": \[\{(.*?)\}')
@@ -98,12 +98,12 @@ def answered(mind: Mind, question: Question, text: str) -> Any:
     """Return the answer to a question about a text."""
     key, values = question.key, question.values
     if question.in_words:
-        return truth.value(text, key) or "as it says"
+        return planted_value(text, key) or "as it says"
     if not values:
-        told = truth.number(text, key)
+        told = planted_number(text, key)
         return min(max(MIDDLE if told is None else told, question.low), question.high)
     if values in YES_OR_NO:
-        told_yes = truth.shows(text, key) and truth.value(text, key) not in ("no", "False", "false")
+        told_yes = shows_planted(text, key) and planted_value(text, key) not in ("no", "False", "false")
         return values[mind.yes_or_no(key, text, told_yes)]
     if all(isinstance(value, str) for value in values):
         return mind.choose(key, text, values)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, turns
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.own_keys import one_chance
+from demo.fake_model.truth import markers
 
 PARAGRAPHS = "paragraphs"
 
@@ -34,6 +34,6 @@ class Summariser(Role):
 def summary(lines: tuple[str, ...] | list[str]) -> str:
     """Return the right summary of the lines of a conversation."""
     said = [turn.whole for turn in turns(lines)]
-    points = [" ".join(words[1:]) for text in said for words in truth.markers(text) if words[0] == "point"]
+    points = [" ".join(words[1:]) for text in said for words in markers(text) if words[0] == "point"]
     told = "; ".join(points) or "nothing in particular"
     return f"In {len(said)} turns they came to this: {told}."
