@@ -11,7 +11,7 @@ from annotation.work import withdrawing
 from tests import factories
 from tests.browser.conftest import PHONE, ready
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 LOW = {"width": 1280, "height": 420}
 
 

@@ -14,7 +14,7 @@ from tests.browser.conftest import PHONE
 from tests.browser.working import work_off
 from tests.importing.helpers import imported, label, line, written
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ def fake():
         yield server
 
 
+@pytest.mark.exhaustive
 def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) -> None:
     corpus = small_corpus(dialogues=4)
     endpoint_of(fake, concurrency=2)
@@ -52,6 +53,7 @@ def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) ->
     expect(page.get_by_role("row", name="cpdscore_simple")).to_contain_text("24 of 24")
 
 
+@pytest.mark.exhaustive
 def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, fake: FakeLLM) -> None:
     from judges.rating.plans import Judge
 
@@ -71,6 +73,7 @@ def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, f
     assert Run.objects.get().state == Run.State.DONE
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM, scheme: str) -> None:
     from judges.rating.plans import Judge

@@ -16,7 +16,7 @@ from tests.scripts.examples import script
 from tests.scripts.reviews import brought, opened
 from tests.scripts.test_question_sets import FACTS
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 PICTURES = os.environ.get("PICTURES", "")
 TEN = [
     {"id": f"d{number}", "head": "Ana", "relation": "boss", "tail": "Ben", "session": "s1", "turns": [0]}

@@ -16,7 +16,7 @@ from tests.calibration.workbench_world import OWN, rated_bench, tried
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
