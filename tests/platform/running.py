@@ -37,11 +37,17 @@ def as_ordinary_user() -> list[str]:
     return [*ORDINARY, *MAY_LOOK] if os.geteuid() == 0 else []
 
 
+# Processes are killed here, the machine is not: what it was given to write is there. A commit is still
+# written before it is confirmed.
+POSTGRES_OPTIONS = "-c fsync=off -c full_page_writes=off"
+
+
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a program that lives in `home`; one web process, unless `more` says otherwise."""
-    dropped = {"CONCORD_POSTGRES_OPTIONS", "DJANGO_SETTINGS_MODULE", "MAKELEVEL"}
+    dropped = {"DJANGO_SETTINGS_MODULE", "MAKELEVEL"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return kept | {"CONCORD_HOME": str(home), "CONCORD_WEB_PROCESSES": "1"} | more
+    own = {"CONCORD_POSTGRES_OPTIONS": POSTGRES_OPTIONS, "CONCORD_WEB_PROCESSES": "1"}
+    return kept | {"CONCORD_HOME": str(home)} | own | more
 
 
 def manage(
