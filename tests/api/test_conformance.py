@@ -6,6 +6,7 @@ seed is fixed. Half of the requests are about things that exist.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -17,9 +18,11 @@ from tests.api.conftest import TOKEN
 
 pytestmark = pytest.mark.django_db
 HEADERS = {"Authorization": f"Token {TOKEN}", "Accept-Encoding": "identity"}
-MADE_UP = 8
+TIMES = int(os.environ.get("CONCORD_REQUESTS") or 1)
+"""`CONCORD_REQUESTS=10` makes a campaign of it."""
+MADE_UP = 5 * TIMES
 """Requests made up at random, for each operation."""
-AT_THE_EDGES = 16
+AT_THE_EDGES = 10 * TIMES
 """Requests at the edges of what is described, for each operation at most."""
 
 BY_NAME = {
