@@ -24,6 +24,8 @@ from tests.security.addresses import addresses
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 LINKS = "[...document.querySelectorAll('a[href]')].map((link) => link.href)"
+NO_PAGE = ("Download is starting", "ERR_HTTP_RESPONSE_CODE_FAILURE")
+"""How the browser says that an address led to nothing that it shows."""
 OUTSIDE = ("/api/", "/static/")
 """What has no pages of Concord."""
 
@@ -38,11 +40,11 @@ def demo(transactional_db: None) -> None:
 
 
 def opened(page: Page, address: str) -> Response | None:
-    """Go to an address; None where it is a download."""
+    """Go to an address; None where it is a download, or a refusal without a page."""
     try:
         return page.goto(address)
     except Error as error:
-        if "Download is starting" not in str(error):
+        if not any(reason in str(error) for reason in NO_PAGE):
             raise
         return None
 

@@ -53,19 +53,6 @@ def counted() -> list[int]:
     return [table.objects.count() for table in tables]
 
 
-def test_without_a_model_there_are_accounts_campaigns_and_reports_for_a_visitor() -> None:
-    told = load()
-    for role in accounts.ROLES:
-        assert accounts.derived_password(role) in told
-        assert authenticate(username=role, password=accounts.derived_password(role))
-    campaigns = Campaign.objects.filter(name__in=[demo.name for demo in loading.CAMPAIGNS], state="open")
-    assert campaigns.count() == len(loading.CAMPAIGNS)
-    assert Run.objects.get().state == Run.State.DONE
-    reported = Report.objects.values_list("study__corpus__name", flat=True)
-    assert {corpus.name for corpus in loading.CORPORA} <= set(reported)
-    assert not Endpoint.objects.exists()
-
-
 @pytest.mark.exhaustive
 def test_loading_twice_changes_nothing_and_says_the_same_passwords(first_load: str) -> None:
     before = counted()
