@@ -55,7 +55,7 @@ def manage(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with `more` in its environment."""
     command = [*(prefix or []), *MANAGE, *arguments]
-    return subprocess.run(command, env=environment(home, **more), capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment(home, **more), capture_output=True, text=True, timeout=600)
 
 
 def free_port() -> int:
@@ -146,9 +146,9 @@ class Running:
         for line in self.process.stdout or ():
             self.lines.append(line.rstrip())
 
-    def wait_until_ready(self) -> None:
-        """Wait for the line that names the address."""
-        wait_until(lambda: self.process.poll() is not None or self._is_ready(), 120)
+    def wait_until_ready(self, seconds: float = 300.0) -> None:
+        """Wait for the line that names the address; long, because a busy machine is no fault of ours."""
+        wait_until(lambda: self.process.poll() is not None or self._is_ready(), seconds)
         assert self.process.poll() is None, self.lines
 
     def _is_ready(self) -> bool:
@@ -158,7 +158,7 @@ class Running:
         """Ask it to stop and return its status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(30)
+        status = self.process.wait(300)
         self._reader.join(5)
         if self.process.stdout:
             self.process.stdout.close()

@@ -60,7 +60,7 @@ def test_an_ordinary_user_runs_all_of_it_inside_the_home(ordinary_home):
 def test_a_folder_that_cannot_be_written_is_told_in_one_line(ordinary_home):
     ordinary_home.chmod(0o555)
     server = Running(ordinary_home, prefix=as_ordinary_user())
-    assert server.process.wait(30) == 1
+    assert server.process.wait(300) == 1
     server.stop()
     ordinary_home.chmod(0o755)
     assert len(server.lines) == 1

@@ -126,7 +126,7 @@ def test_the_socket_stays_open_while_every_process_is_away(server):
 
 def test_a_second_one_in_the_same_home_is_refused_in_one_line(server):
     second = Running(server.home)
-    assert second.process.wait(30) == 1
+    assert second.process.wait(300) == 1
     second.stop()
     assert len(second.lines) == 1
     assert f"already runs in {server.home}" in second.lines[0]

@@ -24,7 +24,7 @@ DEMO_LINES = ("Loading the demo", "annotator", "researcher", "Concord is ready")
 def demo(home: Path) -> Iterator[Running]:
     """A start with the demo."""
     server = Running(ready.fill(home), options=["--demo"])
-    server.wait_until_ready()
+    server.wait_until_ready(1200)
     yield server
     server.stop()
 
@@ -64,7 +64,7 @@ def test_a_port_in_use_is_told_in_one_line(new_home):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         server = Running(new_home, port=taken.getsockname()[1])
-        assert server.process.wait(30) == 1
+        assert server.process.wait(300) == 1
         server.stop()
     assert len(server.lines) == 1
     assert f"Port {server.port} on 127.0.0.1 is in use" in server.lines[0]
