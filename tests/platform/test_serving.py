@@ -42,9 +42,11 @@ def next_server(server):
     os.kill(server.process.pid, signal.SIGKILL)
     server.stop()
     started = Running(server.home)
-    started.wait_until_ready()
-    yield started
-    started.stop()
+    try:
+        started.wait_until_ready()
+        yield started
+    finally:
+        started.stop()
 
 
 def test_everything_runs_and_health_is_told(server):

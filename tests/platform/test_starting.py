@@ -24,9 +24,11 @@ DEMO_LINES = ("Loading the demo", "annotator", "researcher", "Concord is ready")
 def demo(home: Path) -> Iterator[Running]:
     """A start with the demo."""
     server = Running(ready.fill(home), options=["--demo"])
-    server.wait_until_ready(1200)
-    yield server
-    server.stop()
+    try:
+        server.wait_until_ready(1200)
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.mark.exhaustive
