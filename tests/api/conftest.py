@@ -13,8 +13,8 @@ from django.utils import timezone
 TOKEN = "x" * 40
 
 
-@pytest.fixture
-def one_of_each(db: None) -> Iterator[dict[str, object]]:
+@pytest.fixture(scope="module")
+def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
     """Ids by the first part of a route's path, and names by what a body calls them."""
     # The project is loaded after this file.
     from annotation.corpora import splits

@@ -122,6 +122,17 @@ def ready(page: Page) -> None:
     page.locator("#submit:not([data-early])").wait_for()
 
 
+def too_wide(page: Page) -> list[str]:
+    """The colour schemes in which the page as it is has to be scrolled sideways."""
+    wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    schemes = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        if page.evaluate(wider):
+            schemes.append(scheme)
+    return schemes
+
+
 def session_of(user: User) -> str:
     """Sign a user in and return the session's key."""
     from django.test import Client

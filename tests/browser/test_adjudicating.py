@@ -69,6 +69,7 @@ def test_a_round_is_decided_by_key_alone(page_of, rea, begun):
     assert "cut off" in second.explanation + second.missing
 
 
+@pytest.mark.exhaustive
 def test_typing_a_reason_chooses_nothing(page_of, rea, begun):
     page = decide_page(page_of, rea, begun)
     page.keyboard.press("r")
@@ -78,6 +79,7 @@ def test_typing_a_reason_chooses_nothing(page_of, rea, begun):
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
+@pytest.mark.exhaustive
 def test_a_draft_comes_back_after_a_reload(page_of, rea, begun):
     page = decide_page(page_of, rea, begun, viewport=PHONE)
     page.locator("[name=choice]").nth(1).check()
@@ -89,6 +91,7 @@ def test_a_draft_comes_back_after_a_reload(page_of, rea, begun):
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.exhaustive
 def test_another_tab_s_draft_is_never_overwritten_unasked(page_of, rea, begun):
     here = decide_page(page_of, rea, begun)
     there = decide_page(page_of, rea, begun)
@@ -103,6 +106,7 @@ def test_another_tab_s_draft_is_never_overwritten_unasked(page_of, rea, begun):
     assert held.draft["answer"] == 1
 
 
+@pytest.mark.exhaustive
 def test_what_is_refused_stays_on_screen_with_the_answer(page_of, rea, begun):
     page = decide_page(page_of, rea, begun)
     page.keyboard.press("3")

@@ -63,6 +63,7 @@ def test_rating_turns_with_the_keyboard_alone(page_of, ana, corpus):
     expect(page.locator("[data-scale][aria-pressed=true]")).to_contain_text("4")
 
 
+@pytest.mark.exhaustive
 def test_the_context_of_a_static_response_ends_at_its_point(page_of, ana, corpus):
     factories.campaign(corpus, annotators=[ana])
     page = page_of(ana)
@@ -70,6 +71,7 @@ def test_the_context_of_a_static_response_ends_at_its_point(page_of, ana, corpus
     expect(page.locator(".turn .text")).to_have_text(["turn 0", "answer 1"])
 
 
+@pytest.mark.exhaustive
 def test_rating_a_dialogue_asks_for_causes_of_a_low_score_alone(page_of, ana, corpus):
     campaign = factories.campaign(corpus, "comperdial_dialogue", annotators=[ana])
     page = page_of(ana)
@@ -90,6 +92,7 @@ def test_rating_a_dialogue_asks_for_causes_of_a_low_score_alone(page_of, ana, co
     assert len(values(campaign)) == 7
 
 
+@pytest.mark.exhaustive
 def test_tagging_a_continuation(page_of, ana, meeting):
     campaign = factories.campaign(meeting, "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana)
@@ -116,6 +119,7 @@ def test_tagging_a_continuation(page_of, ana, meeting):
     assert Label.objects.get(campaign=campaign, number=None).text == "shouting"
 
 
+@pytest.mark.exhaustive
 def test_a_draft_survives_a_reload(page_of, ana, meeting):
     campaign = factories.campaign(meeting, "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana)
@@ -147,6 +151,7 @@ def test_a_draft_is_kept_without_a_connection_and_sent_when_it_is_back(page_of, 
     assert "logical_contradiction" in str(Assignment.objects.get().draft)
 
 
+@pytest.mark.exhaustive
 def test_undo_takes_back_one_change_after_the_other(page_of, ana, meeting):
     campaign = factories.campaign(meeting, "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana)
@@ -159,6 +164,7 @@ def test_undo_takes_back_one_change_after_the_other(page_of, ana, meeting):
     expect(page.locator(".chip")).to_have_count(0)
 
 
+@pytest.mark.exhaustive
 def test_an_earlier_task_is_revised_and_work_goes_on_where_it_was(page_of, ana, corpus):
     campaign = factories.campaign(corpus, annotators=[ana])
     page = page_of(ana)
@@ -178,6 +184,7 @@ def test_an_earlier_task_is_revised_and_work_goes_on_where_it_was(page_of, ana, 
     assert values(campaign) == [("overall", 5)]
 
 
+@pytest.mark.exhaustive
 def test_a_skip_asks_why(page_of, ana, corpus):
     campaign = factories.campaign(corpus, annotators=[ana])
     page = page_of(ana)
@@ -190,6 +197,7 @@ def test_a_skip_asks_why(page_of, ana, corpus):
     assert Assignment.objects.get(state="skipped").skip_reason == "Something is broken"
 
 
+@pytest.mark.exhaustive
 def test_a_task_that_went_to_someone_else_is_told_and_the_next_one_is_at_hand(page_of, ana, corpus):
     ben = factories.user("ben")
     campaign = factories.campaign(corpus, annotators=[ana, ben])
@@ -206,6 +214,7 @@ def test_a_task_that_went_to_someone_else_is_told_and_the_next_one_is_at_hand(pa
     expect(page.locator(".turn.item .text")).to_have_text("answer 3")
 
 
+@pytest.mark.exhaustive
 def test_a_paused_campaign_says_so_and_keeps_the_draft(page_of, ana, corpus):
     campaign = factories.campaign(corpus, annotators=[ana])
     page = page_of(ana)
@@ -221,6 +230,7 @@ def test_a_paused_campaign_says_so_and_keeps_the_draft(page_of, ana, corpus):
     expect(page.locator("[data-scale][aria-pressed=true]")).to_contain_text("4")
 
 
+@pytest.mark.exhaustive
 def test_the_keys_are_listed_and_guidelines_are_one_key_away(page_of, ana, corpus):
     campaign = factories.campaign(corpus, annotators=[ana])
     page = page_of(ana)
@@ -232,6 +242,7 @@ def test_the_keys_are_listed_and_guidelines_are_one_key_away(page_of, ana, corpu
     expect(page.get_by_role("dialog", name="Guidelines")).to_contain_text("six aspects")
 
 
+@pytest.mark.exhaustive
 def test_on_a_phone_the_answers_stay_in_reach_and_nothing_is_cut_off(page_of, ana, meeting):
     campaign = factories.campaign(meeting, "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana, viewport=PHONE, has_touch=True)

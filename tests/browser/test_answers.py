@@ -9,7 +9,7 @@ from tests import factories
 from tests.browser.pictures import Pictures
 from tests.calibration.answers.world import bring, usual, walked
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def walks():

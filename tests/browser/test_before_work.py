@@ -10,7 +10,7 @@ from annotation.models import Assignment, ConsentGiven, Guidelines, GuidelinesRe
 from tests import factories
 from tests.browser.conftest import PHONE, ready
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def test_consent_comes_first_and_changed_guidelines_before_the_next_task(page_of):

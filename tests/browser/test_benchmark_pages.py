@@ -16,7 +16,7 @@ from tests import factories
 from tests.browser.conftest import PHONE, WIDE
 from tests.systems.making import brought_on, served, source, talks
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def picture(page: Page, name: str) -> None:

@@ -41,6 +41,7 @@ def hold_submit(page, times=25):
     page.keyboard.up("Control")
 
 
+@pytest.mark.exhaustive
 def test_holding_the_submit_keys_submits_one_task_at_most(page_of, ana):
     campaign = factories.campaign(meetings(5), "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana)
@@ -51,6 +52,7 @@ def test_holding_the_submit_keys_submits_one_task_at_most(page_of, ana):
     assert submitted() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_task_shown_for_less_than_a_moment_asks_before_it_goes(page_of, ana):
     campaign = factories.campaign(meetings(2), "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana)
@@ -67,6 +69,7 @@ def test_a_task_shown_for_less_than_a_moment_asks_before_it_goes(page_of, ana):
     expect(page.locator("#progress-text")).to_have_text("1 of 2")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 500}, PHONE])
 def test_turns_that_were_never_on_screen_are_asked_about(page_of, ana, viewport):
     corpus = meetings(2, turns=30, text="A line that is long enough to fill some of the screen. " * 3)
@@ -86,6 +89,7 @@ def test_turns_that_were_never_on_screen_are_asked_about(page_of, ana, viewport)
     expect(page.locator("#progress-text")).to_have_text("1 of 2")
 
 
+@pytest.mark.exhaustive
 def test_a_hurried_submit_goes_once_it_is_confirmed(page_of, ana):
     campaign = factories.campaign(meetings(2), "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana)
@@ -111,6 +115,7 @@ def two_tabs(page_of, ana):
     return first, second, dialog
 
 
+@pytest.mark.exhaustive
 def test_two_tabs_on_one_task_show_both_drafts_and_the_one_here_is_kept(page_of, ana):
     first, second, dialog = two_tabs(page_of, ana)
     dialog.get_by_role("button", name="Keep what is here").click()
@@ -120,6 +125,7 @@ def test_two_tabs_on_one_task_show_both_drafts_and_the_one_here_is_kept(page_of,
     expect(first.get_by_role("dialog", name="Two sets of answers")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_two_tabs_on_one_task_show_both_drafts_and_the_other_is_taken(page_of, ana):
     _, second, dialog = two_tabs(page_of, ana)
     dialog.get_by_role("button", name="Take the other").click()
@@ -131,6 +137,7 @@ def test_two_tabs_on_one_task_show_both_drafts_and_the_other_is_taken(page_of, a
     assert "redundant_information" in draft
 
 
+@pytest.mark.exhaustive
 def test_a_conflict_survives_a_reload(page_of, ana):
     _, second, _ = two_tabs(page_of, ana)
     second.reload()
@@ -140,6 +147,7 @@ def test_a_conflict_survives_a_reload(page_of, ana):
     expect(second.locator(".chip")).to_have_text(["Misunderstanding"])
 
 
+@pytest.mark.exhaustive
 def test_a_second_different_submit_says_so_and_offers_to_revise(page_of, ana):
     campaign = factories.campaign(meetings(2), "cocoeval_behaviours", annotators=[ana])
     first, second = page_of(ana), page_of(ana)
@@ -176,6 +184,7 @@ def busy(page, pattern, times):
     return came
 
 
+@pytest.mark.exhaustive
 def test_a_draft_waits_while_the_server_restarts_and_is_sent_again(page_of, ana):
     campaign = factories.campaign(meetings(), "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana)
@@ -200,6 +209,7 @@ def test_a_submit_waits_while_the_server_restarts_and_is_sent_again(page_of, ana
     assert len(came) == 3
 
 
+@pytest.mark.exhaustive
 def test_a_waiting_submit_is_called_off_by_another_change(page_of, ana):
     campaign = factories.campaign(meetings(2), "cocoeval_behaviours", annotators=[ana])
     page = page_of(ana)
@@ -224,6 +234,7 @@ window.fetch = async (address, how) => {
 """
 
 
+@pytest.mark.exhaustive
 def test_a_submit_waits_for_the_draft_that_is_on_its_way(page_of, ana):
     corpus = factories.corpus()
     factories.dialogue(corpus, turns=1)

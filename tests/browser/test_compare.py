@@ -14,7 +14,7 @@ from tests.browser.barriers import Sound
 from tests.browser.conftest import PHONE
 from tests.calibration.compared_world import rater, rollout, score, static
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 HOSTILE = "<script>window.taken = 1</script><img src=x onerror='window.taken = 1'>" + "w" * 400
 
 

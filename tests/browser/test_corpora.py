@@ -10,11 +10,11 @@ from playwright.sync_api import expect
 
 from annotation.models import Corpus, Dialogue
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, too_wide
 from tests.browser.working import work_off
 from tests.importing.helpers import imported, label, line, written
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
@@ -63,12 +63,11 @@ def test_a_bad_file_says_where_and_the_form_keeps_what_was_typed(page_of, rea, t
     assert not Corpus.objects.exists()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_of_corpora_fit_a_phone(page_of, rea, tmp_path: Path, scheme: str) -> None:
+def test_pages_of_corpora_fit_a_phone(page_of, rea, tmp_path: Path) -> None:
     long = {"speaker": "A" * 40, "text": "word " * 80 + "x" * 200}
     imported(written(tmp_path, line("d" * 60, turns=[long, long], labels=[label()])))
-    page = page_of(rea, viewport=PHONE, color_scheme=scheme)
+    page = page_of(rea, viewport=PHONE)
     dialogue = Dialogue.objects.get()
     for address in ("/corpora/", "/corpora/c/", "/corpora/import/new/", f"/corpora/dialogue/{dialogue.pk}/"):
         page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], address
+        assert not too_wide(page), address

@@ -13,7 +13,7 @@ from tests import factories
 from tests.browser.conftest import PHONE
 from tests.calibration.counts.built import Made, planted
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -40,8 +40,12 @@ def demo(transactional_db: None) -> None:
 def reachable(page: Page, seen: set[str]) -> Iterator[str]:
     """Open one page of each route that links lead to, from those without arguments on; `seen` grows."""
     waiting = deque(route.path for route in addresses() if resolve(route.path).kwargs == {})
+    tried = set[str]()
     while waiting:
         address = waiting.popleft()
+        if address in tried:
+            continue
+        tried.add(address)
         try:
             match = resolve(urlsplit(address).path)
         except Resolver404:

@@ -13,7 +13,7 @@ from tests.browser.conftest import PHONE, ready
 from tests.browser.people import enter, invited
 from tests.browser.working import work_off
 
-pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 RATINGS = {"ann": "5142", "ben": "4152"}
 

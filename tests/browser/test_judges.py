@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from annotation.models import Label
 from jobs.models import Endpoint, Run
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, too_wide
 from tests.browser.working import aside
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -27,6 +27,7 @@ def fake():
         yield server
 
 
+@pytest.mark.exhaustive
 def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) -> None:
     corpus = small_corpus(dialogues=4)
     endpoint_of(fake, concurrency=2)
@@ -52,6 +53,7 @@ def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) ->
     expect(page.get_by_role("row", name="cpdscore_simple")).to_contain_text("24 of 24")
 
 
+@pytest.mark.exhaustive
 def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, fake: FakeLLM) -> None:
     from judges.rating.plans import Judge
 
@@ -71,12 +73,12 @@ def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, f
     assert Run.objects.get().state == Run.State.DONE
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM, scheme: str) -> None:
+@pytest.mark.exhaustive
+def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
     from judges.rating.plans import Judge
 
     run = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
-    page = page_of(rea, viewport=PHONE, color_scheme=scheme)
+    page = page_of(rea, viewport=PHONE)
     for address in (
         "/runs/",
         "/runs/new/",
@@ -84,7 +86,7 @@ def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM, scheme: str) -> None
         f"/runs/{run.pk}/?show=all",
     ):
         page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+        assert not too_wide(page), address
 
 
 def test_an_administrator_adds_an_endpoint(page_of) -> None:

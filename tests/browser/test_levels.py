@@ -12,7 +12,7 @@ from tests import factories
 from tests.browser.conftest import PHONE
 from tests.calibration.levels_world import Static, asked, static
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 SYSTEMS = tuple("abcdefghijkl")
 MODELS = {"judge one": "m-1", "judge two": "m-2"}
 

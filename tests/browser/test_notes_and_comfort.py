@@ -13,7 +13,7 @@ from annotation.work import screens
 from tests import factories
 from tests.browser.conftest import PHONE
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def setting_of(number: int = 3):

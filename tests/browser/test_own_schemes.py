@@ -13,7 +13,7 @@ from annotation.schemes.files import definition_from
 from tests import factories
 from tests.browser.conftest import PHONE, ready
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 COLOURS = [f"colour {number}" for number in range(1, 13)]
 QUESTIONS: list[Any] = [
     {"key": "kind", "wording": "Which colour?", "level": "nominal", "values": COLOURS},

@@ -12,7 +12,7 @@ from demo import group_chats
 from tests import factories
 from tests.browser.conftest import PHONE, ready
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 LIMIT = 180.0
 
 

@@ -14,7 +14,7 @@ from tests import factories
 from tests.annotation.test_evidence import SCHEME
 from tests.browser.conftest import ready
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 SELECT = """([line, from, to]) => {
   const said = document.querySelectorAll(".turn [data-said]")[line - 1].firstChild;

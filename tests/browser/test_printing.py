@@ -16,7 +16,7 @@ from tests.factories import user
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.browser]
+pytestmark = [pytest.mark.django_db, pytest.mark.browser, pytest.mark.exhaustive]
 PAPER = {"width": 688, "height": 1017}
 """A4 less its margins of 14 mm, in CSS pixels."""
 

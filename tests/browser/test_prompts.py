@@ -9,7 +9,7 @@ from judges.models import PromptVersion
 from judges.prompt_versions import actions, listing
 from tests import factories
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_prompt_is_edited_with_a_mistake_saved_and_compared_by_keyboard(page_of) -> None:

@@ -10,7 +10,7 @@ from tests import factories
 from tests.browser.conftest import PHONE, ready
 from tests.comparisons.test_working import SYSTEMS, corpus_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def open_ranking(page_of, **options):

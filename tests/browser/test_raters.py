@@ -9,7 +9,7 @@ from tests import factories
 from tests.browser.conftest import PHONE
 from tests.calibration.world import World, world
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from annotation.models import Dialogue
 from tests import factories
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_scenario_is_written_seen_marked_and_saved(page_of):

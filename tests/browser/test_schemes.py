@@ -9,7 +9,7 @@ from annotation.models import Campaign, Label
 from tests import factories
 from tests.browser.conftest import ready
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def add_question(page, number, wording, kind):

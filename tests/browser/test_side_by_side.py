@@ -11,7 +11,7 @@ from annotation.models import Label
 from tests import factories
 from tests.browser.conftest import PHONE, ready
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 TEXTS = {"Alpha": "会議は三時です", "Beta": "x" * 2000, "Gamma": "הפגישה מחר"}
 
 

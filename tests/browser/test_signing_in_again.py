@@ -11,7 +11,7 @@ from tests import factories
 from tests.browser.conftest import ready
 
 LINES = [{"text": "Shall we start?"}, {"text": "Yes, let us."}]
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

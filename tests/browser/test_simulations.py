@@ -17,7 +17,7 @@ from tests.systems.long_talk import world
 from tests.systems.making import served
 from tests.systems.simulating import brought, brought_on, simulate
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 LOOKS = os.environ.get("CONCORD_LOOKS", "")
 
 

@@ -11,7 +11,7 @@ from tests import factories
 from tests.browser.conftest import PHONE, ready
 from tests.checks.world import campaign
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def answer(page, key):

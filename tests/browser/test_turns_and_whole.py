@@ -14,7 +14,7 @@ from tests import factories
 from tests.annotation.test_turns_and_whole import SCHEME
 from tests.browser.conftest import PHONE, ready
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 def made(**fields: Any) -> Any:

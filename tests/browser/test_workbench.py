@@ -10,13 +10,13 @@ from annotation.models.splits import JudgeOpening
 from calibration.models import ForAdjudication
 from judges.models import DraftAnswer
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, too_wide
 from tests.browser.working import aside
 from tests.calibration.workbench_world import OWN, rated_bench, tried
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
@@ -123,15 +123,14 @@ def test_a_version_is_made_tried_kept_compared_and_opened_on_test_by_keyboard_al
     assert (opened.reason, opened.by) == ("the table of the paper", rea)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_of_a_bench_fit_a_phone(page_of, rea, fake: FakeLLM, scheme: str) -> None:
+def test_the_pages_of_a_bench_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
     fake.model.noise = 0.9
     bench = rated_bench(4)
     aside(lambda: tried(bench, fake, targets=5)).join()
-    page = page_of(rea, viewport=PHONE, color_scheme=scheme)
+    page = page_of(rea, viewport=PHONE)
     for room in ("", "disagreements/", "versions/", "checks/", "searches/"):
         page.goto(f"/workbench/{bench.pk}/{room}")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, room
+        assert not too_wide(page), room
     for address in ("/workbench/", "/adjudication/", f"/workbench/new/?corpus={bench.corpus_id}"):
         page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+        assert not too_wide(page), address

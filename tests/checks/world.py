@@ -33,7 +33,8 @@ def campaign(
     researcher = factories.user(researcher=True)
     made = factories.campaign(corpus, annotators=people, opened=False, by=researcher)
     factories.dialogue(corpus, "keyed", turns=training + test + check)
-    spots = Item.objects.filter(continuation__dialogue__key="keyed", kind="turn").order_by("turn__position")
+    keyed = Item.objects.filter(corpus=corpus, continuation__dialogue__key="keyed", kind="turn")
+    spots = keyed.order_by("turn__position")
     wanted = ["training"] * training + ["qualification"] * test + ["check"] * check
     for item, occasion in zip(spots, wanted, strict=True):
         key(made, occasion, item, by=researcher)

@@ -53,6 +53,7 @@ def counted() -> list[int]:
     return [table.objects.count() for table in tables]
 
 
+@pytest.mark.exhaustive
 def test_loading_twice_changes_nothing_and_says_the_same_passwords(first_load: str) -> None:
     before = counted()
     second = load()
@@ -62,6 +63,7 @@ def test_loading_twice_changes_nothing_and_says_the_same_passwords(first_load: s
     assert "there already" not in first_load
 
 
+@pytest.mark.exhaustive
 def test_loading_again_leaves_test_alone_where_a_visitor_has_drawn_a_split(first_load: str) -> None:
     meetings = Corpus.objects.get(name=loading.CORPORA[0].name)
     splits.draw(corpus=meetings, by=User.objects.get(username="researcher"))
@@ -73,6 +75,7 @@ def test_loading_again_leaves_test_alone_where_a_visitor_has_drawn_a_split(first
     assert (run.scope["part"], run.state) == ("dev", Run.State.DONE)
 
 
+@pytest.mark.exhaustive
 def test_scenarios_are_split_by_family_as_their_sources_say(first_load: str) -> None:
     assert "Demo group chat: 2 scenarios" in first_load
     corpus = Corpus.objects.get(name=group_chats.SET.name)
@@ -82,6 +85,7 @@ def test_scenarios_are_split_by_family_as_their_sources_say(first_load: str) -> 
     assert lock.fixed_at is None, "a visitor may draw it anew"
 
 
+@pytest.mark.exhaustive
 def test_the_printed_accounts_sign_in_and_have_their_roles(first_load: str) -> None:
     users = {
         role: authenticate(username=role, password=accounts.derived_password(role)) for role in accounts.ROLES
@@ -99,6 +103,7 @@ def test_passwords_differ_from_one_installation_to_the_next(settings) -> None:
     assert accounts.derived_password("annotator") != here
 
 
+@pytest.mark.exhaustive
 def test_a_changed_password_is_left_alone(first_load: str) -> None:
     user = User.objects.get(username="annotator")
     user.set_password("my very own words")
@@ -107,6 +112,7 @@ def test_a_changed_password_is_left_alone(first_load: str) -> None:
     assert authenticate(username="annotator", password="my very own words")
 
 
+@pytest.mark.exhaustive
 def test_everything_is_left_for_the_visitor_to_rate(first_load: str) -> None:
     meetings = Continuation.objects.filter(dialogue__corpus__name="Demo meetings").exclude(key="self")
     untouched = Campaign.objects.filter(name__in=[demo.name for demo in loading.CAMPAIGNS])
@@ -118,6 +124,7 @@ def test_everything_is_left_for_the_visitor_to_rate(first_load: str) -> None:
     assert Campaign.objects.get(name="Demo: behaviours in meetings").tasks.count() == meetings.count() == 18
 
 
+@pytest.mark.exhaustive
 def test_every_rating_is_by_a_simulated_rater_and_says_so(first_load: str) -> None:
     people = Rater.objects.filter(kind="human")
     assert all(rater.name.startswith("simulated") and rater.spec == {"simulated": True} for rater in people)
@@ -128,6 +135,7 @@ def test_every_rating_is_by_a_simulated_rater_and_says_so(first_load: str) -> No
     assert set(labels.values_list("occasion", "campaign")) == {("imported", None)}
 
 
+@pytest.mark.exhaustive
 def test_a_study_is_under_way_with_a_place_for_the_visitor_everywhere(first_load: str) -> None:
     begun = Campaign.objects.get(name=study.STUDY)
     assert (begun.tasks.count(), begun.raters_per_item) == (17, 4)
@@ -148,6 +156,7 @@ def test_a_study_is_under_way_with_a_place_for_the_visitor_everywhere(first_load
     assert begun.participants.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_the_labels_are_what_the_simulated_raters_said(first_load: str) -> None:
     planted = raters.load()
     for corpus in loading.CORPORA:
@@ -156,6 +165,7 @@ def test_the_labels_are_what_the_simulated_raters_said(first_load: str) -> None:
         assert found.count() == wanted
 
 
+@pytest.mark.exhaustive
 def test_the_judge_without_a_model_has_answered_from_the_start(first_load: str) -> None:
     run = Run.objects.get(endpoint=None)
     assert run.state == Run.State.DONE
@@ -166,6 +176,7 @@ def test_the_judge_without_a_model_has_answered_from_the_start(first_load: str) 
     assert Label.objects.filter(rater=run.rater).count() == turns.count() * len(raters.BEHAVIOURS)
 
 
+@pytest.mark.exhaustive
 def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it_is_one(
     first_load: str,
 ) -> None:
@@ -184,6 +195,7 @@ def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it
     assert "are no results" in told
 
 
+@pytest.mark.exhaustive
 def test_the_better_of_the_two_prompts_is_closer_to_the_simulated_people(first_load: str) -> None:
     off = []
     for run in Run.objects.filter(corpus__name=accounts.CORPUS).order_by("pk"):
@@ -194,6 +206,7 @@ def test_the_better_of_the_two_prompts_is_closer_to_the_simulated_people(first_l
     assert off[1] < off[0]
 
 
+@pytest.mark.exhaustive
 def test_continuations_are_written_rated_and_counted_from_the_start(first_load: str) -> None:
     corpus = Corpus.objects.get(name=continued.NAME)
     runs = {run.name: run.state for run in Run.objects.filter(corpus=corpus)}
@@ -215,6 +228,7 @@ def test_continuations_are_written_rated_and_counted_from_the_start(first_load: 
     assert "fake model" in " ".join(caveats(snapshot_of(report)))
 
 
+@pytest.mark.exhaustive
 def test_a_report_of_each_corpus_is_there_from_the_start(first_load: str) -> None:
     for corpus in loading.CORPORA:
         report = Report.objects.get(study__corpus__name=corpus.name)
@@ -222,6 +236,7 @@ def test_a_report_of_each_corpus_is_there_from_the_start(first_load: str) -> Non
         assert {"simulated annotator 1", "simulated annotator 2", "simulated annotator 3"} <= people
 
 
+@pytest.mark.exhaustive
 def test_a_demo_loaded_by_an_earlier_release_is_kept_as_it_is(first_load: str) -> None:
     Import.objects.filter(format="jsonl", file_name="meetings.jsonl").update(content_hash="0" * 64)
     before = counted()

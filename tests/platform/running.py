@@ -37,11 +37,17 @@ def as_ordinary_user() -> list[str]:
     return [*ORDINARY, *MAY_LOOK] if os.geteuid() == 0 else []
 
 
+# Processes are killed here, the machine is not: what it was given to write is there. A commit is still
+# written before it is confirmed.
+POSTGRES_OPTIONS = "-c fsync=off -c full_page_writes=off"
+
+
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a program that lives in `home`; one web process, unless `more` says otherwise."""
-    dropped = {"CONCORD_POSTGRES_OPTIONS", "DJANGO_SETTINGS_MODULE", "MAKELEVEL"}
+    dropped = {"DJANGO_SETTINGS_MODULE", "MAKELEVEL"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return kept | {"CONCORD_HOME": str(home), "CONCORD_WEB_PROCESSES": "1"} | more
+    own = {"CONCORD_POSTGRES_OPTIONS": POSTGRES_OPTIONS, "CONCORD_WEB_PROCESSES": "1"}
+    return kept | {"CONCORD_HOME": str(home)} | own | more
 
 
 def manage(
@@ -49,7 +55,7 @@ def manage(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with `more` in its environment."""
     command = [*(prefix or []), *MANAGE, *arguments]
-    return subprocess.run(command, env=environment(home, **more), capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment(home, **more), capture_output=True, text=True, timeout=600)
 
 
 def free_port() -> int:
@@ -140,9 +146,9 @@ class Running:
         for line in self.process.stdout or ():
             self.lines.append(line.rstrip())
 
-    def wait_until_ready(self) -> None:
-        """Wait for the line that names the address."""
-        wait_until(lambda: self.process.poll() is not None or self._is_ready(), 120)
+    def wait_until_ready(self, seconds: float = 300.0) -> None:
+        """Wait for the line that names the address; long, because a busy machine is no fault of ours."""
+        wait_until(lambda: self.process.poll() is not None or self._is_ready(), seconds)
         assert self.process.poll() is None, self.lines
 
     def _is_ready(self) -> bool:
@@ -152,7 +158,7 @@ class Running:
         """Ask it to stop and return its status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(30)
+        status = self.process.wait(300)
         self._reader.join(5)
         if self.process.stdout:
             self.process.stdout.close()

@@ -102,6 +102,7 @@ def test_a_database_that_holds_something_is_refused_unless_told(kept, run, saved
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.exhaustive
 def test_an_outside_database_is_restored_from_an_embedded_one(kept, saved):
     query(kept, "CREATE DATABASE outside")
     found = postgres.connection_settings(kept)
@@ -133,6 +134,7 @@ def altered(saved: Path, name: str, **changes: object) -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 def test_a_damaged_backup_and_one_of_a_later_release_change_nothing(kept, run, saved):
     cut = saved.with_name("cut.backup")
     cut.write_bytes(saved.read_bytes()[:-200])
@@ -165,6 +167,7 @@ def test_a_backup_that_cannot_be_written_is_told_in_one_line(run):
     assert len(refused.stderr.splitlines()) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_restore_killed_anywhere_leaves_the_old_or_the_new_database_whole(kept, run, saved):
     query(kept, FILLER.format(rows=1000))
     other = str(saved.with_name("other.backup"))
@@ -191,6 +194,7 @@ def test_a_restore_killed_anywhere_leaves_the_old_or_the_new_database_whole(kept
     assert query(kept, DATABASES) == [("concord",)], "what killed restores left is gone"
 
 
+@pytest.mark.exhaustive
 def test_a_killed_backup_leaves_nothing_under_a_name_that_looks_whole(kept, run, saved):
     query(kept, FILLER.format(rows=30_000))
     path = saved.with_name("killed.backup")
@@ -212,6 +216,7 @@ def test_a_killed_backup_leaves_nothing_under_a_name_that_looks_whole(kept, run,
     query(kept, "DROP TABLE filler")
 
 
+@pytest.mark.exhaustive
 def test_two_backups_to_one_name_do_not_mix(run, saved):
     path = saved.with_name("shared.backup")
     with path.with_name(f".{path.name}.part").open("wb") as other:
@@ -222,6 +227,7 @@ def test_two_backups_to_one_name_do_not_mix(run, saved):
     assert run("backup", str(path)).returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_a_database_in_use_is_left_as_it_is(kept, run, saved):
     with psycopg.connect(**address(kept)) as reader:
         reader.execute("SELECT 1")
@@ -231,6 +237,7 @@ def test_a_database_in_use_is_left_as_it_is(kept, run, saved):
     assert "ada" in names(kept)
 
 
+@pytest.mark.exhaustive
 def test_an_account_that_may_not_make_databases_is_told_before_anything_is_loaded(kept, saved):
     query(kept, "DROP DATABASE IF EXISTS narrow")
     query(kept, "CREATE ROLE plain LOGIN")
@@ -246,6 +253,7 @@ def test_an_account_that_may_not_make_databases_is_told_before_anything_is_loade
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_stopped_embedded_instance_is_started_for_the_restore(new_home, saved):
     ready.fill(new_home)
     done = manage(new_home, "restore", str(saved), "--replace")

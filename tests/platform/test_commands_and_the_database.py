@@ -47,12 +47,14 @@ def test_a_command_starts_the_database_and_stops_it(home):
     assert not processes(home)
 
 
+@pytest.mark.exhaustive
 def test_a_command_that_needs_no_database_does_not_start_it(new_home):
     assert manage(new_home, "check", "--tag", "caches").returncode == 0
     assert not (new_home / "run").exists()
     assert not layout(new_home).root.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_command_does_not_stop_the_database_under_another(home):
     first, second = command(home), hold(home)
     assert let_go(first) == 0
@@ -61,7 +63,14 @@ def test_a_command_does_not_stop_the_database_under_another(home):
     wait_until(lambda: not processes(home))  # the keeper ends itself a moment after the last command
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive),
+        pytest.param(signal.SIGINT, marks=pytest.mark.exhaustive),
+        signal.SIGKILL,
+    ],
+)
 def test_the_database_stops_after_a_command_that_was_ended_by_a_signal(home, number):
     process = command(home) if number == signal.SIGTERM else hold(home)
     process.send_signal(number)
@@ -69,6 +78,7 @@ def test_the_database_stops_after_a_command_that_was_ended_by_a_signal(home, num
     wait_until(lambda: not processes(home))
 
 
+@pytest.mark.exhaustive
 def test_two_commands_that_start_at_once_share_one_server(home):
     command = [*MANAGE, "showmigrations", "--plan", "--skip-checks"]
     both = [subprocess.Popen(command, env=environment(home), stdout=subprocess.DEVNULL) for _ in range(2)]
@@ -88,6 +98,7 @@ def test_what_was_committed_survives_kill_9_of_the_server(home):
     let_go(other)
 
 
+@pytest.mark.exhaustive
 def test_a_process_file_left_behind_with_the_number_of_another_program_does_no_harm(home):
     let_go(hold(home))
     data = layout(home).data
@@ -100,6 +111,7 @@ def test_a_process_file_left_behind_with_the_number_of_another_program_does_no_h
     bystander.wait()
 
 
+@pytest.mark.exhaustive
 def test_a_home_that_was_removed_and_made_again_starts_empty(new_home):
     if os.geteuid() != 0:
         pytest.skip("only root keeps data outside the home")
@@ -123,9 +135,7 @@ def test_the_socket_of_a_deep_home_lies_where_its_address_is_short_enough():
 def test_a_lock_is_dropped_with_its_process(tmp_path):
     path = tmp_path / "lock"
     code = f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n"
-    code += (
-        f"from pathlib import Path; from config.embedded import locks; locks.acquire(Path({str(path)!r}))\n"
-    )
+    code += f"from pathlib import Path; from config.embedded import logs; logs.acquire(Path({str(path)!r}))\n"
     code += "print('locked', flush=True); input()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     process = subprocess.Popen([sys.executable, "-c", code], text=True, **pipes)

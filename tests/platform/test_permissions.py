@@ -29,6 +29,7 @@ def modes(*tops: Path) -> dict[Path, tuple[int, int, int]]:
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can show what root does")
 def test_as_root_a_closed_parent_stays_closed_and_the_data_belongs_to_another(new_home):
     home = new_home / "closed" / "home"
@@ -45,6 +46,7 @@ def test_as_root_a_closed_parent_stays_closed_and_the_data_belongs_to_another(ne
     remove_home(places)
 
 
+@pytest.mark.exhaustive
 def test_an_ordinary_user_runs_all_of_it_inside_the_home(ordinary_home):
     before = modes(ordinary_home)
     with running(ordinary_home, prefix=as_ordinary_user()) as server:
@@ -58,7 +60,7 @@ def test_an_ordinary_user_runs_all_of_it_inside_the_home(ordinary_home):
 def test_a_folder_that_cannot_be_written_is_told_in_one_line(ordinary_home):
     ordinary_home.chmod(0o555)
     server = Running(ordinary_home, prefix=as_ordinary_user())
-    assert server.process.wait(30) == 1
+    assert server.process.wait(300) == 1
     server.stop()
     ordinary_home.chmod(0o755)
     assert len(server.lines) == 1

@@ -92,7 +92,7 @@ def fill(disk: Path) -> Path:
 
 def test_a_disk_without_room_for_a_database_is_told_in_one_line(tiny_disk):
     server = Running(tiny_disk / "home", prefix=as_ordinary_user())
-    assert server.process.wait(60) == 1
+    assert server.process.wait(300) == 1
     server.stop()
     assert "a new database needs" in server.lines[-1]
     assert not any("Traceback" in line for line in server.lines)
@@ -100,7 +100,7 @@ def test_a_disk_without_room_for_a_database_is_told_in_one_line(tiny_disk):
 
 def test_too_few_open_files_are_told_in_one_line(new_home):
     server = Running(new_home, prefix=["prlimit", "--nofile=64:64"])
-    assert server.process.wait(60) == 1
+    assert server.process.wait(300) == 1
     server.stop()
     assert len(server.lines) == 1
     assert "Only 64 files may be open at once" in server.lines[0]

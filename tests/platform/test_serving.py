@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -12,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.fake_llm import FakeLLM
+from tests.platform import ready
 from tests.platform.running import Running, processes, query, running, status_of, wait_until
 
-pytestmark = pytest.mark.exhaustive
 WORKERS = ("worker-calls", "worker-metrics", "worker-jobs")
 KEY_NAME, KEY = "JUDGES_API_KEY", "key-of-the-provider"
 KEYS = {"CONCORD_KEY_VARIABLES": KEY_NAME, KEY_NAME: KEY}
@@ -29,9 +31,22 @@ AS_USUAL = {"CONCORD_WEB_PROCESSES": ""}
 
 @pytest.fixture(scope="module")
 def server(home):
-    with running(home, **KEYS, **AS_USUAL) as started:
+    with running(ready.fill(home), **KEYS, **AS_USUAL) as started:
         query(home, "CREATE TABLE kept AS SELECT 42 AS n")
         yield started
+
+
+@pytest.fixture(scope="module")
+def next_server(server):
+    """The start after `kill -9` of the supervisor."""
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.stop()
+    started = Running(server.home)
+    try:
+        started.wait_until_ready()
+        yield started
+    finally:
+        started.stop()
 
 
 def test_everything_runs_and_health_is_told(server):
@@ -113,7 +128,7 @@ def test_the_socket_stays_open_while_every_process_is_away(server):
 
 def test_a_second_one_in_the_same_home_is_refused_in_one_line(server):
     second = Running(server.home)
-    assert second.process.wait(30) == 1
+    assert second.process.wait(300) == 1
     second.stop()
     assert len(second.lines) == 1
     assert f"already runs in {server.home}" in second.lines[0]
@@ -139,3 +154,16 @@ def test_an_endpoint_is_tested_with_its_key_by_the_worker_that_the_page_and_the_
         query(server.home, ASK_FOR_A_TEST.format(url=fake.url, key=KEY_NAME))
         wait_until(lambda: query(server.home, "SELECT count(test_done) FROM jobs_endpoint") == [(1,)])
         assert fake.keys == {f"Bearer {KEY}"}
+
+
+def test_after_kill_9_of_the_supervisor_the_next_start_is_clean_and_nothing_is_lost(next_server):
+    assert query(next_server.home, "SELECT n FROM kept") == [(42,)]
+
+
+def test_sigterm_stops_all_of_it_within_seconds(next_server):
+    started = time.monotonic()
+    assert next_server.stop() == 0
+    assert time.monotonic() - started < 60
+    assert not processes(next_server.home)
+    assert status_of(next_server.port) is None
+    assert next_server.lines[-1] == "Stopped."

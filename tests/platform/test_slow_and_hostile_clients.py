@@ -119,6 +119,7 @@ def test_an_upload_that_keeps_coming_is_not_cut_off(monkeypatch):
         assert everything(steady).endswith(b"\r\n\r\n60000")
 
 
+@pytest.mark.exhaustive
 def test_300_mib_to_the_sign_in_page_are_refused_at_once(monkeypatch):
     monkeypatch.setattr(limits, "check", lambda environ: pytest.fail("asked who sends it"))
     with serving(echo) as port, send(port, HEAD + b"Content-Length: 314572800\r\n\r\n") as connection:
@@ -237,6 +238,7 @@ def read_slowly(port, path, requests=1):
     return connection
 
 
+@pytest.mark.exhaustive
 def test_slow_readers_hold_no_thread():
     with serving(large, threads=1) as port, ExitStack() as held:
         readers = [held.enter_context(read_slowly(port, "/static/a.js", requests=8)) for _ in range(75)]
@@ -266,6 +268,7 @@ def test_one_client_cannot_take_all_downloads_and_is_told_when_to_come_back(monk
         wait_until(lambda: ask(port, "/export.csv").startswith(b"HTTP/1.1 200"))
 
 
+@pytest.mark.exhaustive
 def test_all_downloads_together_have_a_limit(monkeypatch):
     monkeypatch.setattr(front, "OF_ONE_CLIENT", 1)
     monkeypatch.setattr(protocol, "MOST_DOWNLOADS", 1)

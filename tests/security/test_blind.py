@@ -30,8 +30,8 @@ NOT_OF_TASKS = {
 """What somebody signed in may use that has nothing of any campaign."""
 
 
-@pytest.fixture
-def pilot() -> Campaign:
+@pytest.fixture(scope="module")
+def pilot(module_database: None) -> Campaign:
     rei, other = factories.user("rei", researcher=True), factories.user(f"other {ORIGIN}")
     made = campaign(corpus(), other, factories.user("ana"), by=rei)
     work_of(other, made, rei)

@@ -60,13 +60,13 @@ def measured(corpus: Corpus, researcher: User) -> Measured:
     return Measured(made, study, gold)
 
 
-@pytest.fixture
-def researcher() -> User:
+@pytest.fixture(scope="module")
+def researcher(module_database: None) -> User:
     return factories.user(researcher=True)
 
 
-@pytest.fixture
-def corpus() -> Corpus:
+@pytest.fixture(scope="module")
+def corpus(module_database: None) -> Corpus:
     made = factories.corpus()
     for key in ("one", "two"):
         talk = factories.dialogue(made, key, turns=2)
@@ -74,17 +74,17 @@ def corpus() -> Corpus:
     return made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own(corpus: Corpus, researcher: User) -> Measured:
     return measured(corpus, researcher)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def other(corpus: Corpus, researcher: User) -> Measured:
     return measured(corpus, researcher)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(own: Measured, researcher: User) -> Client:
     keeper = factories.user("keeper")
     campaign_roles.give(by=researcher, campaign=own.campaign, person=keeper, role="researcher")

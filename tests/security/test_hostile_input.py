@@ -78,6 +78,7 @@ def test_what_can_be_stored_comes_through_as_it_is() -> None:
     assert request_json.parse(b'["a\\u0000b", {"\\ud83d": "\\udc00!"}]') == ["ab", {"?": "?!"}]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("body", BEYOND[:2] + BEYOND[4:5], ids=lambda text: ascii(text)[:12])
 def test_no_address_breaks_on_a_hostile_body(
     administrator: Client, places: dict[str, str], body: str
@@ -107,6 +108,7 @@ def test_a_hostile_answer_is_refused_and_nothing_is_recorded(route: str, answer:
     assert not Assignment.objects.filter(state="submitted").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text)[:12])
 def test_no_address_breaks_on_a_hostile_query_or_form(
     administrator: Client, places: dict[str, str], text: str
@@ -120,6 +122,7 @@ def test_no_address_breaks_on_a_hostile_query_or_form(
             assert sent.status_code < 500, address
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", ["a%00b", "%ED%A0%BD", "9" * 30])
 def test_no_address_breaks_on_a_hostile_path(administrator: Client, part: str) -> None:
     for address in _asked():
@@ -129,6 +132,7 @@ def test_no_address_breaks_on_a_hostile_path(administrator: Client, part: str) -
             assert answer.status_code < 500, path
 
 
+@pytest.mark.exhaustive
 def test_options_is_answered_everywhere(administrator: Client) -> None:
     for address in _asked():
         for accept in ("*/*", "text/html", "application/xml"):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -65,10 +66,19 @@ class Lived(NamedTuple):
     ids: dict[str, str]
 
 
-@pytest.fixture
-def lived(db: None) -> Iterator[Lived]:
+@pytest.fixture(scope="module")
+def lived(module_database: None) -> Iterator[Lived]:
     with far_ids():
         yield live()
+
+
+@pytest.fixture(scope="module")
+def texts(lived: Lived) -> dict[str, str]:
+    """What the campaign's manager may read, by route and path; what reading leaves behind is taken back."""
+    with transaction.atomic():
+        read = told(lived)
+        transaction.set_rollback(True)
+    return read
 
 
 def live() -> Lived:
@@ -147,9 +157,8 @@ def _paths(patterns: Any, prefix: str, ids: dict[str, str]) -> Any:
             yield from ((pattern.name or "", route.replace("^", "").replace("$", "")) for route in routes)
 
 
-def test_what_holds_a_user_name_holds_no_answer_and_no_pseudonym(lived: Lived) -> None:
+def test_what_holds_a_user_name_holds_no_answer_and_no_pseudonym(lived: Lived, texts: dict[str, str]) -> None:
     called_so = [called(person.pk, lived.campaign.corpus_id) for person in lived.people]
-    texts = told(lived)
     assert len(texts) > 30, sorted(texts)
     by_name, by_pseudonym = set(), set()
     for address, text in texts.items():
@@ -177,8 +186,10 @@ def test_what_holds_a_user_name_holds_no_answer_and_no_pseudonym(lived: Lived) -
     }
 
 
-def test_no_account_number_stands_beside_work_and_no_number_of_work_beside_a_user_name(lived: Lived) -> None:
-    for address, text in told(lived).items():
+def test_no_account_number_stands_beside_work_and_no_number_of_work_beside_a_user_name(
+    texts: dict[str, str],
+) -> None:
+    for address, text in texts.items():
         rows = models_in(text)
         if address.split(" ")[0] in TOLD_BY_NAME:
             assert not rows & {Rater, Assignment, Label, Task, Slot}, f"{address} tells ids of {rows}"
@@ -264,7 +275,7 @@ def test_answers_on_a_dialogue_s_page_are_in_the_order_of_pseudonyms() -> None:
         Rater.objects.filter(user=people[0]).update(secret=f"{secret:032x}")
         if called(people[0].pk, corpus.pk) > called(people[1].pk, corpus.pk):
             break
-    (label, *_) = Label.objects.select_related("item__continuation")
+    (label, *_) = Label.objects.filter(campaign=made).select_related("item__continuation")
     orders = [list(names) for entry in answers(label.item.continuation) for names in entry.by_kind.values()]
     expected = [called(person.pk, corpus.pk) for person in reversed(people)]
     assert expected in orders
@@ -315,4 +326,4 @@ def test_the_list_to_pay_by_tells_no_pseudonym_and_the_page_no_number_of_tasks()
     assert line["submitted"] == "2"
     assert called(joined.user.pk, made.corpus_id) not in paid.content.decode()
     assert Event.objects.filter(verb="campaign: export participants").exists(), "it could tell who is who"
-    assert Participant.objects.count() == 1
+    assert Participant.objects.filter(campaign=made).count() == 1
