@@ -113,9 +113,9 @@ def _bare(url: str, prompts: list[list[dict[str, str]]], connections: int) -> fl
 def _ours(number: int, connections: int) -> tuple[float, float]:
     """Return the calls a second of a whole run, from the first claim to the last label, and CPU ms a call."""
     from annotation.models import Corpus
-    from jobs.asking.slices import work
+    from jobs.calls.queue import work_slice as work
     from jobs.models import Endpoint, Run
-    from jobs.queue.heartbeat import Heart
+    from jobs.queue.worker import Heart
     from judges.rating import actions as rating
     from judges.rating.plans import Judge
     from judges.rating.selection import Selection

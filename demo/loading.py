@@ -27,9 +27,9 @@ from demo import raters as simulate
 from demo import raters as truth
 from demo.raters import RATERS, SimulatedAnswer
 from jobs import runs
-from jobs.asking.slices import work
+from jobs.calls.queue import work_slice as work
 from jobs.models import Run
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection

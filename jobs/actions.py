@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -14,6 +16,16 @@ from jobs.errors import JobError
 from jobs.kinds import JOBS, KINDS
 from jobs.models import Job
 from jobs.queue.waking import wake
+
+# Folders in the home for files that jobs read or write: private, and made at first use.
+
+
+def private_folder(name: str) -> Path:
+    """Return the folder of that name in the home; nobody else may look into it."""
+    path = Path(settings.HOME) / name
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
 
 ACTIVE = (Job.State.QUEUED, Job.State.RUNNING)
 

@@ -10,9 +10,9 @@ from typing import Any
 from django.db.models import Count, Max
 from django.utils import timezone
 
-from jobs import call_counts
-from jobs.batches.actions import batch_note
-from jobs.endpoints.keys import key_note
+from jobs import runs
+from jobs.calls.batch_actions import batch_note
+from jobs.endpoints.actions import key_note
 from jobs.errors import OLDER, told
 from jobs.fake_models import is_fake
 from jobs.models import Call, Run
@@ -103,7 +103,7 @@ class Progress:
 def progress(run: Run) -> Progress:
     """Return how far a run is, however many calls it has: from their counts, and those of the last minute."""
     now = timezone.now()
-    sums = call_counts.of_run(run)
+    sums = runs.of_run(run)
     row = {state: sums["states"].get(state, 0) for state in Call.State.values}
     row |= run.calls.filter(finished_at__gte=now - WINDOW).aggregate(
         recent=Count("pk"), last=Max("finished_at")
@@ -142,7 +142,7 @@ def progress(run: Run) -> Progress:
         lost=sums["lost"],
         cached=sums["cached"],
         saved=sums["saved"] if sums["cached"] and sums["costed"] else None,
-        failures=call_counts.failures(run),
+        failures=runs.failures(run),
         pause_reason=run.pause_reason,
         key_note=key_note(run),
         batch_note=batch_note(run),

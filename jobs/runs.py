@@ -2,23 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, F, QuerySet, Sum, Value
+from django.db.models.functions import Coalesce, NullIf
 from django.utils import timezone
 
-from config.models import Event
-from jobs import actions, call_counts
-from jobs.errors import JobError, commonest
-from jobs.kinds import JobKind, run_kind
+from config.models import Event, Tally
+from jobs import actions
+from jobs.errors import ERROR_KINDS, JobError, commonest
+from jobs.kinds import JobKind, Progress, run_kind
 from jobs.models import Batch, Job
-from jobs.models.run import Call, Run
-from jobs.queue.progress import Progress
+from jobs.models.run import Call, CallCount, Run
 from jobs.queue.waking import wake
-from jobs.webhooks.telling import tell_of_run
+from jobs.webhook_events import tell_of_run
+
+# What the calls of runs come to, read from what triggers keep (`CallCount`) and never by counting calls.
+
+SUMS = (
+    *("n", "flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms"),
+    *("asked", "cached", "saved", "sent", "lost"),
+)
+TALLY = Tally(table="jobs_callcount", keys=("run_id", "state", "error_kind"), sums=SUMS)
+compact_call_counts = TALLY.compact
+
+
+def by_state(runs: Iterable[Run]) -> dict[int, dict[str, int]]:
+    """Return per run id how many calls are in each state."""
+    found: dict[int, dict[str, int]] = {}
+    rows = CallCount.objects.filter(run__in=list(runs)).values_list("run", "state")
+    for run, state, n in rows.annotate(Sum("n")):
+        found.setdefault(run, {})[state] = n
+    return found
+
+
+def failures(run: Run) -> dict[str, int]:
+    """Return how many calls of a run failed, by their error kind, in the order of the table of kinds.
+
+    Calls that failed before kinds were kept are under ''.
+    """
+    rows = CallCount.objects.filter(run=run, state=Call.State.FAILED).values_list("error_kind")
+    found: dict[str, int] = dict(rows.annotate(Sum("n")))
+    return {kind: found[kind] for kind in (*ERROR_KINDS, "") if found.get(kind)}
+
+
+def of_run(run: Run) -> dict[str, Any]:
+    """Return the sums over all calls of a run, and per state their number (`states`)."""
+    counts = CallCount.objects.filter(run=run).values("state").annotate(**{name: Sum(name) for name in SUMS})
+    rows: list[dict[str, Any]] = [dict(row) for row in counts]
+    total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in SUMS}
+    return total | {"states": {row["state"]: row["n"] for row in rows}}
+
+
+# What judges and what writes have cost: by judge, by campaign, by run, from what triggers count and never by
+# counting calls.
+
+RUN_NAME = Coalesce(NullIf("run__title", Value("")), "run__rater__name")
+"""What a run is called: one that writes has a title, one that rates the name of its rater."""
+SPENT_BY: dict[str, tuple[str, Any]] = {
+    "judge": ("run__rater", RUN_NAME),
+    "campaign": ("run__campaign", F("run__campaign__name")),
+    "run": ("run", RUN_NAME),
+}
+"""Per way of adding up: the column of its id, and that of its name."""
+SPENT_SUMS = ("asked", "cached", "tokens_in", "tokens_out", "cost", "saved", "timed", "costed")
+
+
+def spent(way: str) -> Any:
+    """Return what runs that ask a model took, one row a judge, campaign or run and currency; dearest first.
+
+    A query of rows for `as_row`. KeyError for another `way`.
+    """
+    key, name = SPENT_BY[way]
+    rows: Any = CallCount.objects.filter(run__endpoint__isnull=False)
+    found = rows.values(key=F(key), name=name, currency=F("run__endpoint__currency"))
+    sums = {f"total_{column}": Sum(column) for column in SPENT_SUMS}
+    summed = found.annotate(runs=Count("run", distinct=True), **sums)
+    return summed.order_by("-total_cost", "-total_asked", "key")
+
+
+def spending_row(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as pages and programs read it.
+
+    It has `key` (None: runs of no campaign), `name`, `currency`, `runs`, and sums: `asked` completions that
+    were paid for, `cached` calls that were answered without asking, tokens, `cost`, and what the cache
+    `saved`. `cost` is None where nothing of it is known, as the endpoint had no prices; `at_least` says that
+    it is more, because of some calls nothing is known.
+    """
+    row = {name: found[name] for name in ("key", "name", "currency", "runs")}
+    row |= {column: found[f"total_{column}"] for column in SPENT_SUMS}
+    timed, costed = row.pop("timed"), row.pop("costed")
+    known = costed or not row["asked"]
+    return row | {"cost": row["cost"] if known else None, "at_least": 0 < costed < timed}
+
 
 # The calls of a run changed by the ten thousand: a job, so that nobody waits in a request for them.
 
@@ -31,7 +110,7 @@ CANCEL, RETRY = "cancel", "retry"
 @transaction.atomic
 def cancel_calls(*, by: User | None, run: Run) -> Run:
     """Stop a run at once; what waits is cancelled at once, too, or by a job where it is much."""
-    waiting = call_counts.by_state([run]).get(run.pk, {}).get(Call.State.PENDING, 0)
+    waiting = by_state([run]).get(run.pk, {}).get(Call.State.PENDING, 0)
     if waiting <= AT_ONCE:
         return cancel(by=by, run=run)
     run = stop(by=by, run=run)
@@ -43,7 +122,7 @@ def cancel_calls(*, by: User | None, run: Run) -> Run:
 @transaction.atomic
 def retry(*, by: User | None, run: Run) -> Run | Job:
     """Ask again for what failed or was cancelled; return the run, or the job where it is much."""
-    states = call_counts.by_state([run]).get(run.pk, {})
+    states = by_state([run]).get(run.pk, {})
     if states.get(Call.State.FAILED, 0) + states.get(Call.State.CANCELLED, 0) <= AT_ONCE:
         return retry_failed(by=by, run=run)
     return _job(RETRY, run, by)

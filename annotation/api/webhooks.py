@@ -20,11 +20,11 @@ from config.idempotency import told_once
 from config.pagination import Pages, paged
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access as jobs_access
+from jobs import webhooks as delivering
 from jobs.errors import WebhookRefused
 from jobs.models import Delivery, Webhook
-from jobs.webhooks import actions
-from jobs.webhooks.signing import secret_of
-from jobs.webhooks.telling import KINDS, PING
+from jobs.webhook_events import KINDS, PING
+from jobs.webhooks import secret_of
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
@@ -144,7 +144,7 @@ def _list(request: Request, campaign: Campaign | None) -> Response:
     given = WebhookSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     number = None if campaign is None else campaign.pk
-    made = actions.add(by=_user(request), campaign=number, **given.validated_data)
+    made = delivering.add(by=_user(request), campaign=number, **given.validated_data)
     return Response(MadeWebhookSerializer(made).data, status=201)
 
 
@@ -158,12 +158,12 @@ def webhook(request: Request, pk: int) -> Response:
     """Researchers: a campaign's webhook; change or delete it. Administrators: any."""
     found = jobs_access.webhook(_user(request), pk)
     if request.method == "DELETE":
-        actions.delete(by=_user(request), webhook=found)
+        delivering.delete(by=_user(request), webhook=found)
         return Response(status=204)
     if request.method == "PATCH":
         given = WebhookSerializer(found, data=request.data, partial=True)
         given.is_valid(raise_exception=True)
-        found = actions.change(by=_user(request), webhook=found, fields=given.validated_data)
+        found = delivering.change(by=_user(request), webhook=found, fields=given.validated_data)
     return Response(WebhookSerializer(found).data)
 
 
@@ -175,7 +175,7 @@ def webhook_act(request: Request, pk: int) -> Response:
     given = WebhookVerbSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     found = jobs_access.webhook(_user(request), pk)
-    actions.VERBS[given.validated_data["verb"]](by=_user(request), webhook=found)
+    delivering.VERBS[given.validated_data["verb"]](by=_user(request), webhook=found)
     return Response(WebhookSerializer(jobs_access.webhook(_user(request), pk)).data)
 
 
@@ -186,7 +186,7 @@ def webhook_act(request: Request, pk: int) -> Response:
 def rotate_webhook(request: Request, pk: int) -> Response:
     """Researchers: give a webhook another secret, told this once; for a day the former one signs, too."""
     found = jobs_access.webhook(_user(request), pk)
-    return Response(MadeWebhookSerializer(actions.rotate(by=_user(request), webhook=found)).data)
+    return Response(MadeWebhookSerializer(delivering.rotate(by=_user(request), webhook=found)).data)
 
 
 @extend_schema(parameters=DELIVERIES.parameters, responses=DeliverySerializer(many=True))
@@ -208,4 +208,4 @@ def deliveries(request: Request, pk: int) -> Response:
 def redeliver(request: Request, pk: int) -> Response:
     """Researchers: send a delivery once more, now and under the same id."""
     found = jobs_access.delivery(_user(request), pk)
-    return Response(DeliverySerializer(actions.send_again(by=_user(request), delivery=found)).data)
+    return Response(DeliverySerializer(delivering.send_again(by=_user(request), delivery=found)).data)

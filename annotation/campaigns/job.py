@@ -12,9 +12,8 @@ from annotation.errors import CampaignRefused
 from annotation.models import Campaign
 from jobs import actions
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 KIND = "opening"
 AT_ONCE = 20_000

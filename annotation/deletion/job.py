@@ -12,9 +12,8 @@ from annotation.deletion import purging
 from annotation.models import Corpus
 from jobs import actions
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 KIND = "deletion"
 AT_ONCE = 20_000

@@ -16,9 +16,8 @@ from annotation.importing.staging import ImportResult
 from annotation.models import Upload
 from config.permissions import is_researcher
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

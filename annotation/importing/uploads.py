@@ -19,8 +19,8 @@ from annotation.formats import FORMATS, ImportProblem
 from annotation.formats.source import PARTS
 from annotation.models import Upload
 from jobs import actions
+from jobs.actions import private_folder
 from jobs.errors import JobError
-from jobs.files import private_folder
 from jobs.models import Job
 
 # Several files that were sent as one: the parts of a data set, as the command reads them from a folder.

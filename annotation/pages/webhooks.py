@@ -17,11 +17,11 @@ from annotation import access
 from annotation.models import Campaign
 from config.permissions import administrator_only, is_administrator, researcher_only
 from jobs import access as jobs_access
+from jobs import webhooks as delivering
 from jobs.errors import WebhookRefused
 from jobs.models import Delivery, Webhook
-from jobs.webhooks import actions
-from jobs.webhooks.signing import secret_of
-from jobs.webhooks.telling import KINDS
+from jobs.webhook_events import KINDS
+from jobs.webhooks import secret_of
 
 ROWS = 50
 DONE = {
@@ -80,7 +80,7 @@ def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         number = None if campaign is None else campaign.pk
         try:
-            made = actions.add(by=_user(request), campaign=number, **form.cleaned_data)
+            made = delivering.add(by=_user(request), campaign=number, **form.cleaned_data)
         except WebhookRefused as error:
             form.add_error(error.field or None, str(error))
         else:
@@ -105,7 +105,7 @@ def webhook(request: HttpRequest, pk: int) -> HttpResponse:
     form = WebhookForm(request.POST, viewer=_user(request))
     if form.is_valid():
         try:
-            actions.change(by=_user(request), webhook=found, fields=form.cleaned_data)
+            delivering.change(by=_user(request), webhook=found, fields=form.cleaned_data)
         except WebhookRefused as error:
             form.add_error(error.field or None, str(error))
         else:
@@ -121,17 +121,17 @@ def webhook_act(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: switch a webhook on or off, test it, give it another secret, delete it."""
     found, verb = jobs_access.webhook(_user(request), pk), request.POST.get("verb", "")
     if verb == "delete":
-        actions.delete(by=_user(request), webhook=found)
+        delivering.delete(by=_user(request), webhook=found)
         messages.success(request, "The webhook is deleted.")
         return redirect("campaign-webhooks", found.campaign_id) if found.campaign_id else redirect("webhooks")
     if verb == "rotate":
-        rotated = actions.rotate(by=_user(request), webhook=found)
+        rotated = delivering.rotate(by=_user(request), webhook=found)
         return _one(request, jobs_access.webhook(_user(request), pk), secret=secret_of(rotated))
     if verb in DONE:
-        actions.VERBS[verb](by=_user(request), webhook=found)
+        delivering.VERBS[verb](by=_user(request), webhook=found)
         messages.success(request, DONE[verb])
     else:
-        messages.error(request, f"A webhook can be told to {', '.join(actions.VERBS)} or delete.")
+        messages.error(request, f"A webhook can be told to {', '.join(delivering.VERBS)} or delete.")
     return redirect("webhook", found.pk)
 
 
@@ -141,7 +141,7 @@ def redeliver_webhook(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: send a delivery once more, under the same id."""
     found = jobs_access.delivery(_user(request), pk)
     try:
-        actions.send_again(by=_user(request), delivery=found)
+        delivering.send_again(by=_user(request), delivery=found)
     except WebhookRefused as error:
         messages.error(request, str(error))
     else:

@@ -20,9 +20,8 @@ from annotation.people.errors import EmailRefused
 from config.models import Event
 from jobs import actions as jobs
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 KIND = "invitations"
 MOST = 200

@@ -12,9 +12,8 @@ from annotation.question_sets import actions
 from annotation.records import SELF
 from jobs import actions as jobs
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 KIND = "questions"
 AT_ONCE = 2_000

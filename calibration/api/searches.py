@@ -19,7 +19,7 @@ from calibration.searches import actions as search_actions
 from calibration.searches import reading
 from calibration.searches.actions import BOUNDS
 from config.pagination import Pages, paged
-from jobs.api.parameter_fields import parameter_serializer_fields
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields
 from jobs.errors import JobError
 from judges.prompt_versions import listing
 from judges.rating.lookup import endpoint_named

@@ -25,7 +25,7 @@ from calibration.workbench.sheets import Judged, judged_on, sheets
 from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
 from config.pagination import Pages, paged
 from jobs import runs
-from jobs.api.parameter_fields import parameter_serializer_fields
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields
 from jobs.errors import JobError
 from judges.drafts import actions, benches
 from judges.drafts.benches import begun_from, options_of, parent_of, wording_from

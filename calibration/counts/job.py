@@ -26,9 +26,8 @@ from calibration.counts.query import PEOPLE, CountsQuery, read
 from calibration.errors import CountsRefused
 from calibration.kept import is_small, kept_or_job, stamp_of
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

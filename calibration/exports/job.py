@@ -22,9 +22,8 @@ from calibration.exports.writing import Written
 from calibration.models import Gold
 from jobs import actions
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 AT_ONCE = 30_000
 """Files of at most this many labels are written while the page waits, in a second or two."""

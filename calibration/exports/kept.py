@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Corpus
 from calibration.models import Gold
-from jobs.files import private_folder
+from jobs.actions import private_folder
 from jobs.models import Job
 
 KIND = "export"

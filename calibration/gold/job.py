@@ -16,9 +16,8 @@ from calibration.models import Gold
 from calibration.reading.scope import Scope, scope_of
 from jobs import actions
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 KIND = "gold"
 AT_ONCE = 10_000

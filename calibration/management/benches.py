@@ -14,7 +14,7 @@ from calibration.workbench.checks import CHECKS
 from calibration.workbench.marks import FORMS, item_keys
 from calibration.workbench.sheets import Judged, items_of, judged_on
 from calibration.workbench.versions import DIRECTIONS
-from jobs.endpoints.parameter_options import add_parameters
+from jobs.endpoints.parameter_inputs import add_parameters
 from judges.drafts.trials import USUAL
 from judges.management.need_options import add_needs
 from judges.models import Bench, Draft

@@ -13,12 +13,12 @@ from calibration.management.benches import bench_named
 from calibration.models import Search
 from calibration.searches import actions as search_actions
 from calibration.searches import reading
-from jobs.asking.slices import work as ask
-from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
+from jobs.calls.queue import work_slice as ask
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.kinds import CALLS, JOBS
 from jobs.models import Job
 from jobs.queue import jobs as steps
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from judges.drafts.steps import SEARCH
 from judges.management.need_options import add_needs, needs_told
 from judges.prompt_versions import listing as finding

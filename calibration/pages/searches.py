@@ -16,9 +16,9 @@ from calibration.pages.workbench import ROOM
 from calibration.searches import actions, reading
 from calibration.searches.actions import BOUNDS
 from config.permissions import researcher_only
+from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from jobs.pages.parameter_fields import WithParameters, given_parameters
 from judges.drafts import benches
 from judges.drafts.benches import versions_for
 from judges.models import Bench

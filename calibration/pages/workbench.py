@@ -30,10 +30,10 @@ from calibration.workbench.versions import item_systems, side_by_side
 from config.files import row_id
 from config.permissions import researcher_only
 from jobs import runs
+from jobs.endpoints.parameter_inputs import WithParameters
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from jobs.pages.parameter_fields import WithParameters
 from judges.drafts import actions, benches
 from judges.drafts.benches import begun_from, options_of, parent_of, text_of, versions_for
 from judges.drafts.trials import USUAL, picked

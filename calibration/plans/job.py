@@ -20,9 +20,8 @@ from calibration.plans.query import PlanQuery
 from calibration.reading.scope import of_study
 from calibration.statistics import Ratings
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 KIND = "plan"
 FEW_LABELS = 15_000

@@ -19,9 +19,8 @@ from calibration.profiles.summary import Column, Figures, Panel, columns_of, fig
 from calibration.reading.calls import calls_of
 from calibration.reading.scope import of_corpus
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 from judges.rating.unanswered import Doubt, doubtful_values, fitted_on_themselves
 
 KIND = "profile"

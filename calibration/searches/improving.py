@@ -9,8 +9,8 @@ from typing import Any
 from annotation.text.cleaning import one_line
 from calibration.models import Search, SearchRequest
 from calibration.searches.bounds import REPLY_TOKENS
-from jobs.asking.asked import Asked, Read
-from jobs.asking.outcomes import Outcome
+from jobs.calls.outcomes import Outcome
+from jobs.calls.prepared import Asked, Read
 from jobs.models import Call, Run
 from jobs.prompt import Prompt, Tokens
 from judges.drafts import steps

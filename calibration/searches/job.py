@@ -23,9 +23,8 @@ from calibration.searches.improving import disagreement
 from calibration.searches.reading import Figure, figures, name_of
 from jobs import runs
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Call, Job, Run
-from jobs.queue.progress import Progress
 from judges.drafts import actions as drafts
 from judges.drafts import benches, steps, trials
 from judges.models import BenchTarget, DraftAnswer, PromptVersion

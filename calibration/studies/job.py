@@ -20,8 +20,8 @@ from calibration.studies import actions as studies
 from jobs import actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
+from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
-from jobs.queue.progress import Progress as JobProgress
 
 KIND = "report"
 SMALL = 30_000

@@ -1,9 +1,8 @@
 """The tables of background work, one file per subject."""
 
-from jobs.models.batch import Batch
 from jobs.models.endpoint import Endpoint, Pace, Share
 from jobs.models.job import Job, Worker
-from jobs.models.run import Call, CallCount, OpenRequest, Run
+from jobs.models.run import Batch, Call, CallCount, OpenRequest, Run
 from jobs.models.webhook import Delivery, Webhook, WebhookEvent
 
 __all__ = [

@@ -12,7 +12,7 @@ from django.db.models import Q
 class Worker(models.Model):
     """A worker process and when it last said that it lives.
 
-    `machine`, `pid` and `birth` are what `jobs.queue.heartbeat` says of its process: another worker of
+    `machine`, `pid` and `birth` are what `jobs.queue.worker` says of its process: another worker of
     the same machine can tell that it is gone; empty where the system does not say.
     `lacks` are the ids of the endpoints whose key its environment does not have: it leaves their calls to
     others.

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 MOST_ATTEMPTS = 8
-"""Of a delivery; the waits between them are in `jobs.webhooks.timing`."""
+"""Of a delivery; the waits between them are in `jobs.webhooks`."""
 
 
 def new_salt() -> str:
@@ -23,7 +23,7 @@ class Webhook(models.Model):
     """An address that is told of events: those of one campaign, or without one those of all of Concord.
 
     The secret that signs is nowhere: it is made of `salt` and the server's secret key whenever it is needed
-    (`jobs.webhooks.signing`). After a rotation the one of `old_salt` signs, too, until `old_until`.
+    (`jobs.webhooks`). After a rotation the one of `old_salt` signs, too, until `old_until`.
     `allow_private` lets it be at this machine or in its private network. `failing_since` is when the first
     delivery failed after which none succeeded; one that fails for too long is switched off, and `off_reason`
     says so (empty where a person did it).

@@ -15,13 +15,12 @@ from django.utils import timezone
 
 from config.trouble import FULL, passing
 from jobs.errors import JobCancelled, JobInterrupted, JobLost, JobRefused
-from jobs.kinds import kind_of
+from jobs.kinds import Progress, kind_of, never
 from jobs.models import Job
 from jobs.queue import timing
-from jobs.queue.progress import Progress, never
 
 if TYPE_CHECKING:
-    from jobs.queue.heartbeat import Heart
+    from jobs.queue.worker import Heart
 
 logger = logging.getLogger(__name__)
 LOST = "its worker was lost each time it was tried"

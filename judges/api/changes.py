@@ -15,9 +15,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.permissions import IsResearcher
-from jobs import access, runs, spending
-from jobs.batches import actions
-from jobs.batches.actions import as_row
+from jobs import access, runs
+from jobs.calls import batch_actions
+from jobs.calls.batch_actions import as_row
 from jobs.errors import JobError
 from jobs.models import Batch, CallCount, Run
 from judges.api.views import AdoptSerializer, BatchSerializer, CapsSerializer, RunSerializer, SpentSerializer
@@ -57,7 +57,7 @@ class LookAtBatch(_ChangeBatches):
     @extend_schema(request=None)
     def post(self, request: Request, pk: int) -> Response:
         """Let a worker ask the provider at once how far it is."""
-        return self.changed(request, actions.look_now)
+        return self.changed(request, batch_actions.look_now)
 
 
 class AdoptBatch(_ChangeBatches):
@@ -68,7 +68,7 @@ class AdoptBatch(_ChangeBatches):
         """It is looked at and collected; a run that paused for it goes on."""
         told = AdoptSerializer(data=request.data)
         told.is_valid(raise_exception=True)
-        return self.changed(request, actions.adopt, **told.validated_data)
+        return self.changed(request, batch_actions.adopt, **told.validated_data)
 
 
 class GiveUpBatch(_ChangeBatches):
@@ -77,7 +77,7 @@ class GiveUpBatch(_ChangeBatches):
     @extend_schema(request=None)
     def post(self, request: Request, pk: int) -> Response:
         """Its calls are asked again, and may be paid for twice."""
-        return self.changed(request, actions.give_up)
+        return self.changed(request, batch_actions.give_up)
 
 
 class _Change(generics.GenericAPIView[Run]):
@@ -127,7 +127,7 @@ class CapRun(_Change):
 
 @extend_schema(
     parameters=[
-        OpenApiParameter("by", str, enum=list(spending.BY), description="judge where nothing is said")
+        OpenApiParameter("by", str, enum=list(runs.SPENT_BY), description="judge where nothing is said")
     ]
 )
 class Costs(generics.ListAPIView[CallCount]):
@@ -140,10 +140,10 @@ class Costs(generics.ListAPIView[CallCount]):
     def get_queryset(self) -> Any:
         """Return one row a judge, campaign or run and currency."""
         by = self.request.query_params.get("by", "judge")
-        if by not in spending.BY:
-            raise ValidationError({"by": f"One of {', '.join(spending.BY)}."})
-        return spending.spent(by)
+        if by not in runs.SPENT_BY:
+            raise ValidationError({"by": f"One of {', '.join(runs.SPENT_BY)}."})
+        return runs.spent(by)
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return the rows of a page as they are read."""
-        return [spending.as_row(row) for row in super().paginate_queryset(queryset) or []]
+        return [runs.spending_row(row) for row in super().paginate_queryset(queryset) or []]

@@ -17,7 +17,7 @@ from annotation.api.corpora_serializers import TrainingPart
 from annotation.text.yaml_tree import MOST_BYTES
 from config.openapi import files as file_answers
 from config.pagination import Pages, paged
-from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from judges import access
 from judges.errors import JudgeError

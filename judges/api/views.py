@@ -20,10 +20,10 @@ from annotation.models import turn_numbers
 from config.filters import Filters, named, numbered, one_of, since
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, runs
-from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
-from jobs.batches.actions import of_run
+from jobs.calls.batch_actions import of_run
 from jobs.endpoints import actions as endpoints
 from jobs.endpoints.limits import width_of
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.endpoints.parameters import FORMS
 from jobs.errors import ERROR_KINDS, JobError
 from jobs.models import Batch, Job

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from config.permissions import researcher_only
 from jobs import access
-from jobs.batches import actions
+from jobs.calls import batch_actions
 from jobs.errors import JobError
 from jobs.models import Batch
 from judges.pages.forms import AdoptForm
@@ -22,7 +22,7 @@ from judges.pages.runs import one_run, user_of
 @researcher_only
 def look_at_batch(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: let a worker look at a batch now."""
-    return _changed(request, pk, actions.look_now)
+    return _changed(request, pk, batch_actions.look_now)
 
 
 @require_POST
@@ -32,7 +32,9 @@ def adopt_batch(request: HttpRequest, pk: int) -> HttpResponse:
     batch, form = access.batch(pk), AdoptForm(request.POST, batch=pk)
     if form.is_valid():
         try:
-            actions.adopt(by=user_of(request), batch=batch, provider_id=form.cleaned_data["provider_id"])
+            batch_actions.adopt(
+                by=user_of(request), batch=batch, provider_id=form.cleaned_data["provider_id"]
+            )
             return redirect("run", batch.run_id)
         except JobError as error:
             form.add_error("provider_id", str(error))
@@ -44,7 +46,7 @@ def adopt_batch(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def give_up_batch(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: give up a batch of which it is unclear what became; its calls are asked again."""
-    return _changed(request, pk, actions.give_up)
+    return _changed(request, pk, batch_actions.give_up)
 
 
 def _changed(request: HttpRequest, pk: int, verb: Callable[..., Batch]) -> HttpResponse:

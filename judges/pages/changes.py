@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from config.permissions import researcher_only
-from jobs import access, runs, spending
+from jobs import access, runs
 from jobs.errors import JobError
 from judges.pages.forms import CapsForm
 from judges.pages.runs import ROOM, one_run, user_of
@@ -53,10 +53,17 @@ def cap_run(request: HttpRequest, pk: int) -> HttpResponse:
 def costs(request: HttpRequest) -> HttpResponse:
     """Researchers: what judges have cost, by judge, campaign or run."""
     by = request.GET.get("by", "judge")
-    by = by if by in spending.BY else "judge"
-    page = Paginator(spending.spent(by), 50).get_page(request.GET.get("page"))
-    rows = [spending.as_row(row) for row in page]
-    context = {"page": page, "rows": rows, "by": by, "ways": list(spending.BY), "query": f"by={by}&", **ROOM}
+    by = by if by in runs.SPENT_BY else "judge"
+    page = Paginator(runs.spent(by), 50).get_page(request.GET.get("page"))
+    rows = [runs.spending_row(row) for row in page]
+    context = {
+        "page": page,
+        "rows": rows,
+        "by": by,
+        "ways": list(runs.SPENT_BY),
+        "query": f"by={by}&",
+        **ROOM,
+    }
     return render(request, "judges/costs.html", context)
 
 

@@ -13,11 +13,11 @@ from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs import runs
 from jobs.endpoints.actions import key_variables
+from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.endpoints.parameters import FORMS
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.models.endpoint import MOST_IN_A_BATCH, Endpoint
-from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
 from judges.prompt_versions import listing

@@ -9,8 +9,8 @@ from django import forms
 from annotation.corpora.parts import TRAINING
 from annotation.models import Corpus
 from annotation.text.yaml_tree import MOST_BYTES
+from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.models import Endpoint
-from jobs.pages.parameter_fields import WithParameters, given_parameters
 from judges.errors import JudgeError
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_field
 from judges.prompt_versions import actions, picking

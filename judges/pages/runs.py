@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.models import turn_numbers
 from config.pagination import LongPaginator
 from config.permissions import administrator_only, researcher_only
-from jobs import access, call_counts, runs
+from jobs import access, runs
 from jobs.endpoints.actions import ask_for_test, save, sync_environment
 from jobs.endpoints.limits import width_of
 from jobs.errors import ERROR_KINDS, OLDER, JobError
@@ -43,7 +43,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all runs, latest first. Those of drafts are on their benches."""
     found = Run.objects.exclude(kind=DRAFT).select_related("rater", "corpus", "campaign")
     page = Paginator(found.order_by("-id"), 25).get_page(request.GET.get("page"))
-    counted = call_counts.by_state(page)
+    counted = runs.by_state(page)
     for run in page:
         states = counted.get(run.pk, {})
         run.total = sum(states.values())  # type: ignore[attr-defined]
@@ -120,12 +120,12 @@ def loading(run: Run, state: Progress) -> bool:
 
 
 def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:
-    counted = call_counts.of_run(run)
+    counted = runs.of_run(run)
     kind = request.GET.get("kind", "")
     if show == "failed" and (kind in ERROR_KINDS or kind == OLDER):
         wanted = "" if kind == OLDER else kind
         failed = run.calls.filter(state=Call.State.FAILED, error_kind=wanted)
-        return _page(request, failed, call_counts.failures(run).get(wanted, 0))
+        return _page(request, failed, runs.failures(run).get(wanted, 0))
     chosen, many = {
         "failed": (run.calls.filter(TROUBLED), counted["troubled"]),
         "flagged": (run.calls.filter(FLAGGED), counted["flagged"]),

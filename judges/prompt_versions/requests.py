@@ -22,10 +22,9 @@ from jobs import actions
 from jobs.endpoints.costs import as_sent, cost, request_body
 from jobs.endpoints.parameters import forms_for, of_sample
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Endpoint, Job
 from jobs.prompt import about_tokens
-from jobs.queue.progress import Progress
 from judges.errors import JudgeError
 from judges.material.loading import load, with_compared
 from judges.prompt_versions import picking, texts

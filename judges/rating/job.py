@@ -12,9 +12,8 @@ from annotation.corpora import reading as browsing
 from annotation.models import Campaign, Corpus, Split
 from jobs import actions
 from jobs.errors import JobError, JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Endpoint, Job, Run
-from jobs.queue.progress import Progress
 from judges.errors import JudgeError
 from judges.rating import actions as rating
 from judges.rating.metric_plans import check_keys, metric_plan, metric_plans

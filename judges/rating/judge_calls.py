@@ -13,9 +13,8 @@ from annotation.kinds.table import COMPARING
 from annotation.labels.recording import Answer
 from annotation.models import Question
 from jobs import errors
-from jobs.asking.asked import Asked, Read
-from jobs.asking.outcomes import DEFECTS, Outcome
-from jobs.asking.reading import is_reasked
+from jobs.calls.outcomes import DEFECTS, Outcome
+from jobs.calls.prepared import Asked, Read, is_reasked
 from jobs.endpoints.parameters import of_sample
 from jobs.models import Call, Run
 from jobs.prompt import OutOfScale, Tokens, Unparseable

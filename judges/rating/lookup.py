@@ -14,14 +14,13 @@ from tqdm import tqdm
 
 from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus, Split, System
-from jobs.asking.slices import work
-from jobs.batches.actions import batch_note
-from jobs.endpoints.actions import sync_environment
-from jobs.endpoints.keys import key_note
+from jobs.calls import claims
+from jobs.calls.batch_actions import batch_note
+from jobs.calls.queue import work_slice as work
+from jobs.endpoints.actions import key_note, sync_environment
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
-from jobs.queue import calls as claiming
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from jobs.runs import ACTIVE
 from judges.errors import JudgeError
 from judges.models import CallLabel
@@ -82,7 +81,7 @@ class Drive:
                 counts = work(queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set, only=self.ids)
                 if not counts.done + counts.failed:
                     # What is left waits for its time, or is held by another worker.
-                    claiming.sweep()
+                    claims.sweep()
                     self._stop.wait(_PAUSE)
 
     def _watch(self) -> None:

@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from annotation.labels.recording import Answer
-from jobs.asking.asked import Preparer
-from jobs.asking.outcomes import DEFECTS, Outcome
+from jobs.calls.outcomes import DEFECTS, Outcome
+from jobs.calls.prepared import Preparer
 from jobs.models import Call, Run
 from judges.errors import JudgeError
 from judges.material.loading import Material, load, tools

@@ -18,7 +18,7 @@ from annotation.labels.recording import Answer
 from annotation.models import Label, Occasion, Rater
 from annotation.text.passages import stored
 from config.planner import WORTH_TELLING, tell_planner
-from jobs import call_counts
+from jobs import runs
 from jobs.models import Call, Run
 from judges.models import CallLabel
 
@@ -94,7 +94,7 @@ def _record_over(rater: Rater, given: Sequence[Given]) -> int:
 
 def count_values(run: Run) -> None:
     """Say what came of a run's calls: so many values, so many missing, mostly for this reason."""
-    if call_counts.of_run(run)["n"] >= WORTH_TELLING:
+    if runs.of_run(run)["n"] >= WORTH_TELLING:
         tell_planner("jobs_call", "annotation_label", "judges_calllabel")
     tell_values(run, Label.objects.filter(made_by__call__run=run, superseded_at=None))
 

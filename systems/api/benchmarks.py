@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 from config.files import file_response
 from config.filters import Filters, named, one_of
 from config.permissions import IsResearcher
-from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.rating.lookup import corpus_named, endpoint_named

@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from annotation.api.corpora_serializers import JobAnswer
 from config.filters import Filters, named, numbered, one_of
 from config.permissions import IsResearcher
-from jobs.api.parameter_fields import parameter_serializer_fields, parameters_from_data
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from jobs.models import Job, Run
 from judges.api.views import RunSerializer, TakenSerializer, cap_fields

@@ -16,9 +16,9 @@ from annotation.schemes.benchmark_review import SCHEME
 from config.files import file_response
 from config.permissions import researcher_only
 from jobs import actions as jobs
+from jobs.endpoints.parameter_inputs import LinesField, WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from jobs.pages.parameter_fields import LinesField, WithParameters, given_parameters
 from judges.pages.runs import user_of
 from judges.pages.starting import sync_endpoints
 from systems import access

@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 
 from annotation.models import Corpus
+from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.models import Endpoint
-from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
 from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
 from judges.rating.lookup import split_for

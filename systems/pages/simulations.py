@@ -17,9 +17,9 @@ from annotation.models import Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
 from annotation.scripts.records import ORIGINAL
 from config.permissions import researcher_only
+from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
 from judges.pages.forms import cap_fields
 from judges.pages.runs import user_of

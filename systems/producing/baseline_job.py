@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from jobs import actions as jobs
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind
+from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
-from jobs.queue.progress import Progress as JobProgress
 from systems.producing import baselines
 from systems.producing.baselines import Baseline, Played
 from systems.producing.dialogues import Dialogues

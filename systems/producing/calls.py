@@ -12,8 +12,8 @@ from typing import Any
 from django.db.models import Count
 
 from jobs import errors, runs
-from jobs.asking.asked import Asked, Read
-from jobs.asking.outcomes import DEFECTS, Outcome
+from jobs.calls.outcomes import DEFECTS, Outcome
+from jobs.calls.prepared import Asked, Read
 from jobs.endpoints.parameters import of_sample
 from jobs.models import Call, Run
 from jobs.prompt import Prompt, Tokens, about_tokens

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import openai
 
+from jobs.endpoints.actions import remember
 from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_client, transport_error
-from jobs.endpoints.keys import remember
 from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
 from judges.material.loading import DatabaseStore, tools

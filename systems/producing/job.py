@@ -11,8 +11,8 @@ from annotation.models import Corpus, Split
 from jobs import actions as jobs
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind
+from jobs.kinds import Progress as JobProgress
 from jobs.models import Endpoint, Job, Run
-from jobs.queue.progress import Progress as JobProgress
 from judges.rating.settings import RunSettings, settings_from
 from systems.producing import actions
 from systems.producing.dialogues import Dialogues

@@ -6,9 +6,8 @@ from typing import Any
 
 from jobs import actions
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 from jobs.runs import OPEN
 from systems.models import Simulation, SimulationRun
 from systems.simulating.actions import KIND, advance, subject

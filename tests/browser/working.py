@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 from django.db import connection
 
-from jobs.kinds import queue_of
-from jobs.queue.heartbeat import Heart
-from jobs.queue.progress import never
+from jobs.kinds import never, queue_of
+from jobs.queue.worker import Heart
 
 
 def aside(work: Callable[[], object]) -> threading.Thread:

@@ -15,7 +15,7 @@ from calibration.studies import actions as studies
 from calibration.studies import job as jobs
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from tests.calibration.world import world
 from tests.factories import user
 

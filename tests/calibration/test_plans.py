@@ -24,7 +24,7 @@ from calibration.studies import actions as studies
 from config.models import Event
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from tests.calibration.world import World, world
 from tests.factories import user
 

@@ -15,7 +15,7 @@ from calibration.profiles import distribution, job, summary
 from calibration.profiles.points import ALL, APART, SAME
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static
 

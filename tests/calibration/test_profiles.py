@@ -21,7 +21,7 @@ from calibration.profiles import causes, distribution, job, summary
 from calibration.reports import latex
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from judges.metrics import METRICS
 from judges.metrics.kit.base import HALVES
 from judges.rating.metric_plans import scheme_of

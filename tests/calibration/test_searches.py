@@ -24,7 +24,7 @@ from calibration.searches.reading import figures
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from jobs.models import Call, Endpoint, Job, Run
 from jobs.queue import jobs as job_queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from judges.drafts import benches, trials
 from judges.errors import JudgeError
 from judges.models import PromptVersion

@@ -18,7 +18,7 @@ from calibration.exports import job as export_job
 from calibration.models import Export
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from systems.generators import GENERATORS, Reply
 from tests import factories
 

@@ -52,7 +52,7 @@ def administrator(client: Client, db: None) -> Client:
 def work_off() -> None:
     """Do the jobs that wait, as a worker does."""
     from jobs.queue import jobs
-    from jobs.queue.heartbeat import Heart
+    from jobs.queue.worker import Heart
 
     with Heart("jobs") as heart:
         jobs.work("jobs", seconds=20, heart=heart)

@@ -15,7 +15,7 @@ from annotation.errors import DeletionRefused
 from annotation.models import Corpus, Label
 from jobs.models import Job
 from jobs.queue import jobs
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from tests import factories
 from tests.importing.helpers import imported, label, line, written
 

@@ -19,9 +19,9 @@ from django.utils import timezone
 from annotation.importing import engine, reading, uploads
 from annotation.importing import job as importing
 from annotation.models import Corpus, Dialogue, Import, Upload
-from jobs import actions
+from jobs import actions, kinds
 from jobs.models import Job
-from jobs.queue import jobs, progress
+from jobs.queue import jobs
 from tests import factories
 from tests.corpora.conftest import with_broker, work_off
 from tests.importing.helpers import line
@@ -103,7 +103,7 @@ def test_a_programming_error_fails_the_job_which_says_so_and_can_be_done_again(
 
 def test_progress_is_seen_while_the_import_is_not_committed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_ENTRIES", 1)
-    monkeypatch.setattr(progress, "EVERY", 0)
+    monkeypatch.setattr(kinds, "EVERY", 0)
     received(line("a"), line("b"))
     seen: list[tuple[str, bool]] = []
     original = engine.stage
@@ -165,7 +165,7 @@ def test_an_import_is_cancelled_and_done_again_by_who_sent_it(client: Client) ->
 
 def test_a_running_import_that_is_cancelled_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_ENTRIES", 1)
-    monkeypatch.setattr(progress, "EVERY", 0)
+    monkeypatch.setattr(kinds, "EVERY", 0)
     upload = received(line("a"), line("b"))
     original = engine.stage
 

@@ -16,7 +16,7 @@ from demo.fake_model.reading import Request, request
 from demo.fake_model.roles import ROLES, recognise
 from demo.fake_model.serving import FakeModel, embed, logprobs
 from demo.fake_model.truth import planted_number, planted_value, shows_planted
-from jobs.endpoints.probing import QUESTION
+from jobs.endpoints.client import QUESTION
 from jobs.prompt import Prompt
 from judges.protocols import Asking
 from tests.demo.asking import asked, rating, said

@@ -198,7 +198,7 @@ def test_a_gold_rule_is_exported(load: Any, monkeypatch: pytest.MonkeyPatch, tmp
 def test_a_kind_of_job_is_done_and_listed(load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from jobs.kinds import KINDS
     from jobs.queue import jobs
-    from jobs.queue.heartbeat import Heart
+    from jobs.queue.worker import Heart
 
     counting = load("annotation/corpora/counting.py")
     monkeypatch.setitem(KINDS, "recount", counting.__name__)

@@ -11,9 +11,8 @@ from typing import Any
 from django.db import connection
 
 from jobs.errors import JobRefused
-from jobs.kinds import JobKind
+from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from jobs.queue.progress import Progress
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

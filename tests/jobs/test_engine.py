@@ -15,10 +15,11 @@ from django.utils import timezone
 from config.trouble import BUSY, FULL
 from jobs import actions
 from jobs.errors import JobError
+from jobs.kinds import EVERY, Progress, never
 from jobs.models import Job, Worker
-from jobs.queue import heartbeat, jobs, timing
-from jobs.queue.heartbeat import Heart
-from jobs.queue.progress import EVERY, Progress, never
+from jobs.queue import jobs, timing
+from jobs.queue import worker as heartbeat
+from jobs.queue.worker import Heart
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -24,11 +24,10 @@ from annotation.work import actions as labelling
 from annotation.work import withdrawing
 from config.models import Event
 from config.settings import BASE_DIR
-from jobs import runs
+from jobs import runs, webhooks
 from jobs.errors import WebhookRefused
 from jobs.models import Delivery, Run, Webhook, WebhookEvent
-from jobs.webhooks import actions, delivering, signing, timing
-from jobs.webhooks.telling import KINDS
+from jobs.webhook_events import KINDS
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,7 +94,7 @@ def campaign(people: Any, root: Any) -> Campaign:
 
 def hook(receiver: Receiver, root: Any, campaign: Campaign | None = None, events: Any = KINDS) -> Webhook:
     number = campaign and campaign.pk
-    return actions.add(by=root, url=receiver.url, events=list(events), campaign=number, allow_private=True)
+    return webhooks.add(by=root, url=receiver.url, events=list(events), campaign=number, allow_private=True)
 
 
 def submit(person: Any, campaign: Campaign) -> int:
@@ -113,7 +112,7 @@ def make_due() -> None:
 def test_what_is_submitted_is_told_signed_and_without_texts(receiver, root, campaign, people) -> None:
     webhook = hook(receiver, root, campaign)
     assignment = submit(people[0], campaign)
-    assert delivering.deliver() == 1
+    assert webhooks.deliver() == 1
     ((headers, body),) = receiver.messages
     told = json.loads(body)
     assert (told["type"], told["data"]["assignment"]) == ("task.submitted", assignment)
@@ -123,8 +122,8 @@ def test_what_is_submitted_is_told_signed_and_without_texts(receiver, root, camp
     assert told["data"]["annotator"] == factories.called(people[0], campaign)
     space: dict[str, Any] = {}
     exec(SAMPLE[1], space)  # what the documentation says to receivers
-    assert space["verified"](signing.secret_of(webhook), headers, body)
-    assert not space["verified"](signing.secret_of(webhook), headers, body + b" ")
+    assert space["verified"](webhooks.secret_of(webhook), headers, body)
+    assert not space["verified"](webhooks.secret_of(webhook), headers, body + b" ")
     assert not space["verified"]("whsec_" + "A" * 44, headers, body)
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.code, delivery.said) == ("delivered", 200, "thanks <b>")
@@ -202,7 +201,7 @@ def test_runs_that_end_are_told_where_somebody_wants_to_know(receiver, root) -> 
     runs.settle(run.pk)
     Run.objects.update(state="running")
     runs.stop_with_error(run.pk, "its key is refused")
-    delivering.deliver()
+    webhooks.deliver()
     assert [told["type"] for told in receiver.told] == ["run.finished", "run.failed"]
     assert receiver.told[0]["data"]["run"] == run.pk
 
@@ -211,11 +210,11 @@ def test_what_fails_comes_again_under_the_same_id_and_is_given_up_in_the_end(rec
     webhook = hook(receiver, root)
     receiver.codes = [500, 302, 503, 200]
     receiver.headers = {"Location": receiver.url}
-    actions.ping(by=root, webhook=webhook)
+    webhooks.ping(by=root, webhook=webhook)
     Delivery.objects.update(max_attempts=3)
     waits = []
     for _ in range(3):
-        assert delivering.deliver() == 1
+        assert webhooks.deliver() == 1
         row = Delivery.objects.get()
         waits.append((row.not_before - row.tried_at).total_seconds())
         make_due()
@@ -224,18 +223,18 @@ def test_what_fails_comes_again_under_the_same_id_and_is_given_up_in_the_end(rec
     assert len({body for _, body in receiver.messages}) == 1
     row = Delivery.objects.get()
     assert (row.state, row.attempts, row.code) == ("failed", 3, 503)
-    actions.send_again(by=root, delivery=row)
-    delivering.deliver()
+    webhooks.send_again(by=root, delivery=row)
+    webhooks.deliver()
     assert Delivery.objects.get().state == "delivered"
     assert Webhook.objects.get().failing_since is None
 
 
 def test_what_a_lost_worker_held_is_sent_by_another(receiver, root) -> None:
-    actions.ping(by=root, webhook=hook(receiver, root))
-    assert len(delivering.claim()) == 1
-    assert delivering.deliver() == 0
+    webhooks.ping(by=root, webhook=hook(receiver, root))
+    assert len(webhooks.claim()) == 1
+    assert webhooks.deliver() == 0
     make_due()
-    assert delivering.deliver() == 1
+    assert webhooks.deliver() == 1
     assert len(receiver.messages) == 1
 
 
@@ -244,9 +243,9 @@ def test_an_address_that_fails_for_days_is_switched_off_and_the_campaign_says_so
 ) -> None:
     webhook = hook(receiver, root, campaign)
     receiver.codes = [500]
-    Webhook.objects.update(failing_since=timezone.now() - timing.OFF_AFTER)
+    Webhook.objects.update(failing_since=timezone.now() - webhooks.OFF_AFTER)
     submit(people[0], campaign)
-    delivering.deliver()
+    webhooks.deliver()
     webhook.refresh_from_db()
     assert not webhook.active
     assert "Nothing reached it for 3 days" in webhook.off_reason
@@ -257,9 +256,9 @@ def test_an_address_that_fails_for_days_is_switched_off_and_the_campaign_says_so
     submit(people[0], campaign)
     assert WebhookEvent.objects.count() == 1
     receiver.codes = [410]
-    actions.switch(by=root, webhook=webhook, on=True)
+    webhooks.switch(by=root, webhook=webhook, on=True)
     make_due()
-    delivering.deliver()
+    webhooks.deliver()
     webhook.refresh_from_db()
     assert "wants no more" in webhook.off_reason
 
@@ -271,7 +270,7 @@ def test_an_address_that_fails_for_days_is_switched_off_and_the_campaign_says_so
 )
 def test_addresses_inside_are_refused_when_a_webhook_is_made(root, url) -> None:
     with pytest.raises(WebhookRefused):
-        actions.add(by=root, url=url, events=["run.failed"])
+        webhooks.add(by=root, url=url, events=["run.failed"])
 
 
 def test_a_name_that_leads_inside_is_not_connected_to_whatever_it_said_before(
@@ -285,10 +284,10 @@ def test_a_name_that_leads_inside_is_not_connected_to_whatever_it_said_before(
         return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", receiver.port))]
 
     url = f"http://hook.example:{receiver.port}/"
-    webhook = actions.add(by=root, url=url, events=["run.failed"])
+    webhook = webhooks.add(by=root, url=url, events=["run.failed"])
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    actions.ping(by=root, webhook=webhook)
-    delivering.deliver()
+    webhooks.ping(by=root, webhook=webhook)
+    webhooks.deliver()
     assert "is this machine itself" in Delivery.objects.get().error
     assert not receiver.messages
 
@@ -296,29 +295,29 @@ def test_a_name_that_leads_inside_is_not_connected_to_whatever_it_said_before(
 def test_only_an_administrator_lets_one_be_inside(campaign) -> None:
     rosa = factories.user("rosa", researcher=True)
     with pytest.raises(WebhookRefused, match="administrator"):
-        actions.add(by=rosa, url="http://10.0.0.1/", events=["run.failed"], campaign=1, allow_private=True)
+        webhooks.add(by=rosa, url="http://10.0.0.1/", events=["run.failed"], campaign=1, allow_private=True)
     with pytest.raises(WebhookRefused, match="administrator"):
-        actions.add(by=rosa, url="https://a.example/", events=["run.failed"])
+        webhooks.add(by=rosa, url="https://a.example/", events=["run.failed"])
 
 
 def test_while_a_secret_is_rotated_both_sign(receiver, root) -> None:
     webhook = hook(receiver, root)
-    before = signing.secret_of(webhook)
-    webhook = actions.rotate(by=root, webhook=webhook)
-    actions.ping(by=root, webhook=webhook)
-    delivering.deliver()
+    before = webhooks.secret_of(webhook)
+    webhook = webhooks.rotate(by=root, webhook=webhook)
+    webhooks.ping(by=root, webhook=webhook)
+    webhooks.deliver()
     ((headers, body),) = receiver.messages
     space: dict[str, Any] = {}
     exec(SAMPLE[1], space)
-    assert before != signing.secret_of(webhook)
-    assert all(space["verified"](secret, headers, body) for secret in (before, signing.secret_of(webhook)))
+    assert before != webhooks.secret_of(webhook)
+    assert all(space["verified"](secret, headers, body) for secret in (before, webhooks.secret_of(webhook)))
 
 
 def test_a_long_answer_is_not_read_to_its_end_and_what_is_kept_is_shown_as_text(receiver, root) -> None:
     webhook = hook(receiver, root)
     receiver.said = b"<script>" + b"x" * 50_000
-    actions.ping(by=root, webhook=webhook)
-    delivering.deliver()
+    webhooks.ping(by=root, webhook=webhook)
+    webhooks.deliver()
     assert len(Delivery.objects.get().said) == 1_000
     client = Client()
     client.force_login(root)
@@ -330,10 +329,10 @@ def test_a_long_answer_is_not_read_to_its_end_and_what_is_kept_is_shown_as_text(
 def test_what_is_old_is_forgotten(receiver, root) -> None:
     webhook = hook(receiver, root)
     for _ in range(2):
-        actions.ping(by=root, webhook=webhook)
-    delivering.deliver()
+        webhooks.ping(by=root, webhook=webhook)
+    webhooks.deliver()
     WebhookEvent.objects.filter(pk=WebhookEvent.objects.first().pk).update(at=timezone.now() - timedelta(31))
-    assert delivering.clear() == 1
+    assert webhooks.clear() == 1
     assert Delivery.objects.count() == 1
 
 
@@ -344,7 +343,7 @@ def test_page_and_api_do_the_same(receiver, campaign) -> None:
     refused = client.post(pages, {"url": "http://10.0.0.1/", "events": ["run.failed"]})
     assert (refused.status_code, "is in a private network" in refused.content.decode()) == (422, True)
     made = client.post(pages, {"url": "https://a.example/", "events": ["run.failed"]})
-    assert signing.secret_of(Webhook.objects.get()) in made.content.decode()
+    assert webhooks.secret_of(Webhook.objects.get()) in made.content.decode()
     address = f"/api/v1/campaigns/{campaign.pk}/webhooks/"
     body = {"url": "https://b.example/", "events": ["task.submitted"]}
     other = client.post(address, body, content_type="application/json").json()

@@ -11,11 +11,11 @@ from django.db import connection
 
 from annotation.models import Corpus
 from jobs import runs
-from jobs.asking import desk
-from jobs.asking.outcomes import Counts
-from jobs.asking.slices import work
+from jobs.calls import dispatcher
+from jobs.calls.outcomes import Counts
+from jobs.calls.queue import work_slice as work
 from jobs.models import Call, Endpoint, Run
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
@@ -95,7 +95,7 @@ def _disconnect_where_broken() -> None:
         connection.close()
 
 
-vars(desk).update(ThreadPoolExecutor=Kept, _disconnect=_disconnect_where_broken)
+vars(dispatcher).update(ThreadPoolExecutor=Kept, _disconnect=_disconnect_where_broken)
 os.register_at_fork(after_in_child=_FREE.clear)  # a child has none of its parent's threads
 
 

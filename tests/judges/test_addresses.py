@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from config.models import Event
-from jobs.endpoints import probing
+from jobs.endpoints import client as probing
 from jobs.endpoints.actions import key_of, key_variables, save, sync_environment
 from jobs.endpoints.wire import refusal
 from jobs.errors import JobError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from jobs.batches import actions, provider
+from jobs.calls import batch_actions, batch_provider
 from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.client import Again
 from jobs.errors import JobError
@@ -48,7 +48,7 @@ def test_an_endpoint_may_keep_them_and_they_are_deleted_when_somebody_says_so(fa
     work()
     assert (files_of(run), fake.batches.files) == ({("deleted", False)}, {})
     with pytest.raises(JobError, match="there is nothing to look at"):
-        actions.look_now(by=None, batch=run.batches.get())
+        batch_actions.look_now(by=None, batch=run.batches.get())
 
 
 def test_a_provider_that_deletes_nothing_fails_no_run_and_the_batch_says_why(fake: FakeLLM) -> None:
@@ -65,7 +65,7 @@ def test_a_worker_that_is_lost_while_files_are_deleted_leaves_the_rest_to_the_ne
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = batched(fake, dialogues=1, batch_most=50)
-    delete, calls = provider.delete, 0
+    delete, calls = batch_provider.delete, 0
 
     def lost(*told: Any) -> None:
         nonlocal calls
@@ -74,7 +74,7 @@ def test_a_worker_that_is_lost_while_files_are_deleted_leaves_the_rest_to_the_ne
         if calls == 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(provider, "delete", lost)
+    monkeypatch.setattr(batch_provider, "delete", lost)
     with pytest.raises(KeyboardInterrupt):
         work()
     assert (Run.objects.get().state, files_of(run)) == (Run.State.DONE, {("there", False)})
@@ -88,7 +88,7 @@ def test_trouble_that_may_pass_is_waited_out_and_then_noted(
     def silent(*_told: Any) -> None:
         raise Again("no reply within 60 s")
 
-    monkeypatch.setattr(provider, "delete", silent)
+    monkeypatch.setattr(batch_provider, "delete", silent)
     run = batched(fake, dialogues=1, batch_most=50)
     work()
     batch = run.batches.get()
@@ -105,10 +105,10 @@ def test_an_endpoint_that_knows_no_deletion_is_told_from_a_file_that_is_gone(
     monkeypatch.setattr(
         fake.batches, "respond", lambda method, *told: respond(method, *told) if method != "DELETE" else None
     )
-    with pytest.raises(provider.NotOffered, match="the endpoint deletes no files"):
-        provider.delete(batch.endpoint, batch.input_file)
+    with pytest.raises(batch_provider.NotOffered, match="the endpoint deletes no files"):
+        batch_provider.delete(batch.endpoint, batch.input_file)
     fake.batches.files.clear()
-    provider.delete(batch.endpoint, batch.input_file)
+    batch_provider.delete(batch.endpoint, batch.input_file)
 
 
 def test_an_endpoint_of_the_environment_says_whether_files_are_kept() -> None:

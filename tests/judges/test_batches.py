@@ -15,7 +15,7 @@ from annotation.models import Label
 from demo.fake_model.misbehaving import Misbehaviour
 from demo.fake_model.responses import Response, failure
 from jobs import runs
-from jobs.batches import actions, collecting
+from jobs.calls import batch_actions, batch_results
 from jobs.errors import JobError
 from jobs.models import Batch, Call, Endpoint, Run
 from jobs.progress import progress
@@ -228,11 +228,11 @@ def test_where_batches_are_not_listed_a_person_adopts_or_gives_up(fake: FakeLLM)
     finish()
     assert states(run) == ["unclear"], "nothing more is submitted before somebody decides"
     with pytest.raises(JobError, match="is not the id of a batch"):
-        actions.adopt(by=None, batch=run.batches.get(), provider_id="../files")
-    actions.adopt(by=None, batch=run.batches.get(), provider_id="batch_1")
+        batch_actions.adopt(by=None, batch=run.batches.get(), provider_id="../files")
+    batch_actions.adopt(by=None, batch=run.batches.get(), provider_id="batch_1")
     work()
     assert states(run) == ["collected", "unclear"]
-    actions.give_up(by=None, batch=run.batches.get(state="unclear"))
+    batch_actions.give_up(by=None, batch=run.batches.get(state="unclear"))
     fake.batches.misbehaviours = []
     work()
     run.refresh_from_db()
@@ -247,7 +247,7 @@ def test_adopting_another_runs_batch_collects_nothing(fake: FakeLLM) -> None:
     trouble(fake, "batch_unlisted", first=1)
     work()
     fake.batches.made["batch_1"].metadata = {"concord_batch": "another"}
-    actions.adopt(by=None, batch=run.batches.get(), provider_id="batch_1")
+    batch_actions.adopt(by=None, batch=run.batches.get(), provider_id="batch_1")
     work()
     batch = run.batches.get()
     assert (batch.state, Label.objects.count()) == (Batch.State.UNCLEAR, 0)
@@ -380,7 +380,7 @@ def test_the_form_of_replies_is_found_out_before_the_first_batch(fake: FakeLLM) 
 def test_a_collection_that_broke_off_goes_on_and_lines_of_other_calls_change_nothing(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collecting, "STEP", 2)
+    monkeypatch.setattr(batch_results, "STEP", 2)
     run = batched(fake, dialogues=1, batch_most=50, keep_batch_files=True)
     work()
     assert Label.objects.count() == 6
@@ -408,7 +408,7 @@ def test_results_that_are_not_all_there_are_not_paid_for_again(fake: FakeLLM) ->
     assert (Run.objects.get().state, states(run), Label.objects.count()) == ("paused", ["unclear"], 4)
     assert "hold 4 answers, and the endpoint says that it gave 6" in run.batches.get().error
     fake.batches.files[name] = whole
-    actions.adopt(by=None, batch=run.batches.get(), provider_id="batch_1")
+    batch_actions.adopt(by=None, batch=run.batches.get(), provider_id="batch_1")
     work()
     assert (Run.objects.get().state, Label.objects.count(), counted(fake)) == ("done", 6, (1, 6, 6))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs.batches import provider, steps, working
+from jobs.calls import batch_provider, batch_results, batch_steps
 from jobs.models import Run
 from jobs.queue import timing
 from judges.rating.plans import Judge
@@ -26,7 +26,7 @@ def test_calls_that_are_asked_at_once_go_on_while_a_file_is_transferred(
     run = batched(fake, dialogues=1, batch_most=50)
     monkeypatch.setattr(timing, "LOOK_FIRST", 0.0)
     other = endpoint_of(fake, name="other")
-    plainly = getattr(provider, transfer)
+    plainly = getattr(batch_provider, transfer)
     seen: list[int] = []
 
     def slow(*told: Any) -> Any:
@@ -39,7 +39,7 @@ def test_calls_that_are_asked_at_once_go_on_while_a_file_is_transferred(
     def asked_in_batches() -> int:
         return fake.batches.paid.total()
 
-    monkeypatch.setattr(provider, transfer, slow)
+    monkeypatch.setattr(batch_provider, transfer, slow)
     begin(small_corpus(), Judge("cpdscore_simple", endpoint=other))
     work()
     assert seen == [12], "all were answered while the file was on its way"
@@ -49,7 +49,7 @@ def test_calls_that_are_asked_at_once_go_on_while_a_file_is_transferred(
 
 @pytest.mark.exhaustive
 def test_no_file_is_larger_than_providers_take(fake: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "MOST_BYTES", 1)
+    monkeypatch.setattr(batch_steps, "MOST_BYTES", 1)
     run = batched(fake, dialogues=1, batch_most=50)
     work()
     run.refresh_from_db()
@@ -59,13 +59,13 @@ def test_no_file_is_larger_than_providers_take(fake: FakeLLM, monkeypatch: pytes
 def test_between_parts_of_a_large_file_they_have_a_turn(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(working, "TURN", 0.0)
-    monkeypatch.setattr(steps, "STEP", 2)
+    monkeypatch.setattr(batch_results, "TURN", 0.0)
+    monkeypatch.setattr(batch_steps, "STEP", 2)
     run = batched(fake, dialogues=1, batch_most=50)
     begin(small_corpus(), Judge("cpdscore_simple", endpoint=endpoint_of(fake, name="other")))
     turns: list[int] = []
-    turn = working.Working._turn
-    monkeypatch.setattr(working.Working, "_turn", lambda at: turns.append(1) or turn(at))
+    turn = batch_results.Working._turn
+    monkeypatch.setattr(batch_results.Working, "_turn", lambda at: turns.append(1) or turn(at))
     work()
     run.refresh_from_db()
     assert (run.state, len(turns) >= 3) == (Run.State.DONE, True)

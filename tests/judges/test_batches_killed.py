@@ -12,10 +12,11 @@ from django.db import connection
 
 from annotation.models import Label
 from demo.fake_model.misbehaving import Misbehaviour
-from jobs.asking.slices import work
+from jobs.calls.queue import work_slice as work
 from jobs.models import Batch, Run
-from jobs.queue import heartbeat, timing
-from jobs.queue.heartbeat import Heart
+from jobs.queue import timing
+from jobs.queue import worker as heartbeat
+from jobs.queue.worker import Heart
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection

@@ -12,13 +12,12 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from psycopg.errors import DeadlockDetected
 
-from jobs.asking import outcomes
-from jobs.asking.taking import Taker
+from jobs.calls import claims, outcomes
+from jobs.calls.dispatcher import Taker
+from jobs.calls.outcomes import TRIES, again_after_deadlock
 from jobs.models import Call, Run
-from jobs.queue import calls as claiming
 from jobs.queue import timing
-from jobs.queue.deadlocks import TRIES, again_after_deadlock
-from jobs.queue.loop import Loop
+from jobs.queue.worker import Loop
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -67,7 +66,7 @@ def test_a_run_ends_though_the_database_broke_off_a_slice_of_work(
     run = run_of(fake)
     monkeypatch.setattr(Taker, "prepared", failing(Taker.prepared, 1))
     monkeypatch.setattr(timing, "POLL", 0.01)
-    monkeypatch.setattr("jobs.queue.loop._PAUSE_WITHOUT_DATABASE", 0.01)
+    monkeypatch.setattr("jobs.queue.worker._PAUSE_WITHOUT_DATABASE", 0.01)
     loop = Loop("calls")
     monkeypatch.setattr("signal.signal", lambda *_: None)
 
@@ -95,7 +94,7 @@ def test_a_heartbeat_does_not_wait_for_calls_that_are_being_written(fake: FakeLL
     beaten = threading.Event()
 
     def beat() -> None:
-        claiming.renew(worker="a", calls=[first, *rest])
+        claims.renew(worker="a", calls=[first, *rest])
         connection.close()
         beaten.set()
 

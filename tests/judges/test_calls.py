@@ -11,9 +11,9 @@ from django.utils import timezone
 from annotation.labels.recording import Answer
 from annotation.models import Label
 from jobs import runs
-from jobs.asking.outcomes import Outcome, write
+from jobs.calls import claims
+from jobs.calls.outcomes import Outcome, write
 from jobs.models import Call, Run
-from jobs.queue import calls as claiming
 from judges.models import CallLabel
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
@@ -28,7 +28,7 @@ def run(fake: FakeLLM) -> Run:
 
 
 def claim(run: Run, worker: str = "w", limit: int = 100) -> list[int]:
-    return claiming.claim(queue="calls", worker=worker, limit=limit, lane=run.endpoint_id)
+    return claims.claim(queue="calls", worker=worker, limit=limit, lane=run.endpoint_id)
 
 
 def outcome(call: Call, value: float = 4, reply: str = "4") -> Outcome:
@@ -57,7 +57,7 @@ def test_a_result_that_arrives_twice_counts_once(run: Run) -> None:
 def test_a_late_result_of_a_lost_lease_is_used_and_not_paid_for_again(run: Run) -> None:
     call = Call.objects.get(pk=claim(run)[0])
     Call.objects.filter(pk=call.pk).update(lease_expires=timezone.now() - timedelta(seconds=1))
-    assert claiming.sweep() == 1
+    assert claims.sweep() == 1
     assert write([outcome(call)]).done == 1
     assert call.pk not in claim(run, "two")
 
@@ -76,7 +76,7 @@ def test_a_call_that_loses_its_worker_again_and_again_fails(run: Run) -> None:
     for _ in range(run.max_attempts):
         assert len(claim(run)) == 1
         Call.objects.update(lease_expires=timezone.now() - timedelta(seconds=1))
-        claiming.sweep()
+        claims.sweep()
     run.refresh_from_db()
     assert run.state == Run.State.FAILED
     assert run.calls.get().error == "Its worker was lost each time it was tried."
@@ -84,17 +84,17 @@ def test_a_call_that_loses_its_worker_again_and_again_fails(run: Run) -> None:
 
 def test_what_was_not_begun_is_given_back_uncounted(run: Run) -> None:
     held = claim(run)
-    claiming.give_back(worker="w", calls=held)
+    claims.give_back(worker="w", calls=held)
     assert set(run.calls.values_list("state", "attempts")) == {("pending", 0)}
 
 
 def test_a_beating_heart_keeps_its_calls_and_only_its_own(run: Run) -> None:
     held = claim(run, "w", 3)
     Call.objects.update(lease_expires=timezone.now() - timedelta(seconds=1))
-    claiming.renew(worker="another", calls=held)
+    claims.renew(worker="another", calls=held)
     assert run.calls.filter(lease_expires__gt=timezone.now()).count() == 0
-    claiming.renew(worker="w", calls=held)
-    assert claiming.sweep() == 0
+    claims.renew(worker="w", calls=held)
+    assert claims.sweep() == 0
 
 
 def test_results_of_a_cancelled_run_are_kept_and_the_rest_is_not_asked(run: Run) -> None:

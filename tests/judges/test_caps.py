@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from annotation.models import Label
 from config.models import Event
-from jobs import runs, spending
-from jobs.asking import cache
+from jobs import runs
+from jobs.calls import prepared
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
@@ -218,8 +218,8 @@ def test_a_failed_reply_is_not_taken_and_one_that_does_not_answer_is_asked_for(
     assert (first.state, second.state) == (Run.State.FAILED, Run.State.FAILED)
     assert fake.requests.total() == 48, "each of the 24 calls was asked twice"
     fake.mode = "good"
-    found = cache._reply("what?", "", None, "text", COST)
-    monkeypatch.setattr(cache, "_found", lambda wanted: {job.call.pk: found for job in wanted})
+    found = prepared._reply("what?", "", None, "text", COST)
+    monkeypatch.setattr(prepared, "_found", lambda wanted: {job.call.pk: found for job in wanted})
     runs.retry_failed(by=None, run=second)
     finish()
     second.refresh_from_db()
@@ -229,14 +229,14 @@ def test_a_failed_reply_is_not_taken_and_one_that_does_not_answer_is_asked_for(
 
 def test_what_judges_cost_adds_up_by_judge_campaign_and_run(fake: FakeLLM) -> None:
     first, second = twice(fake)
-    by_run = [spending.as_row(row) for row in spending.spent("run")]
+    by_run = [runs.spending_row(row) for row in runs.spent("run")]
     assert [(row["key"], row["asked"], row["cached"], row["cost"], row["saved"]) for row in by_run] == [
         (first.pk, 12, 0, 12 * COST, 0),
         (second.pk, 0, 12, 0, 12 * COST),
     ]
-    (judge,) = (spending.as_row(row) for row in spending.spent("judge"))
+    (judge,) = (runs.spending_row(row) for row in runs.spent("judge"))
     assert (judge["key"], judge["asked"], judge["cached"]) == (first.rater_id, 12, 12)
-    (whole,) = (spending.as_row(row) for row in spending.spent("campaign"))
+    (whole,) = (runs.spending_row(row) for row in runs.spent("campaign"))
     assert (whole["key"], whole["runs"], whole["cost"], whole["at_least"]) == (None, 2, 12 * COST, False)
 
 

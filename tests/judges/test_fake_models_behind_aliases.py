@@ -13,7 +13,7 @@ from django.test import Client
 from annotation.models import Label
 from demo.fake_model.responses import Response
 from demo.fake_model.running import MARK, LocalServer
-from jobs.endpoints import probing
+from jobs.endpoints import client as probing
 from jobs.endpoints.actions import save
 from jobs.fake_models import HEADER
 from jobs.models import Endpoint, Run

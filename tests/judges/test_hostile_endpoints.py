@@ -11,8 +11,8 @@ import pytest
 
 from annotation.models import Label
 from jobs import runs
-from jobs.asking import reading
-from jobs.endpoints.receiving import MOST_CHARACTERS
+from jobs.calls import prepared
+from jobs.endpoints.responses import MOST_CHARACTERS
 from jobs.endpoints.wire import MOST_BYTES
 from jobs.models import Call, Run
 from judges.protocols import PROTOCOLS
@@ -112,14 +112,14 @@ def test_whatever_reading_a_reply_raises_fails_that_call_alone(
 ) -> None:
     run = detail(fake)
     victim = run.calls.earliest("pk").pk
-    read = reading.read
+    read = prepared.read
 
     def broken(job: Any, reply: Any) -> Any:
         if job.call.pk == victim:
             raise MemoryError("nothing left")
         return read(job, reply)
 
-    monkeypatch.setattr(reading, "read", broken)
+    monkeypatch.setattr(prepared, "read", broken)
     finish()
     assert run.calls.get(pk=victim).error == "defect: MemoryError: nothing left"
     assert run.calls.filter(state=Call.State.DONE).count() == 5
@@ -148,7 +148,7 @@ def test_a_reader_that_does_not_end_is_stopped(fake: FakeLLM, monkeypatch: pytes
         while True:
             pass
 
-    monkeypatch.setattr(reading, "PARSE_SECONDS", 0.05)
+    monkeypatch.setattr(prepared, "PARSE_SECONDS", 0.05)
     monkeypatch.setattr(type(PROTOCOLS["cpdscore_detail"]), "parse", endless)
     finish()
     assert set(run.calls.values_list("state", "error")) == {

@@ -15,11 +15,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from jobs.endpoints import keys, probing
+from jobs.endpoints import actions
+from jobs.endpoints import client as probing
 from jobs.models import Call, Run, Worker
 from jobs.progress import progress
-from jobs.queue import heartbeat, timing
-from jobs.queue.heartbeat import Heart
+from jobs.queue import timing
+from jobs.queue import worker as heartbeat
+from jobs.queue.worker import Heart
 from judges.rating.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -83,7 +85,7 @@ def test_a_run_fails_only_when_nobody_has_the_key_for_the_stated_time(fake: Fake
 
 def test_without_any_worker_a_run_just_waits(fake: FakeLLM) -> None:
     run = keyed_run(fake)
-    keys.sweep_keys()
+    actions.sweep_keys()
     run.refresh_from_db()
     assert (run.state, run.unserved_since, progress(run).key_note) == (Run.State.QUEUED, None, "")
 

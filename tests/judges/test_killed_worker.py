@@ -17,11 +17,11 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Label
+from jobs.calls import claims
 from jobs.models import Call, Endpoint, OpenRequest, Run, Worker
 from jobs.progress import Progress, progress
-from jobs.queue import calls as claiming
-from jobs.queue import heartbeat
-from jobs.queue.heartbeat import Heart
+from jobs.queue import worker as heartbeat
+from jobs.queue.worker import Heart
 from judges.models import CallLabel
 from judges.rating.plans import Judge
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
@@ -101,7 +101,7 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(fake: FakeLLM, 
     assert 0 < len(finished) < 48
     assert held > 0
     run.calls.filter(state=Call.State.LEASED).update(lease_expires="2020-01-01T00:00Z")
-    assert claiming.sweep() == held
+    assert claims.sweep() == held
     fake.delay = 0
     finish()
     run.refresh_from_db()
@@ -246,7 +246,7 @@ def test_what_a_killed_worker_held_is_free_the_moment_another_one_starts(fake: F
 def test_what_a_living_worker_or_one_of_another_machine_holds_stays(fake: FakeLLM) -> None:
     run = slow_run(fake)
     with Heart("calls") as heart:
-        held = claiming.claim(queue="calls", worker=heart.name, limit=3, lane=run.endpoint_id)
+        held = claims.claim(queue="calls", worker=heart.name, limit=3, lane=run.endpoint_id)
         other = {
             "machine": "elsewhere",
             "pid": 1,
@@ -255,6 +255,6 @@ def test_what_a_living_worker_or_one_of_another_machine_holds_stays(fake: FakeLL
             "last_seen": timezone.now(),
         }
         Worker.objects.create(name="far", **other)
-        held += claiming.claim(queue="calls", worker="far", limit=3, lane=run.endpoint_id)
+        held += claims.claim(queue="calls", worker="far", limit=3, lane=run.endpoint_id)
         assert heartbeat.sweep() == 0
         assert set(run.calls.filter(state=Call.State.LEASED).values_list("pk", flat=True)) == set(held)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 from django.utils import timezone
 
-from jobs.endpoints import probing
+from jobs.endpoints import client
 from jobs.endpoints.client import Again, CallError, Clients
 from jobs.models import Call, Endpoint
 from jobs.prompt import Prompt
@@ -106,21 +106,21 @@ def test_a_broken_response_is_worth_another_try(monkeypatch: pytest.MonkeyPatch)
 def test_one_odd_endpoint_keeps_no_other_from_being_tested(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = probing._ask
+    ask = client._ask
 
     async def breaking(endpoint: Endpoint, fakes: set[int]) -> object:
         if endpoint.name == "a defect":
             raise TypeError("not this one")
         return await ask(endpoint, fakes)
 
-    monkeypatch.setattr(probing, "_ask", breaking)
+    monkeypatch.setattr(client, "_ask", breaking)
     now = timezone.now()
     with raw_server(ODD["a status in words"]) as url:
         for name, address in (("a defect", url), ("odd", url), ("well", fake.url)):
             Endpoint.objects.create(
                 name=name, base_url=address, model="fake-1", allow_private=True, test_asked=now
             )
-        probing._test_waiting()
+        client._test_waiting()
     tests = {one.name: one for one in Endpoint.objects.all()}
     assert all(one.test_done for one in tests.values())
     assert tests["a defect"].test_error == "a defect in Concord: TypeError"
@@ -146,10 +146,10 @@ def test_a_test_names_the_address_that_it_asked_and_hints_at_v1(fake: FakeLLM) -
     bare = fake.url.removesuffix("/v1")
     Endpoint.objects.filter(pk=at_root.pk).update(base_url=bare)
     at_root.refresh_from_db()
-    told = probing.test(at_root).test_error
+    told = client.test(at_root).test_error
     assert told.startswith(f"{bare}/chat/completions: HTTP 404")
     assert told.endswith(f"Most servers answer under /v1: try {bare}/v1 as its base URL.")
-    versioned = probing.test(endpoint_of(fake, name="versioned")).test_error
+    versioned = client.test(endpoint_of(fake, name="versioned")).test_error
     assert versioned == f"{fake.url}/chat/completions: HTTP 404: the fake answers 404"
 
 
@@ -158,6 +158,6 @@ def test_a_reply_that_is_cut_at_its_most_tokens_is_an_answer_to_a_test(fake: Fak
     message = {"role": "assistant", "content": "Well, let me think about"}
     body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "length"}]})
     fake.answer = lambda _: (200, body)  # type: ignore[method-assign]
-    tested = probing.test(endpoint_of(fake))
+    tested = client.test(endpoint_of(fake))
     assert tested.test_error == ""
     assert tested.test_ms is not None

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from jobs.batches.lines import read_line
-from jobs.endpoints.redaction import MARK, decoded, redact
+from jobs.calls.batch_provider import read_line
+from jobs.endpoints.responses import MARK, decoded, redact
 from jobs.models import Call, Run
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM

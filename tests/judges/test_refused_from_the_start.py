@@ -8,7 +8,7 @@ import json
 import pytest
 
 from jobs import runs
-from jobs.asking.refusals import MOST_EQUAL
+from jobs.calls.outcomes import MOST_EQUAL
 from jobs.errors import commonest, same_cause
 from jobs.models import Call, Run
 from jobs.progress import progress

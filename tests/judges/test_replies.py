@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from annotation.models import Label
-from jobs import call_counts
-from jobs.endpoints.receiving import Again, Reply, Withheld, as_json, completion, from_json, tokens_of
+from jobs import runs
+from jobs.endpoints.responses import Again, Reply, Withheld, as_json, completion, from_json, tokens_of
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.prompt import Token
@@ -129,7 +129,7 @@ def test_each_failure_is_counted_by_its_kind_and_a_cut_off_reply_is_never_read(f
     kinds = ("request", "refusal", "content_filter", "truncated", "unparseable", "out_of_scale")
     assert progress(run).failures == dict.fromkeys(kinds, 1)
     counted = run.calls.filter(state=Call.State.FAILED).values_list("error_kind", flat=True)
-    assert sorted(counted) == sorted(call_counts.failures(run))
+    assert sorted(counted) == sorted(runs.failures(run))
     assert not Label.objects.exists()
     cut = run.calls.get(error_kind="truncated")
     assert (cut.reply, cut.attempts, cut.asked, cut.tokens_in) == (ANSWER, 1, 1, 7)

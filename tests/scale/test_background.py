@@ -19,7 +19,7 @@ from jobs import actions
 from jobs.errors import JobCancelled
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from judges.errors import JudgeError
 from judges.rating import job as starting
 from judges.rating.plans import Judge

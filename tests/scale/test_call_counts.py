@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from config.pagination import LongPaginator
-from jobs import call_counts, runs
+from jobs import runs
 from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.progress import progress
 from judges.rating.plans import Judge
@@ -30,7 +30,7 @@ _RECOUNT = _PER_STATE.format(
     " coalesce(sum(saved), 0), coalesce(sum(sent), 0), coalesce(sum(lost), 0)",
     "jobs_call",
 )
-_KEPT = _PER_STATE.format(", ".join(f"sum({name})" for name in call_counts.SUMS), "jobs_callcount")
+_KEPT = _PER_STATE.format(", ".join(f"sum({name})" for name in runs.SUMS), "jobs_callcount")
 
 
 def assert_exact() -> None:
@@ -72,7 +72,7 @@ def test_calls_are_counted_through_their_whole_life(run: Run) -> None:
     runs.cancel(by=None, run=run)
     runs.retry_failed(by=None, run=run)
     assert_exact()
-    call_counts.compact_call_counts()
+    runs.compact_call_counts()
     assert_exact()
     run.calls.filter(pk__in=ids[:1]).delete()
     assert_exact()

@@ -22,7 +22,7 @@ from calibration.models import Export
 from jobs.errors import JobCancelled
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from tests import factories
 from tests.calibration.world import world
 

@@ -10,10 +10,10 @@ from django.urls import reverse
 
 from config.models import Event
 from jobs import runs
+from jobs.calls import claims
 from jobs.models import Call, Job, Run
-from jobs.queue import calls
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
@@ -51,7 +51,7 @@ def _work_off() -> Job:
 
 
 def _claim(run: Run) -> list[int]:
-    return calls.claim(queue=run.queue, worker="w", limit=9)
+    return claims.claim(queue=run.queue, worker="w", limit=9)
 
 
 def test_a_large_run_stops_at_once_and_its_calls_follow(client: Client, run: Run) -> None:
@@ -93,7 +93,7 @@ def test_the_api_names_the_job(client: Client, run: Run) -> None:
 
 
 def test_a_call_claimed_in_between_is_not_cancelled(run: Run) -> None:
-    (held,) = calls.claim(queue=run.queue, worker="w", limit=1)
+    (held,) = claims.claim(queue=run.queue, worker="w", limit=1)
     runs.cancel(by=None, run=run)
     assert Call.objects.get(pk=held).state == "leased"
     assert _states(run) == {"done": 1, "leased": 1, "cancelled": 3}

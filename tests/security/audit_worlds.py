@@ -168,13 +168,13 @@ def make_run(by: User) -> Any:
 
 
 def make_webhook(by: User) -> Any:
-    from jobs.webhooks.actions import add
+    from jobs.webhooks import add
 
     return add(by=by, url="https://example.org/hook", events=["run.failed"])
 
 
 def make_delivery(by: User) -> Any:
-    from jobs.webhooks.actions import ping
+    from jobs.webhooks import ping
 
     return ping(by=by, webhook=make_webhook(by))
 

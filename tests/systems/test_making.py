@@ -18,8 +18,8 @@ from config.models import Event
 from demo.fake_model.draws import u
 from jobs import runs
 from jobs.models import Job, Run
-from jobs.queue.heartbeat import Heart
 from jobs.queue.jobs import work as work_jobs
+from jobs.queue.worker import Heart
 from systems.benchmarks.cutting import starts
 from systems.benchmarks.metadata import PERSON_TEXTS, TEXTS
 from systems.errors import SystemsError

@@ -19,8 +19,8 @@ from annotation.text.draws import u as draw
 from calibration.answers.reading import stored
 from calibration.reading.calls import fake_systems
 from jobs.models import Endpoint
-from jobs.queue.heartbeat import Heart
 from jobs.queue.jobs import work as work_jobs
+from jobs.queue.worker import Heart
 from judges.material.loading import tools
 from judges.models import Embedding
 from judges.rating.settings import RunSettings

@@ -12,11 +12,11 @@ from annotation.management import named
 from config.commands import DatabaseCommand, acts_of
 from config.files import row_id
 from config.permissions import is_researcher
+from jobs import webhooks
 from jobs.errors import WebhookRefused
 from jobs.models import Webhook
-from jobs.webhooks import actions, delivering
-from jobs.webhooks.signing import secret_of
-from jobs.webhooks.telling import KINDS
+from jobs.webhook_events import KINDS
+from jobs.webhooks import secret_of
 
 
 class Command(DatabaseCommand):
@@ -66,7 +66,7 @@ class Command(DatabaseCommand):
         if options["campaign"] is not None:
             campaign = named.campaign(options["campaign"])
         try:
-            made = actions.add(
+            made = webhooks.add(
                 by=_researcher(options["by"]),
                 url=options["url"],
                 events=[kind.strip() for kind in options["events"].split(",") if kind.strip()],
@@ -83,8 +83,8 @@ class Command(DatabaseCommand):
         known = Webhook.objects.filter(pk=row_id(number) or 0).first()
         if known is None:
             raise CommandError(f"There is no webhook {number}: `webhooks list` says which there are.")
-        delivery = actions.ping(by=_researcher(options["by"]), webhook=known)
-        delivering.deliver()
+        delivery = webhooks.ping(by=_researcher(options["by"]), webhook=known)
+        webhooks.deliver()
         delivery.refresh_from_db()
         if delivery.error or delivery.code is None:
             raise CommandError(f"{known.url}: {delivery.error or 'a worker is sending it; see its page'}")

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from annotation.people.errors import SignOnRefused
 from config.oidc import PREFIX, Provider, fault_of
-from jobs.endpoints.redaction import redact
+from jobs.endpoints.responses import redact
 
 TIMEOUT = 10
 """Seconds that the provider is waited for."""

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
-from jobs.batches import actions
-from jobs.batches.actions import as_row
+from jobs.calls import batch_actions
+from jobs.calls.batch_actions import as_row
 from jobs.errors import JobError
 from jobs.models import Batch
 
@@ -55,12 +55,12 @@ class Command(DatabaseCommand):
     def _changed(self, options: dict[str, Any]) -> list[Batch]:
         """Change the batch that an option names; nothing where none does."""
         if options["look"] is not None:
-            return [actions.look_now(by=None, batch=_load(options["look"]))]
+            return [batch_actions.look_now(by=None, batch=_load(options["look"]))]
         if options["adopt"] is not None:
             batch = _load(options["adopt"])
-            return [actions.adopt(by=None, batch=batch, provider_id=options["provider_id"])]
+            return [batch_actions.adopt(by=None, batch=batch, provider_id=options["provider_id"])]
         if options["give_up"] is not None:
-            return [actions.give_up(by=None, batch=_load(options["give_up"]))]
+            return [batch_actions.give_up(by=None, batch=_load(options["give_up"]))]
         return []
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
-from jobs import runs, spending
-from jobs.batches.actions import of_run as batches_of
+from jobs import runs
+from jobs.calls.batch_actions import of_run as batches_of
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.progress import progress
@@ -34,7 +34,7 @@ class Command(DatabaseCommand):
         what.add_argument("--resume", type=int, metavar="ID", help="go on with a paused run")
         what.add_argument("--cancel", type=int, metavar="ID", help="stop this run; what is done stays")
         what.add_argument("--cap", type=int, metavar="ID", help="change what this run may take")
-        what.add_argument("--costs", choices=list(spending.BY), help="what judges have cost, by this")
+        what.add_argument("--costs", choices=list(runs.SPENT_BY), help="what judges have cost, by this")
         for name, of in (("calls", "calls"), ("tokens", "tokens, read and written"), ("cost", "money")):
             parser.add_argument(f"--cap-{name}", metavar="N", help=f"with --cap: most {of}; `none` lifts it")
         parser.add_argument("--limit", type=int, default=20, help="how many to list (20)")
@@ -43,8 +43,8 @@ class Command(DatabaseCommand):
         """Do it, and print the runs concerned, or the costs."""
         most = max(options["limit"], 0)
         if options["costs"]:
-            for row in spending.spent(options["costs"])[:most]:
-                self._say(spending.as_row(row))
+            for row in runs.spent(options["costs"])[:most]:
+                self._say(runs.spending_row(row))
             return
         try:
             changed = self._changed(options)

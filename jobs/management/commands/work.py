@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from config.commands import DatabaseCommand
 from jobs.kinds import CALLS, QUEUES
-from jobs.queue.loop import Loop
+from jobs.queue.worker import Loop
 
 NICE = 10
 

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.corpora.parts import TRAINING
 from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand, acts_of
-from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from judges.errors import JudgeError
 from judges.management.need_options import add_needs, needs_told

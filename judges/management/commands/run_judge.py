@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
 from judges.management.commands._running import RunCommand

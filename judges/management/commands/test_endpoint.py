@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from jobs.endpoints import probing
+from jobs.endpoints import client
 from jobs.errors import JobError
 from judges.rating.lookup import endpoint_named
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         endpoint.test_asked = timezone.now()
         endpoint.save(update_fields=["test_asked"])
-        tested = probing.test(endpoint)
+        tested = client.test(endpoint)
         found = {"endpoint": tested.name, "answered": not tested.test_error, "milliseconds": tested.test_ms}
         self.stdout.write(json.dumps(found | {"error": tested.test_error}))
         if tested.test_error:

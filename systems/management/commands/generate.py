@@ -14,7 +14,7 @@ from django.db.models import Sum
 
 from config.commands import DatabaseCommand
 from jobs import runs
-from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import CallCount, Run
 from judges.management.commands.run_judge import add_settings

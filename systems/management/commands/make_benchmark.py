@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus
 from config.commands import DatabaseCommand
-from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.runs import ACTIVE, OPEN

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.scenarios.agents import AGENTS
 from annotation.scenarios.records import MODE, MODES
 from config.commands import refuse_unused
-from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.runs import CAPS
 from judges.management.commands.run_judge import add_settings

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.models import QuestionSet
 from annotation.scripts.answers import FORMATS
 from config.commands import DatabaseCommand, refuse_unused
-from jobs.endpoints.parameter_options import add_parameters, parameters_from_options
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from jobs.runs import ACTIVE, CAPS, OPEN

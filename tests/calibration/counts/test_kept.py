@@ -14,7 +14,7 @@ from calibration.counts.query import CountsQuery
 from calibration.counts.renderings.as_json import content
 from jobs.models import Call, CallCount, Job, Run
 from jobs.queue import jobs as queue
-from jobs.queue.heartbeat import Heart
+from jobs.queue.worker import Heart
 from tests.calibration.counts.built import Made, planted
 from tests.factories import user
 

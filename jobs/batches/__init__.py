@@ -1,1 +1,0 @@
-"""The provider's batches as a way of asking: made, submitted, looked at, collected, cancelled."""

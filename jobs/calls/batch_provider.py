@@ -1,0 +1,393 @@
+"""The provider's side of a batch: its files, its state, and one question at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO, Any, TypeVar
+
+import openai
+from openai import AsyncOpenAI
+
+from jobs.endpoints.actions import remember
+from jobs.endpoints.client import (
+    TROUBLE,
+    Again,
+    CallError,
+    Clients,
+    FakeModelAnswers,
+    Malformed,
+    Refused,
+    openai_client,
+    status_error,
+    transport_error,
+)
+from jobs.endpoints.responses import decoded, redact
+from jobs.fake_models import has_mark, is_fake
+from jobs.models import Endpoint
+from jobs.prompt import Prompt
+
+# The files of a batch: a request a line, a result a line, matched by name alone. Pure, and strict with what
+# comes back.
+
+URL = "/v1/chat/completions"
+"""What all requests of a batch ask; the same for every provider, whatever its own address."""
+MOST_LINE = 4_000_000
+"""Bytes of a result that is read: as of a reply that comes at once."""
+NOT_DONE = frozenset({"batch_expired", "batch_cancelled"})
+"""What an error says whose request was never done, and so not paid for."""
+_NAME = re.compile(r"call-([1-9]\d{0,17})")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What came of a call: a response (`status`, decoded `body`), or an error `code` with its `message`."""
+
+    call: int
+    status: int | None = None
+    body: Any = None
+    code: str = ""
+    message: str = ""
+
+
+def request_line(call: int, body: Mapping[str, Any]) -> bytes:
+    """Return the line of a call's request, with its end."""
+    told = {"custom_id": f"call-{call}", "method": "POST", "url": URL, "body": body}
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def read_lines(file: IO[bytes], key: str = "") -> Iterator[Line | None]:
+    """Yield what each line of a result file says, without the endpoint's key; None for one that says nothing
+    of a call."""
+    while text := file.readline(MOST_LINE + 1):
+        if len(text) > MOST_LINE and not text.endswith(b"\n"):
+            while (rest := file.readline(MOST_LINE)) and not rest.endswith(b"\n"):
+                pass
+            yield None
+        elif text.strip():
+            yield read_line(text, key)
+
+
+def read_line(text: bytes, key: str = "") -> Line | None:
+    """Return what a line says; None where it is none of a batch's results."""
+    try:
+        told = decoded(text, key)
+    except (ValueError, RecursionError):
+        return None
+    name = _NAME.fullmatch(str(told.get("custom_id"))) if isinstance(told, dict) else None
+    if name is None:
+        return None
+    call, response, error = int(name[1]), told.get("response"), told.get("error")
+    if isinstance(response, dict) and _is_status(response.get("status_code")):
+        return Line(call, response["status_code"], response.get("body"))
+    if isinstance(error, dict):
+        return Line(call, code=str(error.get("code"))[:100], message=str(error.get("message"))[:500])
+    return None
+
+
+def chunked(lines: Iterable[Line | None], size: int) -> Iterator[list[Line]]:
+    """Yield lines in order, up to `size` at a time and only the first of each call in it."""
+    chunk: dict[int, Line] = {}
+    for line in lines:
+        if line is not None:
+            chunk.setdefault(line.call, line)
+        if len(chunk) >= size:
+            yield list(chunk.values())
+            chunk = {}
+    if chunk:
+        yield list(chunk.values())
+
+
+def _is_status(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 100 <= value < 600
+
+
+# What the provider calls its batches and files; pure.
+
+_ID = re.compile(r"[\w.:=+-]{1,200}", re.ASCII)
+
+
+def is_id(text: str) -> bool:
+    """Whether a text may be an id: it stands in addresses, so it holds no slash and no blank."""
+    return bool(_ID.fullmatch(text)) and not set(text) <= {"."}
+
+
+# The provider's side of a batch: one question at a time, each with a connection of its own.
+#
+#     CallError (jobs.endpoints.client)
+#       NotOffered     the endpoint has no such address (405, 501)
+#         Gone         nothing is there (404)
+#
+# Whatever it answers is checked before it is believed.
+
+T = TypeVar("T")
+KEY, RUN = "concord_batch", "concord_run"
+"""What its metadata say: its own key, and its run."""
+MOST_FILE = 2_000_000_000
+"""Bytes of a file of results."""
+ASK_SECONDS, FILE_SECONDS = 60.0, 600.0
+PAGE, MOST_PAGES = 100, 100
+_NOWHERE = (405, 501)
+QUESTION = Prompt(
+    "You are asked whether you can be reached.",
+    'Answer with the one word: yes. Write it as the JSON object {"answer": "yes"}.',
+    {
+        "type": "object",
+        "properties": {"answer": {"type": "string"}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    },
+)
+"""Asked before the first batch, to find out how this endpoint is asked for replies with fields."""
+
+
+class NotOffered(Refused):
+    """The endpoint does not know what it was asked for."""
+
+
+class Gone(NotOffered):
+    """Nothing of that name is there, or the endpoint knows no such address."""
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """A batch as its provider tells it; `trouble` is why it refused it, `code` its word for that."""
+
+    id: str
+    state: str
+    key: str = ""
+    output: str = ""
+    errors: str = ""
+    completed: int | None = None
+    failed: int | None = None
+    created: datetime | None = None
+    trouble: str = ""
+    code: str = ""
+
+
+def upload(endpoint: Endpoint, file: IO[bytes], name: str, model: str) -> str:
+    """Send a file of requests to a model; return its id.
+
+    Raises CallError; FakeModelAnswers, before any is answered, where a fake model is there as another.
+    """
+
+    async def send(client: AsyncOpenAI) -> str:
+        told = (name, file, "application/jsonl")
+        answer = await client.files.with_raw_response.create(file=told, purpose="batch", timeout=FILE_SECONDS)
+        if has_mark(answer.http_response.headers) and not is_fake(model):
+            raise FakeModelAnswers(endpoint, model)
+        return checked_id(_decoded(answer.http_response.content, client.api_key).get("id"))
+
+    return _asked(endpoint, send, FILE_SECONDS)
+
+
+def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> There:
+    """Submit a batch and return it. Raises CallError.
+
+    Only Refused, and Again for the number of requests (429), say that there is no such batch now.
+    """
+
+    async def send(client: AsyncOpenAI) -> There:
+        answer = await client.batches.with_raw_response.create(
+            input_file_id=file,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={KEY: key, RUN: str(run)},
+            extra_headers={"Idempotency-Key": key},
+            timeout=ASK_SECONDS,
+        )
+        return there(_decoded(answer.http_response.content, client.api_key))
+
+    return _asked(endpoint, send, ASK_SECONDS)
+
+
+def look(endpoint: Endpoint, batch: str) -> There:
+    """Return a batch as it is now. Raises CallError, NotOffered where there is none of that id."""
+
+    async def send(client: AsyncOpenAI) -> There:
+        answer = await client.batches.with_raw_response.retrieve(batch, timeout=ASK_SECONDS)
+        return there(_decoded(answer.http_response.content, client.api_key))
+
+    return _asked(endpoint, send, ASK_SECONDS)
+
+
+def cancel(endpoint: Endpoint, batch: str) -> There:
+    """Ask for a batch's end and return it. Raises CallError."""
+
+    async def send(client: AsyncOpenAI) -> There:
+        answer = await client.batches.with_raw_response.cancel(batch, timeout=ASK_SECONDS)
+        return there(_decoded(answer.http_response.content, client.api_key))
+
+    return _asked(endpoint, send, ASK_SECONDS)
+
+
+def find(endpoint: Endpoint, *, key: str, since: datetime) -> list[There]:
+    """Return the provider's batches that carry a key, oldest first, of all made since a time.
+
+    Raises NotOffered where it does not list them, or not so many; CallError for other trouble.
+    """
+
+    async def send(client: AsyncOpenAI) -> list[There]:
+        found: list[There] = []
+        after: str | openai.Omit = openai.omit
+        for _ in range(MOST_PAGES):
+            listing = client.batches.with_raw_response.list(limit=PAGE, after=after, timeout=ASK_SECONDS)
+            page = _decoded((await listing).http_response.content, client.api_key)
+            rows = page.get("data")
+            if not isinstance(rows, list):
+                raise Again("the list of batches is none")
+            told = [there(row) for row in rows]
+            found += [one for one in told if one.key == key]
+            older = bool(told) and all(one.created is not None and one.created < since for one in told)
+            if not told or older or page.get("has_more") is not True:
+                return found[::-1]
+            after = told[-1].id
+        raise NotOffered(f"the endpoint lists more than {PAGE * MOST_PAGES:,} batches")
+
+    return _asked(endpoint, send, ASK_SECONDS * 5)
+
+
+def download(endpoint: Endpoint, file: str, to: IO[bytes]) -> None:
+    """Write a file of results to `to`. Raises CallError, also where it breaks off."""
+
+    async def send(client: AsyncOpenAI) -> None:
+        contents = client.files.with_streaming_response.content(file, timeout=FILE_SECONDS)
+        async with contents as answer:
+            async for part in answer.iter_bytes():
+                to.write(part)
+
+    _asked(endpoint, send, FILE_SECONDS)
+
+
+def delete(endpoint: Endpoint, file: str) -> None:
+    """Delete a file; one that is not there any more is deleted. Raises CallError where it stays."""
+
+    async def send(client: AsyncOpenAI) -> None:
+        answer = await client.files.with_raw_response.delete(file, timeout=ASK_SECONDS)
+        told = answer.http_response.content
+        if told.strip() and _decoded(told, client.api_key).get("deleted") is False:
+            raise Refused("the endpoint says that it did not delete it")
+
+    async def find(client: AsyncOpenAI) -> None:
+        await client.files.with_raw_response.retrieve(file, timeout=ASK_SECONDS)
+
+    try:
+        _asked(endpoint, send, ASK_SECONDS)
+    except Gone as error:
+        with suppress(Gone):
+            _asked(endpoint, find, ASK_SECONDS)
+            raise NotOffered(f"the endpoint deletes no files ({error})") from None
+
+
+def learn_form(endpoint: Endpoint, model: str) -> str:
+    """Return the form of replies with fields that an endpoint takes, found out by a question. Raises
+    CallError."""
+
+    async def ask() -> Clients:
+        clients = Clients()
+        try:
+            await clients.ask(endpoint, model, QUESTION, {})
+        except Malformed:
+            pass  # an answer all the same
+        finally:
+            await clients.close()
+        return clients
+
+    learned = asyncio.run(ask()).learned
+    remember(learned)
+    return learned.get(endpoint.pk, endpoint.reply_form)
+
+
+def there(told: Any) -> There:
+    """Return a batch as the provider tells it; raise Again for what is none."""
+    if not isinstance(told, dict) or not isinstance(told.get("status"), str):
+        raise Again("what came is not a batch")
+    counts = told["request_counts"] if isinstance(told.get("request_counts"), dict) else {}
+    metadata = told["metadata"] if isinstance(told.get("metadata"), dict) else {}
+    trouble, code = _trouble(told.get("errors"))
+    return There(
+        checked_id(told.get("id")),
+        told["status"][:40],
+        str(metadata.get(KEY, "")),
+        _file(told.get("output_file_id")),
+        _file(told.get("error_file_id")),
+        _count(counts.get("completed")),
+        _count(counts.get("failed")),
+        _time(told.get("created_at")),
+        trouble,
+        code,
+    )
+
+
+def checked_id(told: Any) -> str:
+    """Return an id that may stand in an address; raise Again for anything else."""
+    if not isinstance(told, str) or not is_id(told):
+        raise Again("the endpoint gave an id that is none")
+    return told
+
+
+def _file(told: Any) -> str:
+    return checked_id(told) if told else ""
+
+
+def _count(told: Any) -> int | None:
+    whole = isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 2**31
+    return told if whole else None
+
+
+def _time(told: Any) -> datetime | None:
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return None
+    with suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(told, UTC)
+    return None
+
+
+def _trouble(errors: Any) -> tuple[str, str]:
+    """Return the first of a batch's errors: its message, with the line that it is about, and its code."""
+    rows = errors.get("data") if isinstance(errors, dict) else None
+    first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
+    if first is None:
+        return "", ""
+    place = f" (line {first['line']})" if isinstance(first.get("line"), int) else ""
+    return f"{str(first.get('message'))[:500]}{place}", str(first.get("code"))[:100]
+
+
+def _decoded(body: bytes, key: str) -> dict[str, Any]:
+    try:
+        told = decoded(body, key)
+    except (ValueError, RecursionError) as error:
+        raise Again(f"the response was not valid: {redact(str(error), key)[:200]}") from None
+    if not isinstance(told, dict):
+        raise Again("the response was not valid: not an object")
+    return told
+
+
+def _asked(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]], seconds: float) -> T:
+    return asyncio.run(_within(endpoint, send, seconds))
+
+
+async def _within(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]], seconds: float) -> T:
+    client = openai_client(endpoint, MOST_FILE)
+    try:
+        async with asyncio.timeout(seconds):
+            return await send(client)
+    except CallError:
+        raise
+    except TimeoutError:
+        raise Again(f"no reply within {seconds:g} s") from None
+    except openai.APIStatusError as error:
+        told = status_error(error, client.api_key, endpoint.name, {})
+        if error.status_code == 404:
+            raise Gone(str(told)) from None
+        raise (NotOffered(str(told)) if error.status_code in _NOWHERE else told) from None
+    except TROUBLE as error:
+        named = transport_error(error, endpoint, client.api_key)
+        raise (Again(str(named)) if isinstance(named, Malformed) else named) from None
+    finally:
+        await client.close()

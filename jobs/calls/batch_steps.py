@@ -1,0 +1,465 @@
+"""The steps of batches: made, submitted once and looked at, by workers of calls between other work."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import IO, Any
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from jobs import errors, runs
+from jobs.calls import batch_provider, batch_results, budgets, claims, prepared
+from jobs.calls.batch_provider import NotOffered, There, request_line
+from jobs.calls.batch_results import Working, collect
+from jobs.calls.dispatcher import Taker
+from jobs.calls.outcomes import DEFECTS, Counts, Outcome, write
+from jobs.calls.prepared import Asked
+from jobs.endpoints import actions
+from jobs.endpoints.actions import remember
+from jobs.endpoints.client import FakeModelAnswers, Refused
+from jobs.endpoints.costs import request_body
+from jobs.endpoints.parameters import TEXT, forms_for
+from jobs.endpoints.responses import Again, CallError
+from jobs.kinds import CALLS
+from jobs.models import Call
+from jobs.models.run import Batch, Run
+from jobs.queue import timing
+from jobs.queue.worker import Heart
+
+# Submitting a batch, once: that it is about to be sent is committed before it is sent.
+#
+# Where the answer is lost (the worker was killed, the connection broke off), the next step looks for the
+# batch's own key among the provider's batches and adopts what it finds. Only what is not there some time
+# later is sent again. An endpoint that lists no batches leaves it to a person.
+
+LOOK_AGAIN = timedelta(seconds=5)
+SKEW = timedelta(days=1)
+"""By so much a provider's clock may differ from ours."""
+MOST_SENDING_TRIES = 10
+
+
+def send(batch: Batch, at: Working) -> Counts:
+    """Submit a batch, or find out whether it was submitted."""
+    if batch.posted_at is not None:
+        _find(batch, at)
+    elif batch.run.state not in runs.ACTIVE:
+        batch_results.dissolve(batch, at.worker, f"Its run was {batch.run.state} before it was submitted.")
+    else:
+        _post(batch, at)
+    return Counts()
+
+
+def _post(batch: Batch, at: Working) -> None:
+    claims.change(batch, at.worker, posted_at=timezone.now())
+    try:
+        told = batch_provider.create(
+            batch.endpoint, file=batch.input_file, key=str(batch.key), run=batch.run_id
+        )
+    except Refused as error:
+        claims.change(batch, at.worker, posted_at=None)
+        batch_results.refuse(batch, at.worker, error)
+    except CallError as error:
+        _not_now(batch, at, error)
+    else:
+        _submitted(batch, at, told)
+
+
+def _not_now(batch: Batch, at: Working, error: CallError) -> None:
+    """Wait after a refusal for the number of requests; look for the batch after anything else."""
+    tries, now = batch.tries + 1, timezone.now()
+    if error.kind != errors.RATE_LIMIT:
+        claims.change(batch, at.worker, tries=tries, error=str(error)[:1000], next_look=now)
+        return
+    asked = timedelta(seconds=error.delay or 0.0) if isinstance(error, Again) else timedelta()
+    wait = asked or timing.wait(tries)
+    claims.change(
+        batch, at.worker, posted_at=None, tries=tries, error=str(error)[:1000], next_look=now + wait
+    )
+    if tries >= MOST_SENDING_TRIES:
+        batch_results.refuse(batch, at.worker, error)
+
+
+def _find(batch: Batch, at: Working) -> None:
+    try:
+        since = batch.created_at - SKEW
+        found = at.beside(lambda: batch_provider.find(batch.endpoint, key=str(batch.key), since=since))
+    except NotOffered as error:
+        batch_results.unclear(
+            batch,
+            at.worker,
+            "it may have been submitted, and the endpoint does not list its batches, so nobody can tell from "
+            f"here ({error}). Look it up at the provider: adopt it by its id, or give it up.",
+        )
+        return
+    except CallError as error:
+        _look_later(batch, at, error)
+        return
+    now = timezone.now()
+    assert batch.posted_at is not None
+    sure = batch.posted_at + timedelta(seconds=timing.SURE_AFTER)
+    if found:
+        _drop(batch, found[1:])
+        _submitted(batch, at, found[0])
+    elif now < sure:
+        claims.change(batch, at.worker, next_look=min(sure, now + LOOK_AGAIN))
+    else:
+        claims.change(batch, at.worker, posted_at=None, next_look=now)
+
+
+def _look_later(batch: Batch, at: Working, error: CallError) -> None:
+    tries = batch.tries + 1
+    later = timezone.now() + timing.wait(tries)
+    claims.change(batch, at.worker, tries=tries, error=str(error)[:1000], next_look=later)
+    if tries >= MOST_SENDING_TRIES:
+        why = f"it may have been submitted, and the endpoint does not tell ({error}). "
+        batch_results.unclear(batch, at.worker, f"{why}Adopt it by its id at the provider, or give it up.")
+
+
+def _drop(batch: Batch, others: list[There]) -> None:
+    """Cancel what carries the same key: only a server that took one submission twice has such."""
+    for other in others:
+        try:
+            batch_provider.cancel(batch.endpoint, other.id)
+        except CallError:
+            continue  # it has ended, or goes on without anybody reading it
+
+
+def _submitted(batch: Batch, at: Working, told: There) -> None:
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            claims.change(
+                batch,
+                at.worker,
+                state=Batch.State.UNDER_WAY,
+                provider_id=told.id,
+                provider_state=told.state,
+                submitted_at=batch.posted_at or now,
+                next_look=now + timedelta(seconds=timing.LOOK_FIRST),
+                tries=0,
+                error="",
+            )
+    except IntegrityError:
+        batch_results.unclear(
+            batch, at.worker, f"the endpoint calls it {told.id}, as it has called another batch before."
+        )
+
+
+# The steps of batches, done by workers of calls between other work, which goes on while one takes longer.
+#
+# A batch that is under way is nobody's; the next worker that is free looks at it when its time has come.
+
+# Making a batch: the calls of a run that are ready, as many as fit and as its caps allow, in one file.
+#
+# Each call is made ready as one that is asked at once is: what needs no request is written, what the cache
+# holds is taken, and what the rest may take is held back from the caps.
+
+STEP = 200
+"""Calls that are made ready together."""
+MOST_BYTES = 90_000_000
+"""Of a file; providers take 100 or 200 MB."""
+BLOCKING = (Batch.State.MAKING, Batch.State.SENDING, Batch.State.COLLECTING, Batch.State.UNCLEAR)
+"""While a run has such a batch no other is begun: its calls may come back, or the endpoint may refuse it."""
+_PUT = """
+UPDATE jobs_call c
+   SET state = 'batched', batch_id = %s, worker = '', lease_expires = NULL, prompt_hash = g.prompt,
+       request_hash = g.request
+  FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS g(id, prompt, request)
+ WHERE c.id = g.id AND c.state = 'leased' AND c.worker = %s RETURNING c.id
+"""
+
+
+def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
+    """Return the runs for which a batch can be begun now; `only` names them."""
+    waiting = Call.objects.filter(run=OuterRef("pk"), state=Call.State.PENDING).filter(
+        Q(not_before=None) | Q(not_before__lte=timezone.now())
+    )
+    blocking = Batch.objects.filter(run=OuterRef("pk"), state__in=BLOCKING)
+    found = Run.objects.filter(mode=Run.Mode.BATCH, queue=CALLS, state__in=runs.ACTIVE)
+    found = found.filter(Exists(waiting), ~Exists(blocking)).exclude(endpoint__in=actions.lacking())
+    return found if only is None else found.filter(pk__in=only)
+
+
+@transaction.atomic
+def begin(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
+    """Begin a batch for a run that has calls ready, held by the worker; None where there is none."""
+    free = ready(only).select_for_update(skip_locked=True, of=("self",)).order_by("pk")
+    run = free.select_related("endpoint", "rater").first()
+    if run is None or run.endpoint is None:
+        return None
+    if run.endpoint.batch_share is None:
+        runs.stop_with_error(run.pk, f"The endpoint {run.endpoint.name} takes no batches any more.")
+        return None
+    if moved := run.moved:
+        runs.stop_with_error(run.pk, moved)
+        return None
+    now = timezone.now()
+    return claims.loaded(
+        Batch.objects.create(
+            run=run,
+            endpoint=run.endpoint,
+            share=run.endpoint.batch_share,
+            form=run.endpoint.reply_form,
+            worker=worker,
+            lease_expires=now + timedelta(seconds=timing.lease()),
+            next_look=now,
+        ).pk
+    )
+
+
+def make(batch: Batch, at: Working) -> Counts:
+    """Fill a batch and send its file; then it can be submitted. One without calls is struck off."""
+    counts = Counts()
+    with tempfile.TemporaryFile() as file:
+        try:
+            _fill(batch, at, file, counts)
+            if not batch.size:
+                Batch.objects.filter(pk=batch.pk, worker=at.worker, size=0).delete()
+                return counts
+            file.seek(0)
+            name, model = f"concord-{batch.key}.jsonl", str(batch.run.identity["model"])
+            sent = at.beside(lambda: batch_provider.upload(batch.endpoint, file, name, model))
+        except CallError as error:
+            if isinstance(error, FakeModelAnswers):
+                remember({}, [batch.endpoint_id])
+            batch_results.refuse(batch, at.worker, error)
+            return counts
+    claims.change(
+        batch, at.worker, state=Batch.State.SENDING, input_file=sent, next_look=timezone.now(), tries=0
+    )
+    return counts
+
+
+def remake(batch: Batch, at: Working) -> Counts:
+    """Give up a batch whose worker was lost before its file was there: another one is made."""
+    batch_results.dissolve(
+        batch, at.worker, "Its worker was lost before it was submitted; its calls wait again."
+    )
+    return Counts()
+
+
+def _fill(batch: Batch, at: Working, file: IO[bytes], counts: Counts) -> None:
+    more = True
+    while more and file.tell() < MOST_BYTES and not at.stopping():
+        ids = claims.claim(
+            queue=CALLS,
+            worker=at.worker,
+            limit=min(STEP, batch.endpoint.batch_most - batch.size),
+            lane=batch.endpoint_id,
+            only=[batch.run_id],
+            mode=Run.Mode.BATCH,
+        )
+        at.heart.hold(ids)
+        try:
+            more = bool(ids) and _add(batch, at, ids, file, counts)
+        finally:
+            claims.give_back(worker=at.worker, calls=ids)  # where something went wrong before they were in
+            at.heart.let_go(ids)
+        at.breathe()
+
+
+def _add(batch: Batch, at: Working, ids: list[int], file: IO[bytes], counts: Counts) -> bool:
+    """Add claimed calls to a batch and its file; return whether there may be more."""
+    asked = prepared.looked_up(prepared.hashed(at.taker.prepared(ids)))
+    ended = [(job, _ended(job)) for job in asked]
+    if outcomes := [outcome for _, outcome in ended if outcome is not None]:
+        counts.add(write(outcomes))
+    left = [job for job, outcome in ended if outcome is None]
+    kept, refused = budgets.within_caps(left, at.worker)
+    if refused:  # nothing more fits until this batch is back, or for some time
+        later = timezone.now() + timedelta(seconds=timing.LOOK_MOST)
+        Call.objects.filter(pk__in=refused, state=Call.State.PENDING).update(not_before=later)
+    lines = {job.call.pk: _line(batch, at, job) for job in kept}
+    sizes = accumulate((len(line) for line in lines.values()), initial=file.tell())
+    ends = dict(zip(lines, list(sizes)[1:], strict=True))
+    alone = next(iter(lines), None) if not file.tell() else None  # one that is too long by itself, too
+    fits = [job for job in kept if ends[job.call.pk] <= MOST_BYTES or job.call.pk == alone]
+    for call in _put(batch, at, fits):
+        file.write(lines[call])
+    return not refused and len(fits) == len(kept)
+
+
+def _ended(job: Asked) -> Outcome | None:
+    """Return what a call came to that needs no request: known beforehand, or from the cache."""
+    if job.prompt is None:
+        return job.known
+    outcome = prepared.from_cache(job) if job.cached is not None else None
+    if outcome is None:
+        return None
+    return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
+
+
+def _line(batch: Batch, at: Working, job: Asked) -> bytes:
+    assert job.prompt is not None
+    if job.prompt.schema is not None and not batch.form:
+        form = batch_provider.learn_form(batch.endpoint, job.model) or forms_for(job.prompt, "")[0]
+        claims.change(batch, at.worker, form=form)
+    form = TEXT if job.prompt.schema is None else batch.form
+    return request_line(job.call.pk, request_body(job.model, job.prompt, job.parameters, form))
+
+
+@transaction.atomic
+def _put(batch: Batch, at: Working, kept: Sequence[Asked]) -> list[int]:
+    """Bind leased calls to the batch, unless it is another worker's by now; return those that are in it."""
+    claims.change(batch, at.worker, size=batch.size + len(kept))
+    columns: list[list[Any]] = [
+        [job.call.pk for job in kept],
+        [job.prompt_hash for job in kept],
+        [job.request_hash for job in kept],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_PUT, [batch.pk, *columns, at.worker])
+        found = sorted(pk for (pk,) in cursor.fetchall())
+    if len(found) < len(kept):
+        claims.change(batch, at.worker, size=batch.size - len(kept) + len(found))
+    return found
+
+
+# Looking at a batch under way: seldom, and ever more seldom; cancelling it where its run was.
+
+ENDED = frozenset({"completed", "expired", "cancelled"})
+FAILED = "failed"
+FULL = frozenset({"token_limit_exceeded", "rate_limit_exceeded", "quota_exceeded", "batch_limit_exceeded"})
+"""What providers call a queue that has no room for a batch now."""
+MOST_TRIES = 5
+
+
+def interval(age: timedelta) -> timedelta:
+    """Return in how long a batch of this age is looked at again."""
+    tenth = age.total_seconds() / 10
+    return timedelta(seconds=min(max(tenth, timing.LOOK_FIRST), timing.LOOK_MOST))
+
+
+def look(batch: Batch, at: Working) -> Counts:
+    """Ask how far a batch is; one that has ended is to be collected."""
+    Run.objects.filter(pk=batch.run_id, state=Run.State.QUEUED).update(state=Run.State.RUNNING)
+    now = timezone.now()
+    try:
+        if batch.run.state == Run.State.CANCELLED and batch.cancel_sent_at is None:
+            _cancel(batch, at, now)
+        told = at.beside(lambda: batch_provider.look(batch.endpoint, batch.provider_id))
+    except NotOffered as error:
+        _unknown(batch, at, error, now)
+    except CallError as error:
+        seen = {"looked_at": now, "error": str(error)[:1000], "tries": batch.tries + 1}
+        claims.change(batch, at.worker, next_look=now + timing.wait(batch.tries + 1), **seen)
+    else:
+        _seen(batch, at, told, now)
+    return Counts()
+
+
+def _seen(batch: Batch, at: Working, told: There, now: datetime) -> None:
+    seen: dict[str, Any] = {
+        "looked_at": now,
+        "provider_state": told.state,
+        "completed_there": told.completed,
+        "failed_there": told.failed,
+        "tries": 0,
+        "error": "",
+    }
+    if told.key and told.key != str(batch.key):
+        batch_results.unclear(
+            batch, at.worker, f"{batch.provider_id} is another batch: its key is not this one's."
+        )
+    elif told.state in ENDED:
+        files = {"output_file": told.output, "error_file": told.errors}
+        claims.change(batch, at.worker, state=Batch.State.COLLECTING, next_look=now, **files, **seen)
+    elif told.state == FAILED:
+        claims.change(batch, at.worker, **seen)
+        batch_results.refuse(batch, at.worker, _failure(told))
+    else:
+        age = timedelta() if batch.cancel_sent_at else now - (batch.submitted_at or now)
+        claims.change(batch, at.worker, next_look=now + interval(age), **seen)
+
+
+def _failure(told: There) -> CallError:
+    why = told.trouble or "it says only that it failed"
+    return Again(why, kind=errors.RATE_LIMIT) if told.code in FULL else Refused(why)
+
+
+def _cancel(batch: Batch, at: Working, now: datetime) -> None:
+    """Ask the provider to end a batch; one that it will not end has ended, or is about to."""
+    try:
+        batch_provider.cancel(batch.endpoint, batch.provider_id)
+    except NotOffered:
+        raise
+    except Refused as error:
+        claims.change(batch, at.worker, error=str(error)[:1000])
+    claims.change(batch, at.worker, cancel_sent_at=now)
+
+
+def _unknown(batch: Batch, at: Working, error: CallError, now: datetime) -> None:
+    tries = batch.tries + 1
+    later = now + timing.wait(tries)
+    claims.change(batch, at.worker, looked_at=now, tries=tries, error=str(error)[:1000], next_look=later)
+    if tries >= MOST_TRIES:
+        why = f"the endpoint knows no batch {batch.provider_id} ({error}). "
+        batch_results.unclear(batch, at.worker, f"{why}Adopt it by another id, or give it up.")
+
+
+logger = logging.getLogger(__name__)
+SLICE = 10.0
+"""Seconds after which calls that are asked at once have their turn."""
+STEPS: Mapping[str, Callable[[Batch, Working], Counts]] = {
+    Batch.State.MAKING: remake,
+    Batch.State.SENDING: send,
+    Batch.State.UNDER_WAY: look,
+    Batch.State.COLLECTING: collect,
+}
+"""What is done next with a batch in each state; of one that has ended, the files are deleted."""
+
+
+def is_due(only: Sequence[int] | None = None) -> bool:
+    """Whether a step of a batch can be done now."""
+    return claims.due(only).exists() or ready(only).exists()
+
+
+def work(
+    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
+) -> Counts:
+    """Do steps of batches until none is due, `until` (monotonic) is past or `stopping` says so."""
+    counts, at = Counts(), Working(heart, Taker(heart, only), stopping, only)
+    end = min(until, time.monotonic() + SLICE)
+    while not stopping() and time.monotonic() < end:
+        batch, step = _next(heart.name, only)
+        if batch is None:
+            break
+        try:
+            with claims.held(batch, heart.name):
+                counts.add(_done(step, batch, at))
+        except claims.Lost as lost:
+            logger.warning("%s", lost)
+    counts.add(at.meanwhile)
+    return counts
+
+
+def _done(step: Callable[[Batch, Working], Counts], batch: Batch, at: Working) -> Counts:
+    """Do a step; a defect in it troubles this batch and no other, nor the worker."""
+    try:
+        if moved := batch.run.moved:
+            # The ids of its files and of itself are those of the server that it was sent to.
+            later = timezone.now() + timedelta(seconds=timing.LOOK_MOST)
+            claims.change(batch, at.worker, error=moved[:1000], next_look=later)
+            return Counts()
+        return step(batch, at)
+    except DEFECTS as error:
+        logger.exception("%s: a defect", batch)
+        batch_results.defect(
+            batch, at.worker, f"a defect in Concord: {type(error).__name__}: {str(error)[:300]}"
+        )
+        return Counts()
+
+
+def _next(worker: str, only: Sequence[int] | None) -> tuple[Batch | None, Callable[[Batch, Working], Counts]]:
+    """Return the batch that is due, or one that was begun for it, and what is to be done with it."""
+    if (batch := claims.claim_batch(worker=worker, only=only)) is not None:
+        return batch, STEPS.get(batch.state, batch_results.clear)
+    return begin(worker=worker, only=only), make

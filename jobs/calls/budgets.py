@@ -1,0 +1,176 @@
+"""Caps of runs: calls under way are budgeted, and a run pauses before it passes a cap."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from jobs import runs
+from jobs.calls import claims
+from jobs.calls.prepared import Asked
+from jobs.endpoints import costs
+from jobs.endpoints.parameters import most_written
+from jobs.models import Call, Run
+from jobs.prompt import about_tokens
+
+# The caps of runs: what calls under way may take is held back, and a run pauses before it could pass one.
+#
+# A call is expected to read at least as many tokens as this run's calls did on average, and to write the most
+# that its parameters allow, or as many as the others did on average where nothing limits it.
+
+LATER = 0.5
+"""Seconds after which a call is tried again that waits for what calls under way will really take."""
+_RESERVE = """
+UPDATE jobs_call c SET reserved_tokens = g.tokens, reserved_cost = g.cost
+  FROM unnest(%s::bigint[], %s::bigint[], %s::numeric[]) AS g(id, tokens, cost) WHERE c.id = g.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Calls, tokens and money: what calls took, may take, or what is left (None: no limit)."""
+
+    calls: int | None
+    tokens: int | None
+    cost: Decimal | None
+
+    def holds(self, need: Taken) -> bool:
+        """Whether a need fits into what is left."""
+        pairs: Iterable[tuple[Any, Any]] = zip(self.parts(), need.parts(), strict=True)
+        return all(left is None or (want or 0) <= left for left, want in pairs)
+
+    def without(self, need: Taken) -> Taken:
+        """Return what is left after a need."""
+        pairs: Iterable[tuple[Any, Any]] = zip(self.parts(), need.parts(), strict=True)
+        return Taken(*(None if left is None else left - (want or 0) for left, want in pairs))
+
+    def parts(self) -> tuple[int | None, int | None, Decimal | None]:
+        """Return the three."""
+        return self.calls, self.tokens, self.cost
+
+
+def within_caps(asked: Sequence[Asked], worker: str) -> tuple[list[Asked], list[int]]:
+    """Return the calls that may be asked, and the ids of those that were given back for a cap's sake."""
+    by_run: dict[int, list[Asked]] = defaultdict(list)
+    for job in asked:
+        if job.prompt is not None and job.call.run.is_capped:
+            by_run[job.call.run_id].append(job)
+    refused = {pk for run, jobs in by_run.items() for pk in _reserve(run, jobs, worker)}
+    return [job for job in asked if job.call.pk not in refused], sorted(refused)
+
+
+def expected(job: Asked, read: float, written: float) -> tuple[int, int]:
+    """Return about how many tokens a call reads and writes, given the means of its run so far (0: none)."""
+    assert job.prompt is not None
+    length = about_tokens(job.prompt.system) + about_tokens(job.prompt.user)
+    limit = most_written(job.parameters)
+    return max(length, round(read)), limit or max(round(written), job.reply_tokens)
+
+
+def likely(job: Asked, read: float, written: float) -> tuple[int, int]:
+    """Return about how many tokens a call reads and writes where nobody will hear of it; as `expected`."""
+    most_read, most = expected(job, read, written)
+    return most_read, round(written) or min(most, job.reply_tokens)
+
+
+@transaction.atomic
+def _reserve(run_id: int, jobs: Sequence[Asked], worker: str) -> list[int]:
+    """Hold back what calls may take; return those for which too little is left, after giving them back."""
+    run = Run.objects.select_for_update(of=("self",)).select_related("endpoint").get(pk=run_id)
+    spent = runs.of_run(run)
+    under_way = (Call.State.LEASED, Call.State.BATCHED)
+    held = run.calls.filter(state__in=under_way, reserved_tokens__isnull=False).aggregate(
+        calls=Count("pk"), tokens=Sum("reserved_tokens"), cost=Sum("reserved_cost")
+    )
+    if blind := _blind(run, spent):
+        _give_back(run, [job.call.pk for job in jobs], worker, alone=True, why=blind)
+        return [job.call.pk for job in jobs]
+    left = _left(run, spent).without(Taken(held["calls"], held["tokens"] or 0, held["cost"] or Decimal(0)))
+    needs = {job.call.pk: _need(job, spent) for job in jobs}
+    kept: list[int] = []
+    for pk, need in needs.items():
+        if not left.holds(need):
+            break  # in order: a later, smaller one is not preferred
+        kept, left = [*kept, pk], left.without(need)
+    _note({pk: needs[pk] for pk in kept})
+    refused = [pk for pk in needs if pk not in kept]
+    if refused:
+        _give_back(run, refused, worker, alone=not kept and not held["calls"], why=_why(run, spent))
+    return refused
+
+
+def _blind(run: Run, spent: dict[str, Any]) -> str:
+    """Return why nobody can tell what a run used of its cap on tokens or money; '' where that is known."""
+    assert run.endpoint is not None
+    name, prices = run.endpoint.name, (run.endpoint.price_in, run.endpoint.price_out)
+    if run.cap_cost is not None and None in prices:
+        return f"The endpoint {name} has no prices any more, so the cap on its cost cannot be kept: lift it."
+    capped = run.cap_tokens is not None or run.cap_cost is not None
+    if capped and spent["asked"] > spent["lost"] and not _counts_tokens(run, spent):
+        return (
+            f"The endpoint {name} does not say how many tokens its replies take, so a cap on tokens or money "
+            "cannot be kept: lift it, or cap calls."
+        )
+    return ""
+
+
+def _counts_tokens(run: Run, spent: dict[str, Any]) -> bool:
+    """Whether the endpoint said what a reply took; where replies were lost, their estimates say nothing."""
+    if not spent["lost"]:
+        return bool(spent["tokens_in"] + spent["tokens_out"])
+    return run.calls.filter(lost=0).filter(Q(tokens_in__gt=0) | Q(tokens_out__gt=0)).exists()
+
+
+def _left(run: Run, spent: dict[str, Any]) -> Taken:
+    caps = (run.cap_calls, run.cap_tokens, run.cap_cost)
+    took = (spent["sent"], spent["tokens_in"] + spent["tokens_out"], spent["cost"])
+    pairs: Iterable[tuple[Any, Any]] = zip(caps, took, strict=True)
+    return Taken(*(None if cap is None else cap - used for cap, used in pairs))
+
+
+def _need(job: Asked, spent: dict[str, Any]) -> Taken:
+    assert job.endpoint is not None
+    n = spent["asked"] or 1
+    read, written = expected(job, spent["tokens_in"] / n, spent["tokens_out"] / n)
+    return Taken(1, read + written, costs.cost(job.endpoint, read, written, costs.share_of(job.call.run)))
+
+
+def _note(kept: dict[int, Taken]) -> None:
+    if kept:
+        columns: list[Any] = [
+            list(kept),
+            [need.tokens for need in kept.values()],
+            [need.cost for need in kept.values()],
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(_RESERVE, columns)
+
+
+def _give_back(run: Run, refused: list[int], worker: str, *, alone: bool, why: str) -> None:
+    """Give calls back: for later while others are under way, else with the whole run paused."""
+    claims.give_back(worker=worker, calls=refused)
+    if alone:
+        runs.pause_for(run, why)
+    else:
+        later = timezone.now() + timedelta(seconds=LATER)
+        Call.objects.filter(pk__in=refused, state=Call.State.PENDING).update(not_before=later)
+
+
+def _why(run: Run, spent: dict[str, Any]) -> str:
+    caps = []
+    if run.cap_calls is not None:
+        caps.append(f"{run.cap_calls:,} calls ({spent['sent']:,} made)")
+    if run.cap_tokens is not None:
+        caps.append(f"{run.cap_tokens:,} tokens ({spent['tokens_in'] + spent['tokens_out']:,} used)")
+    if run.cap_cost is not None:
+        currency = run.endpoint.currency if run.endpoint else ""
+        caps.append(f"{run.cap_cost.normalize():f} {currency} ({spent['cost']:.4f} spent)")
+    return f"The next call could pass its cap of {' or '.join(caps)}. Raise the cap to go on."

@@ -1,0 +1,296 @@
+"""Claiming calls and batches: leases in PostgreSQL, so that a lost worker loses nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from jobs import errors, runs
+from jobs.endpoints import actions
+from jobs.models import Batch, Call, Run, Share
+from jobs.queue import timing
+
+# Claiming calls and giving them back: leases in PostgreSQL, so that a lost worker loses nothing.
+#
+# A claim takes pending calls with FOR UPDATE SKIP LOCKED and leases them to a worker, who renews the leases
+# as long as it lives. The sweeper returns what expired. What was held back from caps for a call that was
+# given back or lost is free again with its next claim.
+
+# Requests that are under way: noted before they are sent, so that those of a lost worker count as sent.
+#
+# What a lost reply took nobody knows; it counts with the estimate that was noted with its request. A note
+# goes with its call's result (`jobs.calls.outcomes`).
+
+_NOTE = """
+INSERT INTO jobs_openrequest AS o (call_id, requests, tokens_in, tokens_out)
+SELECT g.id, 1, g.tokens_in, g.tokens_out
+  FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS g(id, tokens_in, tokens_out)
+    ON CONFLICT (call_id) DO UPDATE
+   SET requests = o.requests + 1, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out
+"""
+_COUNT_LOST = """
+WITH lost AS (DELETE FROM jobs_openrequest WHERE call_id = ANY(%s) RETURNING *)
+UPDATE jobs_call c
+   SET sent = c.sent + l.requests, asked = c.asked + 1, lost = c.lost + 1,
+       tokens_in = coalesce(c.tokens_in, 0) + l.tokens_in,
+       tokens_out = coalesce(c.tokens_out, 0) + l.tokens_out,
+       cost = coalesce(
+         coalesce(c.cost, 0) + (e.price_in * l.tokens_in + e.price_out * l.tokens_out) / 1000000, c.cost)
+  FROM lost l, jobs_run r, jobs_endpoint e
+ WHERE c.id = l.call_id AND r.id = c.run_id AND e.id = r.endpoint_id
+"""
+_SWEEP = """
+DELETE FROM jobs_openrequest o WHERE NOT EXISTS (SELECT FROM jobs_call c WHERE c.id = o.call_id)
+"""
+
+
+def note(requests: Sequence[tuple[int, int, int]]) -> None:
+    """Note requests that are sent next: the call, and about how many tokens it reads and writes.
+
+    The commit waits for no disk: this has to outlive the worker, not the database.
+    """
+    is_new = connection.connection is None
+    with connection.cursor() as cursor:
+        if is_new:
+            cursor.execute("SET synchronous_commit = off")
+        cursor.execute(_NOTE, [list(column) for column in zip(*requests, strict=True)])
+
+
+def count_lost(calls: Collection[int]) -> None:
+    """Count what calls have sent whose replies will never be stored, in the transaction that returns them."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_LOST, [list(calls)])
+
+
+def sweep_open_requests() -> None:
+    """Delete the notes of calls that are gone."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SWEEP)
+
+
+_CLAIM_CALLS = """
+WITH ready AS (
+  SELECT c.id, r.state = 'queued' OR r.started_at IS NULL AS is_first
+    FROM jobs_call c JOIN jobs_run r ON r.id = c.run_id
+   WHERE c.state = 'pending' AND r.queue = %s AND r.state IN ('queued', 'running') AND r.mode = %s
+     AND r.endpoint_id IS NOT DISTINCT FROM %s AND (%s::bigint[] IS NULL OR r.id = ANY(%s))
+     AND (c.not_before IS NULL OR c.not_before <= now())
+   ORDER BY c.run_id, c.id LIMIT %s FOR UPDATE OF c SKIP LOCKED)
+UPDATE jobs_call c
+   SET state = 'leased', worker = %s, attempts = c.attempts + 1, not_before = NULL, batch_id = NULL,
+       reserved_tokens = NULL, reserved_cost = NULL,
+       lease_expires = now() + make_interval(secs => %s)
+  FROM ready WHERE c.id = ready.id RETURNING c.id, c.run_id, ready.is_first
+"""
+
+_RENEW = """
+UPDATE jobs_call c SET lease_expires = now() + make_interval(secs => %s)
+  FROM (SELECT id FROM jobs_call WHERE id = ANY(%s) AND worker = %s AND state = 'leased'
+         ORDER BY id FOR UPDATE SKIP LOCKED) AS held
+ WHERE c.id = held.id
+"""
+
+
+def claim(
+    *,
+    queue: str,
+    worker: str,
+    limit: int,
+    lane: int | None = None,
+    only: Sequence[int] | None = None,
+    mode: str = Run.Mode.AT_ONCE,
+) -> list[int]:
+    """Lease up to `limit` ready calls of a lane (an endpoint's id, None without one); return their ids.
+
+    `only` names the runs to work for; None means all. `mode` is that of the runs.
+    """
+    if limit < 1:
+        return []
+    chosen = None if only is None else list(only)
+    values = [queue, mode, lane, chosen, chosen, limit, worker, timing.lease()]
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM_CALLS, values)
+        rows = cursor.fetchall()
+    # Not in one transaction with the claim: others lock the run first and then its calls.
+    if begun := {run for _, run, is_first in rows if is_first}:
+        Run.objects.filter(pk__in=begun, state=Run.State.QUEUED).update(state=Run.State.RUNNING)
+        Run.objects.filter(pk__in=begun, started_at=None).update(started_at=timezone.now())
+    return sorted(pk for pk, _, _ in rows)
+
+
+def lanes(queue: str, only: Sequence[int] | None = None) -> list[int | None]:
+    """Return the lanes of a queue in which a call is ready: endpoint ids, or None for work without one."""
+    ready = Call.objects.filter(run=OuterRef("pk"), state=Call.State.PENDING).filter(
+        Q(not_before=None) | Q(not_before__lte=timezone.now())
+    )
+    active = Run.objects.filter(Exists(ready), queue=queue, mode=Run.Mode.AT_ONCE, state__in=runs.ACTIVE)
+    if only is not None:
+        active = active.filter(pk__in=only)
+    return list(active.order_by("endpoint").values_list("endpoint", flat=True).distinct())
+
+
+def renew(*, worker: str, calls: Collection[int]) -> None:
+    """Extend the leases that a worker still holds on its calls: the heartbeat.
+
+    A call that is locked is being written, and needs no lease; waiting for it could be a deadlock.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEW, [timing.lease(), list(calls), worker])
+
+
+@transaction.atomic
+def give_back(*, worker: str, calls: Collection[int]) -> None:
+    """Return calls: pending again, as if never claimed; cancelled where the run is.
+
+    What was sent of them, because the worker would not wait for the reply, counts all the same.
+    """
+    held = Call.objects.filter(pk__in=calls, worker=worker, state=Call.State.LEASED)
+    count_lost(held.values_list("pk", flat=True))
+    cancelled = held.filter(run__state=Run.State.CANCELLED)
+    cancelled.update(state=Call.State.CANCELLED, lease_expires=None, worker="")
+    held.update(state=Call.State.PENDING, lease_expires=None, worker="", attempts=F("attempts") - 1)
+
+
+def sweep() -> int:
+    """Return expired leases to pending, fail those claimed too often, and settle their runs; return how many.
+
+    Safe to run at any time and by several processes.
+    """
+    returned = _take_back(lease_expires__lt=timezone.now())
+    sweep_open_requests()
+    _settle_all()
+    return returned
+
+
+def release(*, worker: str) -> int:
+    """Take back at once what a worker held whose process is gone; return how many."""
+    Share.objects.filter(worker=worker).delete()
+    returned = _take_back(worker=worker)
+    _settle_all()
+    return returned
+
+
+def _take_back(**lost: Any) -> int:
+    with transaction.atomic():
+        held = list(
+            Call.objects.select_for_update(skip_locked=True, of=("self",))
+            .filter(state=Call.State.LEASED, **lost)
+            .values_list("pk", flat=True)
+        )
+        count_lost(held)
+        calls = Call.objects.filter(pk__in=held)
+        calls.filter(attempts__gte=F("run__max_attempts")).update(
+            state=Call.State.FAILED,
+            error="Its worker was lost each time it was tried.",
+            error_kind=errors.LOST_WORKER,
+            lease_expires=None,
+            finished_at=timezone.now(),
+        )
+        leased = calls.filter(state=Call.State.LEASED)
+        leased.filter(run__state=Run.State.CANCELLED).update(state=Call.State.CANCELLED, lease_expires=None)
+        leased.update(state=Call.State.PENDING, lease_expires=None, worker="")
+    return len(held)
+
+
+def _settle_all() -> None:
+    """Close open runs that have nothing left, such as those whose worker died right after its last call."""
+    left = Call.objects.filter(run=OuterRef("pk"), state__in=runs.UNFINISHED)
+    for pk in Run.objects.filter(~Exists(left), state__in=runs.OPEN).values_list("pk", flat=True):
+        runs.settle(pk)
+
+
+# Which worker does the next step of a batch: a lease, renewed with the worker's heartbeat.
+#
+# Exception
+#   Lost     the lease is another worker's now: what is being done here ends
+
+DUE = (Batch.State.MAKING, Batch.State.SENDING, Batch.State.UNDER_WAY, Batch.State.COLLECTING)
+"""Batches that have a next step by themselves; one that has ended has one where its files are there still."""
+_CLAIM = """
+UPDATE jobs_batch b SET worker = %s, lease_expires = now() + make_interval(secs => %s)
+  FROM (SELECT id FROM jobs_batch
+         WHERE (state IN ('making', 'sending', 'under_way', 'collecting') OR files = 'there')
+           AND next_look <= now()
+           AND (lease_expires IS NULL OR lease_expires <= now())
+           AND (%s::bigint[] IS NULL OR run_id = ANY(%s)) AND NOT endpoint_id = ANY(%s)
+         ORDER BY next_look, id LIMIT 1 FOR UPDATE SKIP LOCKED) AS due
+ WHERE b.id = due.id RETURNING b.id
+"""
+_held: dict[int, str] = {}
+_lock = threading.Lock()
+
+
+class Lost(Exception):
+    """The lease went to another worker."""
+
+
+def due(only: Sequence[int] | None = None) -> QuerySet[Batch]:
+    """Return the batches whose next step may be done now; `only` names the runs."""
+    now = timezone.now()
+    found = Batch.objects.filter(Q(state__in=DUE) | Q(files=Batch.Files.THERE), next_look__lte=now)
+    found = found.filter(Q(lease_expires=None) | Q(lease_expires__lte=now))
+    found = found.exclude(endpoint__in=actions.lacking())
+    return found if only is None else found.filter(run__in=only)
+
+
+def claim_batch(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
+    """Lease the batch that is due longest to a worker; None where none is due."""
+    chosen = None if only is None else list(only)
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, [worker, timing.lease(), chosen, chosen, actions.lacking()])
+        row = cursor.fetchone()
+    return None if row is None else loaded(row[0])
+
+
+def loaded(pk: int) -> Batch:
+    """Return a batch as its steps need it."""
+    return Batch.objects.select_related("run__rater", "endpoint").get(pk=pk)
+
+
+@contextmanager
+def held(batch: Batch, worker: str) -> Iterator[None]:
+    """Keep a batch leased while its step is done, and give the lease back."""
+    with _lock:
+        _held[batch.pk] = worker
+    try:
+        yield
+    finally:
+        with _lock:
+            _held.pop(batch.pk, None)
+        Batch.objects.filter(pk=batch.pk, worker=worker).update(worker="", lease_expires=None)
+
+
+def renew_batches() -> None:
+    """Extend the leases of what this process does: with every heartbeat."""
+    with _lock:
+        mine = list(_held.items())
+    expires = timezone.now() + timedelta(seconds=timing.lease())
+    for pk, worker in mine:
+        Batch.objects.filter(pk=pk, worker=worker).update(lease_expires=expires)
+
+
+def release_batches(*, worker: str) -> None:
+    """Take back at once what a worker held whose process is gone."""
+    Batch.objects.filter(worker=worker).update(worker="", lease_expires=None)
+
+
+def change(batch: Batch, worker: str, **to: Any) -> None:
+    """Change a batch that a worker holds; raise Lost where it holds it no more."""
+    to = {name: storable(value) if isinstance(value, str) else value for name, value in to.items()}
+    mine = Batch.objects.filter(pk=batch.pk, worker=worker, state=batch.state)
+    if not mine.filter(lease_expires__gt=timezone.now()).update(**to):
+        raise Lost(f"{batch} went to another worker")
+    for name, value in to.items():
+        setattr(batch, name, value)
+
+
+def storable(text: str) -> str:
+    """Return what somebody else said so that PostgreSQL can hold it."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,0 +1,590 @@
+"""Asking models: many requests at once in one event loop, with the database in threads beside."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import random
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+from django.db import Error as DatabaseError
+from django.db import connection
+
+from jobs import errors
+from jobs.calls import budgets, claims, outcomes, prepared
+from jobs.calls import prepared as cache
+from jobs.calls.outcomes import Counts, Outcome, Probation, write
+from jobs.calls.prepared import Asked, Preparer
+from jobs.endpoints import limits
+from jobs.endpoints.actions import has_key, remember
+from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
+from jobs.endpoints.limits import Grant, Wish
+from jobs.kinds import run_kind
+from jobs.models import Call, Endpoint, Run
+from jobs.queue.worker import Heart
+
+# What the desk does with the database before anything is asked: limits, claims, the cache, the caps.
+#
+# Everything here happens in one thread beside the event loop.
+
+QUEUE = "calls"
+LOCAL_BATCH = 32
+AHEAD_SECONDS = 2.0
+"""Of a paced endpoint's calls no more are claimed ahead than begin in so many seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the event loop knows of a lane: its share, the calls it holds, whether it is paused, what it asks
+    for (None: nothing for now)."""
+
+    limit: int = 0
+    held: int = 0
+    paused: bool = False
+    wish: Wish | None = None
+
+
+NEW = View(wish=Wish())
+
+
+@dataclass(slots=True)
+class Taking:
+    """What was taken for a lane (an endpoint's id, None for work without one)."""
+
+    lane: int | None
+    paced: bool = False
+    grant: Grant | None = None
+    asked: list[Asked] = field(default_factory=list)
+    starved: bool = False
+    """Whether something is ready and other workers have all shares."""
+
+
+class Taker:
+    """Claims for one worker; kept for a slice of work."""
+
+    def __init__(self, heart: Heart, only: Sequence[int] | None) -> None:
+        self.heart, self.only = heart, only
+        self.preparers: dict[str, Preparer] = {}
+        self.answered: set[int] = set()
+
+    def take(self, views: Mapping[int | None, View], *, claim: bool) -> list[Taking]:
+        """Ask for shares and begins, and claim for every lane as much as is free where `claim`."""
+        endpoints = Endpoint.objects.in_bulk()
+        lacking = {pk for pk, endpoint in endpoints.items() if not has_key(endpoint)}
+        ready = [lane for lane in claims.lanes(QUEUE, self.only) if lane not in lacking] if claim else []
+        taken = []
+        for lane in dict.fromkeys([*ready, *views]):
+            view = views.get(lane, NEW)
+            endpoint = endpoints.get(lane) if lane is not None else None
+            taking = Taking(lane, endpoint is not None and limits.is_paced(endpoint))
+            if endpoint is not None and view.wish is not None:
+                wanted = endpoint.concurrency if lane in ready else view.held
+                wish = replace(view.wish, wanted=max(wanted, view.wish.under_way))
+                taking.grant = limits.take(endpoint=endpoint, worker=self.heart.name, wish=wish)
+            if lane in ready and not view.paused:
+                slots = taking.grant.slots if taking.grant else view.limit
+                taking.starved = endpoint is not None and not slots
+                taking.asked = self._claim(lane, self._free(endpoint, slots, view.held))
+            if taking.grant or taking.asked or taking.starved:
+                taken.append(taking)
+        return taken
+
+    def _free(self, endpoint: Endpoint | None, slots: int, held: int) -> int:
+        """Return how many calls may be claimed now: twice what is asked at once, fewer where it is paced."""
+        width = 2 * slots if endpoint is not None else LOCAL_BATCH
+        if endpoint is not None and endpoint.requests_per_minute:
+            width = min(
+                width, max(1, math.ceil(endpoint.requests_per_minute * AHEAD_SECONDS / limits.MINUTE))
+            )
+        if endpoint is not None and endpoint.tokens_per_minute:
+            width = min(width, slots)
+        free = width - held
+        return free if free >= max(1, width // 8) else 0
+
+    def _claim(self, lane: int | None, free: int) -> list[Asked]:
+        ids = claims.claim(queue=QUEUE, worker=self.heart.name, limit=free, lane=lane, only=self.only)
+        self.heart.hold(ids)
+        if not ids:
+            return []
+        prepared = self.prepared(ids)
+        self._note_answered({job.call.run_id for job in prepared})
+        found = cache.looked_up(cache.hashed([_in_its_place(job) for job in prepared]))
+        kept, given_back = budgets.within_caps(found, self.heart.name)
+        self.heart.let_go(given_back)
+        return kept
+
+    def _note_answered(self, runs: set[int]) -> None:
+        if unknown := runs - self.answered:
+            self.answered |= outcomes.answered(unknown)
+
+    def prepared(self, ids: Sequence[int]) -> list[Asked]:
+        """Let each kind of run make its calls ready."""
+        rows = list(Call.objects.filter(pk__in=ids).order_by("pk"))
+        runs = Run.objects.select_related("rater", "endpoint").in_bulk({row.run_id for row in rows})
+        for row in rows:
+            row.run = runs[row.run_id]
+        asked = []
+        for kind in dict.fromkeys(row.run.kind for row in rows):
+            preparer = self.preparers.setdefault(kind, run_kind(kind).preparer())
+            asked += preparer.make([row for row in rows if row.run.kind == kind])
+        return asked
+
+
+def _in_its_place(job: Asked) -> Asked:
+    """Return a job; where its endpoint is another server by now, one that stops its run unasked."""
+    if job.prompt is None or not (moved := job.call.run.moved):
+        return job
+    stop = Outcome(job.call.pk, "again", error=moved, error_kind=errors.ACCESS, stop=True, unbegun=True)
+    return replace(job, prompt=None, known=stop)
+
+
+def is_due(asked_at: float, urgent: bool) -> bool:
+    """Whether a lane's share is asked for anew: a few times a second, at once where something waits for
+    it."""
+    return urgent or time.monotonic() - asked_at > 0.25
+
+
+# Doing calls: many requests at once in one event loop, with the database in three threads beside.
+#
+# Calls are claimed ahead, so that a request begins the moment another one ends; results are written in
+# batches.
+
+# One worker's part of an endpoint: a gate for its requests at once, and turns where they are paced.
+#
+# Everything here happens in the event loop; what the database says is brought here by the desk.
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request that waits for its time to begin; `tokens` is about what it takes."""
+
+    tokens: int
+    begin: asyncio.Future[float]
+
+
+class Lane:
+    """Use as a context around a request: it waits until fewer than `limit` are under way.
+
+    `held` counts calls that are claimed and not finished, `paused` is until when (monotonic) the endpoint
+    wants to be left alone.
+    """
+
+    def __init__(self) -> None:
+        self.limit = self.under_way = self.held = 0
+        self.paced = False
+        self.paused = 0.0
+        self.asked_at = float("-inf")
+        self.answered = self.refused = self.settled = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._turns: deque[Turn] = deque()
+
+    async def __aenter__(self) -> Lane:
+        if self.under_way < self.limit and not self._queue:
+            self.under_way += 1
+            return self
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append(waiting)
+        try:
+            await waiting  # whoever ends the wait has counted this one in
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled():
+                self._leave()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._leave()
+
+    async def turn(self, tokens: int) -> None:
+        """Wait for the time at which a request of about so many tokens may begin.
+
+        A time that was missed, because this process was held up, is lost: begins that come late come close to
+        others, and a minute could hold more than it may.
+        """
+        loop = asyncio.get_running_loop()
+        late = True
+        while late:
+            mine = Turn(tokens, loop.create_future())
+            self._turns.append(mine)
+            begin = await mine.begin
+            await asyncio.sleep(max(0.0, begin - loop.time()))
+            late = loop.time() - begin > limits.SLACK / 2
+
+    def settle(self, expected: int, tokens: int | None) -> None:
+        """Say what a request took that was expected to take so many tokens."""
+        if tokens is not None:
+            self.settled += tokens - expected
+
+    def wish(self, wanted: int) -> Wish:
+        """Return what to ask for, and forget what it tells."""
+        self._turns = deque(turn for turn in self._turns if not turn.begin.done())
+        told = Wish(
+            slots=self.limit,
+            under_way=self.under_way,
+            wanted=wanted,
+            turns=[turn.tokens for turn in self._turns],
+            settled=self.settled,
+            answered=self.answered,
+            refused=self.refused,
+        )
+        self.answered = self.refused = self.settled = 0
+        return told
+
+    def granted(self, grant: Grant, age: float = 0.0) -> None:
+        """Keep to what was granted; its begins count from `age` seconds ago."""
+        self.limit = grant.slots
+        now = asyncio.get_running_loop().time()
+        for begin in grant.begins:
+            turn = self._turns.popleft()
+            if not turn.begin.done():
+                turn.begin.set_result(now - age + begin)
+        self._admit()
+
+    @property
+    def urgent(self) -> bool:
+        """Whether something waits for the database's word."""
+        return bool(self.refused or self._turns)
+
+    def _leave(self) -> None:
+        self.under_way -= 1
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._queue and self.under_way < self.limit:
+            waiting = self._queue.popleft()
+            if not waiting.done():
+                self.under_way += 1
+                waiting.set_result(None)
+
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+GRACE = 5.0
+"""Seconds that requests under way may take to end once the worker is told to stop."""
+_GATHER = 0.02
+"""Seconds in which results that come close together are gathered into one write."""
+_TICK = 0.1
+_SWITCH = 0.001
+"""Seconds after which a thread hands on the interpreter: at the usual 5 ms a busy loop of requests holds up
+the many short waits of the database's threads."""
+
+
+class Desk:
+    """One slice of work on the queue `calls`; `stopping` says when to end early."""
+
+    def __init__(
+        self, heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
+    ) -> None:
+        self.heart, self.until, self.stopping = heart, until, stopping
+        self.taker = Taker(heart, only)
+        self.clients, self.counts = Clients(), Counts()
+        self.tasks: dict[asyncio.Task[Outcome], int] = {}
+        self.finished: list[Outcome] = []
+        self.lanes: dict[int | None, Lane] = {}
+        self.means: dict[int, Means] = {}
+        self.begun: Counter[int] = Counter()
+        self.probations: dict[int, Probation] = {}
+        self.noted = Notes()
+        self.marked: set[int] = set()
+        self.starved = False
+        self.claimer = ThreadPoolExecutor(1, thread_name_prefix="claimer")
+        self.writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
+
+    async def work(self) -> Counts:
+        """Claim, ask and write until nothing is ready, the time is over or the worker is to stop."""
+        try:
+            while True:
+                _, wrote = await asyncio.gather(self._take(), self._write())
+                if not self.tasks and not wrote:
+                    if not self.starved:
+                        return self.counts
+                    await asyncio.sleep(_TICK)  # until another worker has given up a part of its share
+                await self._collect()
+                if self.tasks and self.stopping():
+                    await self._leave()
+                elif self.tasks and time.monotonic() >= self.until:
+                    await self._give_back_paced()
+        finally:
+            await self._end()
+
+    async def _take(self) -> None:
+        """Ask for shares and claim, as far as something is to be had."""
+        claim = not self.stopping() and time.monotonic() < self.until
+        views = {number: self._view(number, lane) for number, lane in self.lanes.items()}
+        self.starved = False
+        if not claim and not any(view.wish for view in views.values()):
+            return
+        for taking in await _in(self.claimer, partial(self.taker.take, views, claim=claim)):
+            self._begin(taking)
+            self.starved |= taking.starved
+
+    def _view(self, number: int | None, lane: Lane) -> View:
+        now = time.monotonic()
+        wish = None
+        if number is not None and is_due(lane.asked_at, lane.urgent or not lane.limit):
+            wish, lane.asked_at = lane.wish(lane.held), now
+        return View(lane.limit, lane.held, lane.paused > now, wish)
+
+    def _begin(self, taking: Taking) -> None:
+        """Keep to what was granted, and begin what was claimed."""
+        lane = self.lanes.setdefault(taking.lane, Lane())
+        lane.paced = taking.paced
+        if taking.grant is not None:
+            lane.granted(taking.grant)
+        for job in taking.asked:
+            task = asyncio.create_task(self._do(job, lane))
+            self.tasks[task] = job.call.pk
+            lane.held += 1
+            task.add_done_callback(partial(_released, lane))
+
+    async def _do(self, job: Asked, lane: Lane) -> Outcome:
+        if job.known is not None:
+            return job.known
+        assert job.prompt is not None
+        outcome = prepared.from_cache(job) if job.cached is not None else None
+        if outcome is None:
+            outcome = await self._ask_on_probation(job, lane)
+        return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
+
+    async def _ask_on_probation(self, job: Asked, lane: Lane) -> Outcome:
+        """Ask; of a run without any answer yet only a few at once, and none once it was refused too often."""
+        run, call = job.call.run_id, job.call.pk
+        probation = self.probations.get(run)
+        if probation is None:
+            probation = self.probations[run] = Probation(passed=run in self.taker.answered)
+        if not await probation.enter():
+            self.probations.pop(run, None)  # where it goes on all the same, it begins anew
+            return Outcome(call, "again", unbegun=True)
+        outcome = None
+        try:
+            async with lane:
+                pause = lane.paused - time.monotonic()
+                if pause > 0:
+                    outcome = Outcome(call, "again", delay=pause, unbegun=True)
+                else:
+                    asked = await self._ask(job, lane)
+                    outcome = replace(asked, sent=self.begun[call])
+        finally:
+            probation.leave(outcome)
+        return outcome
+
+    async def _ask(self, job: Asked, lane: Lane) -> Outcome:
+        assert job.endpoint is not None
+        assert job.prompt is not None
+        means = self.means.setdefault(job.call.run_id, Means())
+        expected = sum(budgets.expected(job, *means.both)) if lane.paced else 0
+
+        async def turn() -> None:
+            if lane.paced:
+                await lane.turn(expected)
+            self.begun[job.call.pk] += 1
+            await self.noted.add((job.call.pk, *budgets.likely(job, *means.both)))
+
+        try:
+            reply = await self.clients.ask(job.endpoint, job.model, job.prompt, job.parameters, turn)
+        except DatabaseError as error:
+            self.begun[job.call.pk] -= 1
+            why = f"the request could not be noted, and was not sent: {type(error).__name__}"
+            return Outcome(job.call.pk, "again", error=why, error_kind=errors.DEFECT, unbegun=True, delay=1.0)
+        except Again as error:
+            self.begun[job.call.pk] -= error.unsent
+            return self._once_more(job, error, lane)
+        except Malformed as error:
+            return prepared.unread(job, error.reply, str(error), error.kind)
+        except Withheld as error:
+            outcome = prepared.failed(job, error.reply, str(error), error.kind)
+        except Shut as error:
+            return Outcome(
+                job.call.pk, "again", error=str(error), error_kind=error.kind, stop=True, unbegun=True
+            )
+        except Refused as error:
+            return Outcome(job.call.pk, "failed", error=str(error), error_kind=error.kind)
+        else:
+            outcome = prepared.read(job, reply)
+        lane.answered += 1
+        means.add(outcome.tokens_in, outcome.tokens_out)
+        lane.settle(expected, means.latest)
+        return outcome
+
+    def _once_more(self, job: Asked, error: Again, lane: Lane) -> Outcome:
+        """Wait and ask again: as long as the server says, else 1, 2, 4 ... s and some chance, at most 60."""
+        lane.refused += error.kind == errors.RATE_LIMIT
+        if job.call.attempts >= job.call.run.max_attempts:
+            why = f"{error} (tried {job.call.attempts} times)"
+            return Outcome(job.call.pk, "failed", error=why, error_kind=error.kind)
+        backoff = min(60.0, 2.0 ** (job.call.attempts - 1)) * random.uniform(0.75, 1.25)
+        delay = backoff if error.delay is None else error.delay + random.uniform(0, 0.25)
+        if error.delay is not None:
+            lane.paused = time.monotonic() + error.delay
+        pause = error.delay or 0.0
+        return Outcome(
+            job.call.pk, "again", error=str(error), error_kind=error.kind, delay=delay, pause=pause
+        )
+
+    async def _collect(self) -> None:
+        if self.tasks and not self.finished:
+            await asyncio.wait(self.tasks, timeout=_TICK, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.sleep(_GATHER)
+        for task in [task for task in self.tasks if task.done()]:
+            call = self.tasks.pop(task)
+            self.finished.append(_outcome(call, task, self.begun[call]))
+
+    async def _write(self) -> bool:
+        """Write what has ended; return whether there was anything (a call to ask again may be ready now)."""
+        outcomes, self.finished = self.finished, []
+        if not outcomes:
+            return False
+        learned, self.clients.learned = self.clients.learned, {}
+        fakes = set(self.clients.fakes) - self.marked
+        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned, fakes)))
+        self.marked |= fakes
+        self.heart.let_go([outcome.call for outcome in outcomes])
+        for outcome in outcomes:
+            self.begun.pop(outcome.call, None)
+        return True
+
+    async def _leave(self) -> None:
+        """Give back what was not begun, let the rest end within the grace, and give back what did not."""
+        for task, call in list(self.tasks.items()):
+            if call not in self.begun:
+                task.cancel()
+        await asyncio.wait(self.tasks, timeout=GRACE)
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.wait(self.tasks)
+        await self._give_back_cancelled()
+
+    async def _give_back_paced(self) -> None:
+        """Give back what still waits for its turn when the time is over: that may take minutes."""
+        if any(lane.paced for lane in self.lanes.values()):
+            waiting = [task for task, call in self.tasks.items() if call not in self.begun]
+            for task in waiting:
+                task.cancel()
+            if waiting:
+                await asyncio.wait(waiting)
+                await self._give_back_cancelled()
+
+    async def _give_back_cancelled(self) -> None:
+        lost = [call for task, call in self.tasks.items() if task.done() and task.cancelled()]
+        self.tasks = {task: call for task, call in self.tasks.items() if call not in set(lost)}
+        await _in(self.writer, partial(claims.give_back, worker=self.heart.name, calls=lost))
+        self.heart.let_go(lost)
+
+    async def _end(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await self.clients.close()
+        await _in(self.writer, partial(limits.leave, worker=self.heart.name))
+        for thread in (self.claimer, self.writer, self.noted.thread):
+            await _in(thread, _disconnect)
+            thread.shutdown()
+
+
+class Notes:
+    """Notes requests in the database before they are sent: those that came meanwhile together."""
+
+    def __init__(self) -> None:
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="notes")
+        self._waiting: list[tuple[tuple[int, int, int], asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def add(self, request: tuple[int, int, int]) -> None:
+        """Return once a request is noted: its call, and about how many tokens it reads and writes."""
+        noted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, noted))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        await noted
+
+    async def _write(self) -> None:
+        while self._waiting:
+            group, self._waiting = self._waiting, []
+            trouble = None
+            try:
+                await _in(self.thread, partial(claims.note, [request for request, _ in group]))
+            except DatabaseError as error:
+                trouble = error
+                await _in(self.thread, _disconnect)
+            for _, noted in group:
+                if noted.done():
+                    continue  # its call was cancelled meanwhile
+                if trouble is None:
+                    noted.set_result(None)
+                else:
+                    noted.set_exception(trouble)
+        self._writing = None
+
+
+class Means:
+    """What the calls of a run took so far, as this worker saw it."""
+
+    def __init__(self) -> None:
+        self.n = self.read = self.written = 0
+        self.latest: int | None = None
+
+    def add(self, read: int | None, written: int | None) -> None:
+        """Count a reply; `latest` is what it took, None where the server does not say."""
+        self.latest = None if read is None or written is None else read + written
+        if read is not None and written is not None:
+            self.n, self.read, self.written = self.n + 1, self.read + read, self.written + written
+
+    @property
+    def both(self) -> tuple[float, float]:
+        """The mean tokens read and written; 0 before the first reply."""
+        return (self.read / self.n, self.written / self.n) if self.n else (0.0, 0.0)
+
+
+async def _in(thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    """Do something with the database in its thread, while requests go on in the loop."""
+    return await asyncio.get_running_loop().run_in_executor(thread, work)
+
+
+def _released(lane: Lane, _task: asyncio.Task[Outcome]) -> None:
+    lane.held -= 1
+
+
+def _disconnect() -> None:
+    connection.close()  # each thread has its own
+
+
+def _written(outcomes: Sequence[Outcome], learned: dict[int, str], fakes: Collection[int]) -> Counts:
+    if learned or fakes:
+        remember(learned, fakes)
+    return write(outcomes)
+
+
+def _outcome(call: int, task: asyncio.Task[Outcome], sent: int) -> Outcome:
+    """Return what a call came to: whatever it raised is a failure of that call, and of no other."""
+    error = task.exception()
+    if error is None:
+        return task.result()
+    logger.error("call %s failed", call, exc_info=error)
+    why = f"defect: {type(error).__name__}: {str(error)[:300]}"
+    return Outcome(call, "failed", error=why, error_kind=errors.DEFECT, sent=sent)
+
+
+def ask_all(
+    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
+) -> Counts:
+    """Work on the queue until nothing is ready, `until` (monotonic) is past or `stopping` says so."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    try:
+        return asyncio.run(_desk(heart, until, stopping, only))
+    finally:
+        sys.setswitchinterval(usual)
+
+
+async def _desk(
+    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
+) -> Counts:
+    return await Desk(heart, until, stopping, only).work()

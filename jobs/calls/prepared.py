@@ -1,0 +1,247 @@
+"""Prepared calls: what to ask, the cached reply to an equal request, and how a reply is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from types import FrameType
+from typing import Any, Protocol
+
+from django.db import connection
+
+from jobs import errors
+from jobs.calls.outcomes import DEFECTS, Kind, Outcome
+from jobs.endpoints import costs
+from jobs.endpoints.responses import Reply, as_json, from_json
+from jobs.models import Endpoint
+from jobs.models.run import Call
+from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable
+
+# A claimed call made ready by its kind of run: what to ask, and how to read the reply.
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a reply says: answers as its kind of run records them, and flags."""
+
+    answers: tuple[Any, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def unreadable(_reply: str, _tokens: Tokens) -> Read:
+    """Stand where nothing is asked."""
+    raise AssertionError("a call without a prompt has no reply")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A leased call: the prompt to send to `model` with `parameters`, or what is `known` without asking.
+
+    `read` turns the reply's text (and its tokens' probabilities) into answers; it raises Unparseable for one
+    that does not answer. `by` names what reads, for the log. `reply_tokens` is about how long a reply is,
+    before one is known. `prompt_hash` and `request_hash` are those of the prompt and of the whole request;
+    `cached` is the reply that an equal request got, `saved` what that cost.
+    """
+
+    call: Call
+    by: str
+    prompt: Prompt | None = None
+    known: Outcome | None = None
+    model: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[str, Tokens], Read] = unreadable
+
+    reply_tokens: int = 100
+    prompt_hash: str = ""
+    request_hash: str = ""
+    cached: Reply | None = None
+    saved: Decimal | None = None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where the call is made."""
+        return self.call.run.endpoint
+
+
+class Preparer(Protocol):
+    """Makes the calls of one kind of run ready; kept for a slice of work, so it may remember material."""
+
+    def make(self, calls: Sequence[Call]) -> list[Asked]:
+        """Return the calls made ready, in order; their runs with rater and endpoint are loaded."""
+
+
+# From a reply to what a call came to: its answers, or why there are none, and what it cost.
+
+# A limit on the processor time of reading one reply.
+#
+# Readers are linear, so this is never met; it is there for the reader that somebody writes next. The timer
+# counts the process's own time, so a busy machine does not make a reply unreadable. It interrupts regular
+# expressions, too. Only a process's main thread can set it, which is where replies are read.
+
+
+class TooSlow(Exception):
+    """What was to be done within the limit took longer."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raise TooSlow inside the block once it has used so many seconds of the processor."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise TooSlow(f"took more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+logger = logging.getLogger(__name__)
+PARSE_SECONDS = 2.0
+"""Of the processor, for reading one reply: a thousand times what the longest takes."""
+
+
+def read(job: Asked, reply: Reply) -> Outcome:
+    """Read a reply; one that cannot be read is asked for once more where the run allows it, else fails."""
+    try:
+        with within(PARSE_SECONDS):
+            found = job.read(reply.text, reply.tokens)
+    except OutOfScale as error:
+        return unread(job, reply, f"unparseable: {error}", errors.OUT_OF_SCALE)
+    except Unparseable as error:
+        return unread(job, reply, f"unparseable: {error}", errors.UNPARSEABLE)
+    except TooSlow as error:
+        return failed(job, reply, f"unparseable: reading it {error}", errors.UNPARSEABLE)
+    except DEFECTS as error:
+        logger.exception("%s failed on a reply", job.by)
+        trouble = f"defect in {job.by}: {type(error).__name__}: {error}"
+        return failed(job, reply, trouble, errors.DEFECT)
+    return replace(paid(job, reply), answers=found.answers, flags=reply.flags + found.flags)
+
+
+def from_cache(job: Asked) -> Outcome | None:
+    """Read the reply that an equal request got before; None where it does not answer this call.
+
+    Nothing was asked: no tokens, no cost, and what it saved is what the other one cost.
+    """
+    assert job.cached is not None
+    outcome = read(job, job.cached)
+    if outcome.kind != "done":
+        return None
+    free = None if job.saved is None else Decimal(0)
+    return replace(
+        outcome,
+        cached=True,
+        saved=job.saved,
+        asked=0,
+        tokens_in=None,
+        tokens_out=None,
+        cost=free,
+        latency_ms=None,
+    )
+
+
+def unread(job: Asked, reply: Reply | None, why: str, kind: str) -> Outcome:
+    """Ask once more where the run allows it, else fail; what it cost counts either way."""
+    again = is_reasked(job.call)
+    state: Kind = "again" if again else "failed"
+    return replace(paid(job, reply), kind=state, reasked=again, error=why, error_kind=kind)
+
+
+def is_reasked(call: Call) -> bool:
+    """Whether a call whose reply cannot be read is asked once more."""
+    return call.reasked < call.run.reasks and call.attempts < call.run.max_attempts
+
+
+def failed(job: Asked, reply: Reply, why: str, kind: str) -> Outcome:
+    """Fail a call whose reply would be none if it were asked for again, either."""
+    return replace(paid(job, reply), kind="failed", error=why, error_kind=kind)
+
+
+def paid(job: Asked, reply: Reply | None) -> Outcome:
+    """Return the outcome of an answered request, still without its answers."""
+    if reply is None:
+        return Outcome(job.call.pk, "done", asked=1)
+    assert job.endpoint is not None
+    return Outcome(
+        job.call.pk,
+        "done",
+        flags=reply.flags,
+        reply=reply.text,
+        reasoning=reply.reasoning,
+        logprobs=as_json(reply.tokens),
+        reply_form=reply.form,
+        asked=1,
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        cost=costs.cost(job.endpoint, reply.tokens_in, reply.tokens_out),
+        latency_ms=reply.latency_ms,
+    )
+
+
+# Replies that equal requests of other runs got: looked up for a whole batch of calls in one query.
+#
+# Equal means everything that is sent, where it is sent to, and the number of the sample: samples of one
+# answer are never one reply. Two workers that ask the same at once both ask; each call keeps its own reply.
+
+_FIND = """
+SELECT DISTINCT ON (w.call) w.call, c.reply, c.reasoning, c.logprobs::text, c.reply_form, c.cost
+  FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) AS w(call, run, hash)
+  JOIN jobs_call c ON c.request_hash = w.hash
+ WHERE c.state = 'done' AND NOT c.cached AND NOT (c.request_hash = '') AND c.run_id <> w.run AND c.reply <> ''
+ ORDER BY w.call, c.id
+"""
+
+
+def hashed(asked: Sequence[Asked]) -> list[Asked]:
+    """Return calls that are to be asked with the hash of their request."""
+    return [job if job.prompt is None else _hashed(job, job.prompt.digest()) for job in asked]
+
+
+def looked_up(asked: Sequence[Asked]) -> list[Asked]:
+    """Return calls with the reply that an equal request got, where their run allows it and there is one."""
+    wanted = [job for job in asked if job.request_hash and job.call.run.use_cache]
+    found = _found(wanted) if wanted else {}
+    return [replace(job, **found.get(job.call.pk, {})) for job in asked] if found else list(asked)
+
+
+def _found(wanted: Sequence[Asked]) -> dict[int, dict[str, Any]]:
+    columns: list[list[Any]] = [
+        [job.call.pk for job in wanted],
+        [job.call.run_id for job in wanted],
+        [job.request_hash for job in wanted],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_FIND, columns)
+        return {call: _reply(*rest) for call, *rest in cursor.fetchall()}
+
+
+def _reply(
+    text: str, reasoning: str, logprobs: str | None, form: str, cost: Decimal | None
+) -> dict[str, Any]:
+    tokens = from_json(json.loads(logprobs) if logprobs else None)
+    return {
+        "cached": Reply(text, None, None, 0, reasoning=reasoning, tokens=tokens, form=form),
+        "saved": cost,
+    }
+
+
+def _hashed(job: Asked, prompt: str) -> Asked:
+    """Note the SHA-256 of a request: where to, what, how, and which sample."""
+    assert job.endpoint is not None
+    told = [job.endpoint.server, job.model, prompt, dict(job.parameters), job.call.sample]
+    whole = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return replace(job, prompt_hash=prompt, request_hash=whole)

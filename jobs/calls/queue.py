@@ -1,0 +1,166 @@
+"""The queues of calls: requests to endpoints and metrics to compute, a slice of work at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+from django.utils import timezone
+
+from jobs.calls import claims
+from jobs.calls.outcomes import Counts, Outcome, write
+from jobs.endpoints import actions, client
+from jobs.errors import JobError
+from jobs.kinds import CALLS, never, run_kind
+from jobs.models.run import Call, Run
+from jobs.queue.worker import Heart
+from jobs.runs import ACTIVE
+
+# One slice of work: the claim-and-work function that the plain loop and Celery's tasks both call.
+
+# Doing metrics' calls: one continuation after another, with the texts of a batch embedded together.
+
+QUEUE = "metrics"
+BATCH = 24
+
+
+def compute_all(
+    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
+) -> Counts:
+    """Work on the queue until nothing is ready, `until` (monotonic) is past or `stopping` says so."""
+    counts = Counts()
+    while not stopping() and time.monotonic() < until:
+        ids = claims.claim(queue=QUEUE, worker=heart.name, limit=BATCH, only=only)
+        if not ids:
+            break
+        heart.hold(ids)
+        counts.add(_batch(ids, heart, stopping))
+    return counts
+
+
+def _outcomes(calls: Sequence[Call]) -> Iterator[list[Outcome]]:
+    for kind, found in groupby(calls, key=lambda call: call.run.kind):
+        yield from run_kind(kind).outcomes(list(found))
+
+
+def _batch(ids: list[int], heart: Heart, stopping: Callable[[], bool]) -> Counts:
+    counts = Counts()
+    calls = list(Call.objects.select_related("run__rater").filter(pk__in=ids).order_by("run_id", "pk"))
+    left = {call.pk for call in calls}
+    for outcomes in _outcomes(calls):
+        counts.add(write(outcomes))
+        done = {outcome.call for outcome in outcomes}
+        left -= done
+        heart.let_go(done)
+        if stopping():
+            break
+    if left:
+        claims.give_back(worker=heart.name, calls=left)
+        heart.let_go(left)
+    return counts
+
+
+def work_slice(
+    queue: str,
+    *,
+    seconds: float,
+    heart: Heart,
+    stopping: Callable[[], bool] = never,
+    only: Sequence[int] | None = None,
+) -> Counts:
+    """Claim calls of a queue and do them until none is ready, the time is over or `stopping` says so.
+
+    What is under way when the time is over is still finished. `only` narrows it to some runs. Returns what
+    was done.
+    """
+    until = time.monotonic() + seconds
+    if queue == Run.Queue.CALLS:
+        from jobs.calls import batch_steps
+        from jobs.calls.dispatcher import ask_all  # the openai client, only where calls are made
+
+        counts = batch_steps.work(heart, until, stopping, only)
+        if claims.lanes(queue, only):  # else there was only something to do about batches
+            counts.add(ask_all(heart, until, stopping, only))
+        return counts
+    if queue == Run.Queue.METRICS:
+        return compute_all(heart, until, stopping, only)
+    raise JobError(f"There is no queue {queue!r}; there are {', '.join(Run.Queue.values)}.")
+
+
+# The queues of calls, as `jobs.kinds` asks for them: requests to endpoints, and metrics to compute.
+
+if TYPE_CHECKING:
+    from jobs.queue.worker import Heart
+
+__all__ = ["beat", "ready", "release", "renew", "sweep", "waiting", "work"]
+
+
+def ready(queue: str) -> bool:
+    """Whether a call can be claimed now."""
+    if queue == CALLS:
+        from jobs import webhooks
+        from jobs.calls import (
+            batch_steps,
+            dispatcher,  # noqa: F401  (a second to import, while nothing waits for it yet)
+        )
+
+        lacks = actions.lacking()
+        servable = any(lane not in lacks for lane in claims.lanes(queue))
+        return servable or batch_steps.is_due() or webhooks.is_due()
+    return bool(claims.lanes(queue))
+
+
+def work(queue: str, *, seconds: float, heart: Heart, stopping: Callable[[], bool] = never) -> int:
+    """Claim calls and do them for a slice of time; return how many were touched. Webhooks go beside them."""
+    _tell_webhooks(queue)
+    counts = work_slice(queue, seconds=seconds, heart=heart, stopping=stopping)
+    return counts.done + counts.failed + counts.again
+
+
+def renew(*, worker: str, held: Sequence[int]) -> None:
+    """Extend the leases of calls that a worker holds."""
+    claims.renew(worker=worker, calls=held)
+
+
+def beat(queue: str) -> None:
+    """With every heartbeat of a worker of calls: endpoints whose test was asked for, and webhooks."""
+    client.begin(queue)
+    _tell_webhooks(queue)
+    claims.renew_batches()
+
+
+def _tell_webhooks(queue: str) -> None:
+    """Send in a thread of its own what webhooks are to be told."""
+    if queue == CALLS:
+        from jobs import webhooks
+
+        webhooks.begin(queue)
+
+
+def release(*, worker: str) -> int:
+    """Take back at once what a worker held whose process is gone; return how many calls."""
+    claims.release_batches(worker=worker)
+    return claims.release(worker=worker)
+
+
+def sweep() -> int:
+    """Take back calls whose lease expired; return how many. The leases of batches end by themselves."""
+    return claims.sweep()
+
+
+def waiting(queue: str) -> str:
+    """Return `ready` where a call can be claimed now, `later` where one waits for its time, else ''."""
+    if queue == CALLS:
+        from jobs.calls import batch_steps
+
+        if batch_steps.is_due():
+            return "ready"
+    pending = Call.objects.filter(run__queue=queue, run__state__in=ACTIVE, state=Call.State.PENDING)
+    pending = pending.filter(run__mode=Run.Mode.AT_ONCE)
+    ready_now = pending.filter(Q(not_before=None) | Q(not_before__lte=timezone.now()))
+    if ready_now.exclude(run__endpoint__in=actions.lacking()).exists():
+        return "ready"
+    return "later" if pending.exists() else ""

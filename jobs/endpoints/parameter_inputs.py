@@ -1,0 +1,160 @@
+"""The sampling parameters in forms, in the HTTP API and in commands, made from their table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django import forms
+from django.core.management.base import CommandParser
+from rest_framework import serializers
+
+from jobs.endpoints.parameters import LONGEST_STOP, MOST_STOPS, PARAMETERS, Parameter, checked
+from jobs.errors import JobError
+
+# Form fields of the sampling parameters, made from their table.
+
+
+class LinesField(forms.CharField):
+    """Texts, one a line. Blanks within a line stay; lines without a character are left out."""
+
+    widget = forms.Textarea
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(strip=False, **kwargs)
+        self.widget.attrs["rows"] = 2
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return texts as they are edited."""
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        """Return the lines."""
+        return [line for line in (super().to_python(value) or "").replace("\r\n", "\n").split("\n") if line]
+
+
+def parameter_fields() -> dict[str, forms.Field]:
+    """Return one field for each parameter, by its name, none of them required."""
+    return {one.name: _field_of_parameter_fields(one) for one in PARAMETERS.values()}
+
+
+def given_parameters(form: forms.Form) -> dict[str, Any]:
+    """Return the parameters given in a form that was checked."""
+    data = form.cleaned_data
+    return checked({name: data[name] for name in PARAMETERS if name in data})
+
+
+def check_together(form: forms.Form, data: Mapping[str, Any]) -> None:
+    """Say beside its field what is wrong with the parameters together, such as two that exclude each
+    other."""
+    try:
+        checked({name: data[name] for name in PARAMETERS if name in data})
+    except JobError as error:
+        words = re.findall(r"\w+", str(error))
+        name = next((name for name in PARAMETERS if name in words), None)
+        form.add_error(name if name in form.fields else None, str(error))
+
+
+class WithParameters(forms.Form):
+    """A form with the sampling parameters, beside a prompt's budget of characters where it has that field."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields.update(parameter_fields())
+
+    def clean(self) -> dict[str, Any]:
+        """Check the parameters against each other."""
+        data = super().clean() or {}
+        check_together(self, data)
+        return data
+
+    def parameters(self) -> list[forms.BoundField]:
+        """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
+        return [self[name] for name in (*PARAMETERS, "budget") if name in self.fields]
+
+    def parameters_told(self) -> bool:
+        """Whether one of these fields holds something or is wrong."""
+        return any(field.errors or field.value() for field in self.parameters())
+
+
+def _field_of_parameter_fields(one: Parameter) -> forms.Field:
+    shared: dict[str, Any] = {"required": False, "label": one.label, "help_text": one.help}
+    bounds: dict[str, Any] = {"min_value": one.least, "max_value": one.most}
+    if one.kind == "number":
+        return forms.FloatField(**shared, **bounds)
+    if one.kind == "whole":
+        return forms.IntegerField(**shared, **bounds)
+    if one.kind == "choice":
+        return forms.ChoiceField(**shared, choices=[("", "not sent"), *((key, key) for key in one.choices)])
+    return LinesField(**shared) if one.kind == "texts" else forms.BooleanField(**shared)
+
+
+# The sampling parameters in the HTTP API, made from their table.
+
+
+def parameter_serializer_fields() -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+    """Return one field for each parameter, by its name; one that is left out or null is not sent."""
+    return {one.name: _field(one) for one in PARAMETERS.values()}
+
+
+def parameters_from_data(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters given in data that were checked field by field; raise ValidationError."""
+    try:
+        return checked({name: data[name] for name in PARAMETERS})
+    except JobError as error:
+        raise serializers.ValidationError(str(error)) from None
+
+
+def _field(one: Parameter) -> serializers.Field[Any, Any, Any, Any]:
+    shared: dict[str, Any] = {"required": False, "default": None, "allow_null": True, "help_text": one.help}
+    if one.kind == "number":
+        return serializers.FloatField(min_value=one.least, max_value=one.most, **shared)
+    if one.kind == "whole":
+        return serializers.IntegerField(min_value=_whole(one.least), max_value=_whole(one.most), **shared)
+    if one.kind == "choice":
+        return serializers.ChoiceField(choices=one.choices, **shared)
+    if one.kind == "yes":
+        return serializers.BooleanField(**shared)
+    text = serializers.CharField(max_length=LONGEST_STOP, trim_whitespace=False)
+    return serializers.ListField(child=text, max_length=MOST_STOPS, **shared)
+
+
+def _whole(bound: float | None) -> int | None:
+    return None if bound is None else int(bound)
+
+
+# Options of commands for the sampling parameters, made from their table.
+
+
+def add_parameters(parser: CommandParser, of: str = "", *, leave: Collection[str] = ()) -> None:
+    """Add one option for each parameter: `--top-p 0.1`; `--stop` may be repeated.
+
+    Those of another model are named after it: `--improver-top-p` where `of` is `improver`. Those to `leave`
+    the command names itself.
+    """
+    whose = f" of the {of}" if of else ""
+    group = parser.add_argument_group(f"sampling parameters{whose}", "sent to the model only where given")
+    for one in (one for name, one in PARAMETERS.items() if name not in leave):
+        group.add_argument(f"--{_named(of, one.name).replace('_', '-')}", **_how(one))
+
+
+def parameters_from_options(options: Mapping[str, Any], of: str = "") -> dict[str, Any]:
+    """Return the parameters that the options give, still unchecked."""
+    given = {name: options.get(_named(of, name)) for name in PARAMETERS}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _named(of: str, name: str) -> str:
+    return f"{of}_{name}" if of else name
+
+
+def _how(one: Parameter) -> dict[str, Any]:
+    how: dict[str, Any] = {"help": one.help.replace("%", "%%")}
+    if one.kind == "yes":
+        return how | {"action": "store_true", "default": None}
+    if one.kind == "texts":
+        return how | {"action": "append", "metavar": "TEXT", "help": "a text that ends a reply; at most four"}
+    if one.kind == "choice":
+        return how | {"choices": one.choices}
+    return how | {"type": float if one.kind == "number" else int}

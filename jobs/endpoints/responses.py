@@ -1,0 +1,404 @@
+"""What an endpoint sent: keys taken out, and checked before it counts as a reply."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from jobs import errors
+from jobs.prompt import Token, Tokens
+
+# Keys in what an endpoint sends: taken out before anything is cut, stored or shown. Pure.
+#
+# A server may repeat the key that it was asked with, whole or in parts, in an error, a reply, or a bad
+# header, and escape it on the way (JSON, HTML and addresses, also several times over). Whatever is a part
+# of the key of at least PART characters goes.
+
+PART = 8
+"""Characters of a key that go wherever they stand; a shorter key goes where it stands by itself."""
+LEAST = 4
+"""A shorter key is a placeholder."""
+MARK = "[key]"
+ROUNDS = 4
+"""So many times over may it be escaped."""
+_ESCAPED = re.compile(
+    r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([^\w\s]))"  # JSON, also inside JSON
+    r"|%(?:25)*([0-9a-fA-F]{2})"  # addresses
+    r"|&(?:amp;)*(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,10});"  # HTML
+)
+
+
+def redact(text: str, key: str) -> str:
+    """Return a text without the key and its parts, however they are escaped."""
+    if not may_hold(text, key):
+        return text
+    plain, starts = _unescaped(text)
+    pieces, at = [], 0
+    for start, end in _spans(plain, key):
+        pieces += [text[at : starts[start]], MARK]
+        at = starts[end]
+    return "".join([*pieces, text[at:]])
+
+
+def decoded(body: bytes, key: str) -> Any:
+    """Return what a JSON document holds, redacted; raise ValueError or RecursionError where it is none."""
+    text = body.decode(json.detect_encoding(body), "surrogatepass")
+    data = json.loads(text)
+    return redacted(data, key) if may_hold(text, key) else data
+
+
+def redacted(data: Any, key: str) -> Any:
+    """Return decoded JSON with every text in it redacted, names of fields too."""
+    if isinstance(data, str):
+        return redact(data, key)
+    if isinstance(data, list):
+        return [redacted(value, key) for value in data]
+    if isinstance(data, dict):
+        return {redact(name, key): redacted(value, key) for name, value in data.items()}
+    return data
+
+
+def may_hold(text: str, key: str) -> bool:
+    """Whether a text holds something of the key; quick, as nearly no text does."""
+    if len(key) < LEAST:
+        return False
+    for _ in range(ROUNDS):
+        if any(part in text for part in _parts(key)):
+            return True
+        plain = _ESCAPED.sub(_character, text)
+        if plain == text:
+            return False
+        text = plain
+    return any(part in text for part in _parts(key))
+
+
+@lru_cache(maxsize=64)
+def _parts(key: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key[at : at + PART] for at in range(max(1, len(key) - PART + 1))))
+
+
+def _unescaped(text: str) -> tuple[str, Sequence[int]]:
+    """Return a text with its escapes decoded, and where in it each character (and the end) began."""
+    plain = text
+    starts: Sequence[int] = range(len(text) + 1)
+    for _ in range(ROUNDS):
+        if _ESCAPED.search(plain) is None:
+            break
+        plain, inner = _unescaped_once(plain)
+        starts = [starts[at] for at in inner]
+    return plain, starts
+
+
+def _unescaped_once(text: str) -> tuple[str, list[int]]:
+    plain: list[str] = []
+    starts: list[int] = []
+    at = 0
+    for found in _ESCAPED.finditer(text):
+        plain.append(text[at : found.start()])
+        starts += range(at, found.start())
+        character = _character(found)
+        plain.append(character)
+        starts += [found.start()] * len(character)
+        at = found.end()
+    plain.append(text[at:])
+    return "".join(plain), [*starts, *range(at, len(text) + 1)]
+
+
+def _character(found: re.Match[str]) -> str:
+    wide, narrow, itself, percent, entity = found.groups()
+    if itself:
+        return str(itself)
+    if entity:
+        return html.unescape(f"&{entity};") or found.group()
+    return chr(int(wide or narrow or percent, 16))
+
+
+def _spans(plain: str, key: str) -> list[tuple[int, int]]:
+    """Return where the key and its parts stand, without overlaps and in order."""
+    spans: list[tuple[int, int]] = []
+    for part in _parts(key):
+        at = plain.find(part)
+        while at >= 0:
+            end = at + len(part)
+            if len(part) == PART or _alone(plain, at, end):
+                spans.append((at, end))
+            at = plain.find(part, at + 1)
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _alone(plain: str, start: int, end: int) -> bool:
+    around = plain[max(0, start - 1) : start] + plain[end : end + 1]
+    return not any(letter.isalnum() for letter in around)
+
+
+# What an endpoint sent, checked where it comes in: after this, a reply is a text and two plausible counts.
+#
+#     CallError (jobs.endpoints.client)
+#       Again         the body is not a completion at all: a proxy's page, an error with status 200
+#       Malformed     a completion whose text is not a text, or longer than is read
+#       Withheld      a completion without a whole answer: cut off, filtered, or the model refuses
+#
+# An answer whose token counts make no sense is kept, without the counts and with a flag.
+
+# Log probabilities of a reply's tokens, as chat completions return them; pure, and strict with what comes.
+#
+# A list that is not what the API describes is taken for none at all: a judge that scores by probabilities
+# then says that it got none.
+
+MOST = 20_000
+"""Tokens of a reply whose probabilities are kept."""
+
+
+def tokens_of(logprobs: Any) -> Tokens:
+    """Return the tokens of `choices[0].logprobs`; empty where there are none, or none that make sense."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(content, list) or len(content) > MOST:
+        return ()
+    found = [_token(entry) for entry in content]
+    return tuple(one for one in found if one is not None) if None not in found else ()
+
+
+def of_text(tokens: Tokens, text: str) -> Tokens:
+    """Return the tokens that a text ends with: those of what was thought before it belong to nothing read.
+
+    A token may be a part of a character, so texts are compared by their length only where they differ.
+    """
+    if not tokens or "".join(one.text for one in tokens) == text:
+        return tokens
+    length = 0
+    for number in range(len(tokens) - 1, -1, -1):
+        length += len(tokens[number].text)
+        if length >= len(text):
+            return tokens[number:]
+    return tokens
+
+
+def as_json(tokens: Tokens) -> list[list[Any]] | None:
+    """Return tokens as they are kept with a call: [text, logprob, [[text, logprob], ...]] each."""
+    return [[one.text, one.logprob, [list(pair) for pair in one.top]] for one in tokens] or None
+
+
+def from_json(kept: list[list[Any]] | None) -> Tokens:
+    """Return tokens that were kept with a call."""
+    return tuple(
+        Token(text, logprob, tuple((other, value) for other, value in top))
+        for text, logprob, top in kept or ()
+    )
+
+
+def _token(entry: Any) -> Token | None:
+    told = _pair(entry)
+    top = entry.get("top_logprobs") or [] if told else None
+    if told is None or not isinstance(top, list):
+        return None
+    others = [_pair(other) for other in top]
+    return Token(*told, tuple(pair for pair in others if pair is not None))
+
+
+def _pair(entry: Any) -> tuple[str, float] | None:
+    """Return a token and its log probability, at most 0; None for anything else."""
+    if not isinstance(entry, dict):
+        return None
+    text, value = entry.get("token"), entry.get("logprob")
+    if not isinstance(text, str) or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if math.isnan(value) or value > 1e-6:
+        return None
+    # JSON has no infinity; servers that mean "impossible" say -9999.
+    # What PostgreSQL can hold: no NUL, no lone surrogates.
+    plain = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return plain, max(min(float(value), 0.0), -9999.0)
+
+
+MOST_CHARACTERS = 200_000
+"""Of a reply. No protocol's answer has a tenth of that."""
+MOST_TOKENS = 100_000_000
+"""Beyond any model's context; a larger count is a server's mistake."""
+_ODD_COUNT = "the endpoint's token counts make no sense and were not kept"
+_CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
+"""What servers call the end of a reply that was cut off."""
+_THINKS, _THOUGHT = "<think>", "</think>"
+
+
+class CallError(Exception):
+    """A request without a usable reply, and which of `jobs.errors` it is.
+
+    `status` is that of the response, where it was no success; `unsent` says that nothing was sent.
+    """
+
+    kind = errors.REQUEST
+    status: int | None = None
+    unsent: bool = False
+
+    def __init__(self, message: str, *, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind or type(self).kind
+
+
+class Again(CallError):
+    """Worth another try; `delay` is what the server asked for in seconds, None where it said nothing."""
+
+    kind = errors.TRANSPORT
+
+    def __init__(self, message: str, delay: float | None = None, *, kind: str = "") -> None:
+        super().__init__(message, kind=kind)
+        self.delay = delay
+
+
+class Malformed(CallError):
+    """A completion without a text that can be read; asked for once more, as an unparseable reply is.
+
+    `reply` holds what came instead, and what it cost; None where not even that can be said.
+    """
+
+    kind = errors.UNPARSEABLE
+
+    def __init__(self, message: str, reply: Reply | None = None) -> None:
+        super().__init__(message)
+        self.reply = reply
+
+
+class Withheld(CallError):
+    """A completion that is no whole answer, and would be none if it were asked for again. It was paid for."""
+
+    def __init__(self, message: str, reply: Reply, kind: str) -> None:
+        super().__init__(message, kind=kind)
+        self.reply = reply
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered. Tokens are None where the server does not count them, or not plausibly.
+
+    `reasoning` is what it thought, where the server tells it apart; `tokens` are those of the text with their
+    probabilities, where these were asked for; `form` is how the reply was asked for
+    (`jobs.endpoints.parameters`).
+    """
+
+    text: str
+    tokens_in: int | None
+    tokens_out: int | None
+    latency_ms: int
+    flags: tuple[str, ...] = ()
+    reasoning: str = ""
+    tokens: Tokens = ()
+    form: str = ""
+
+
+def received(body: bytes, latency_ms: int, key: str = "") -> Reply:
+    """Return the reply that a response's body holds, without the key that it was asked with.
+
+    Raises Again, Malformed or Withheld.
+    """
+    try:
+        data = decoded(body, key)
+    except RecursionError:
+        raise Malformed("the response is nested too deeply") from None
+    except ValueError as error:
+        raise Again(f"the response was not valid: {redact(str(error), key)[:200]}") from None
+    return completion(data, latency_ms, key)
+
+
+def completion(data: Any, latency_ms: int, key: str = "") -> Reply:
+    """Return the reply that a completion (decoded JSON, redacted) holds; raise Again, Malformed or Withheld.
+
+    Tokens that spell the key out piece by piece are not kept.
+    """
+    choices = data.get("choices") if isinstance(data, dict) else None
+    if not choices:
+        raise Again(_no_choice(data))
+    flags: list[str] = []
+    usage = data.get("usage")
+    tokens_in, tokens_out = (_count(usage, name, flags) for name in ("prompt_tokens", "completion_tokens"))
+    text, trouble = _text(choices)
+    reply = Reply(text, tokens_in, tokens_out, latency_ms, tuple(dict.fromkeys(flags)))
+    if trouble:
+        raise Malformed(trouble, reply)
+    whole = _whole(choices[0], reply)
+    spelt = "".join(token.text for token in whole.tokens)
+    return replace(whole, tokens=()) if may_hold(spelt, key) else whole
+
+
+def _whole(choice: dict[str, Any], reply: Reply) -> Reply:
+    """Return the reply with its reasoning and tokens apart; raise Withheld where it is no whole answer."""
+    message = choice["message"]
+    reasoning, text = _apart(message, reply.text)
+    reply = replace(reply, text=text, reasoning=reasoning)
+    refusal, ended = message.get("refusal"), choice.get("finish_reason")
+    if isinstance(refusal, str) and refusal.strip():
+        told = replace(reply, text=reply.text or refusal[:MOST_CHARACTERS])
+        raise Withheld(f"the model refuses: {refusal.strip()[:300]}", told, errors.REFUSAL)
+    if ended == "content_filter":
+        raise Withheld("the endpoint's content filter held it back", reply, errors.CONTENT_FILTER)
+    if isinstance(ended, str) and ended in _CUT_OFF:
+        why = f"the reply was cut off at its most tokens (finish_reason {ended}): allow more"
+        raise Withheld(why, reply, errors.TRUNCATED)
+    return replace(reply, tokens=of_text(tokens_of(choice.get("logprobs")), text))
+
+
+def _apart(message: dict[str, Any], text: str) -> tuple[str, str]:
+    """Return what the model thought and what it answered: from a field, or a leading block of the text."""
+    for name in ("reasoning_content", "reasoning"):
+        told = message.get(name)
+        if isinstance(told, str) and told:
+            return told[:MOST_CHARACTERS], text
+    if not text.lstrip().startswith(_THINKS):
+        return "", text
+    thought, end, answer = text.lstrip().removeprefix(_THINKS).partition(_THOUGHT)
+    return thought.strip(), answer.lstrip() if end else ""
+
+
+def _text(choices: Any) -> tuple[str, str]:
+    """Return the first choice's text and "", or what stands in its place and why it is not a text."""
+    first = choices[0] if isinstance(choices, list) else None
+    message = first.get("message") if isinstance(first, dict) else None
+    if not isinstance(message, dict):
+        return _raw(choices), "the reply has no message"
+    text = message.get("content")
+    if text is None:
+        return "", ""
+    if not isinstance(text, str):
+        return _raw(text), f"the message's content is {_kind(text)}, not a text"
+    if len(text) > MOST_CHARACTERS:
+        return text, f"the reply has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read"
+    return text, ""
+
+
+def _count(usage: Any, name: str, flags: list[str]) -> int | None:
+    """Return a token count, None where there is none; flag one that no model can have."""
+    value = usage.get(name) if isinstance(usage, dict) else usage
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS:
+        return value
+    flags.append(_ODD_COUNT)
+    return None
+
+
+def _no_choice(data: Any) -> str:
+    """Say what came instead: some servers report an error with status 200."""
+    error = data.get("error") if isinstance(data, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    told = f": {message[:300]}" if isinstance(message, str) and message else ""
+    return f"the reply holds no choice{told}"
+
+
+def _raw(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)[:MOST_CHARACTERS]
+
+
+def _kind(value: Any) -> str:
+    names = {list: "a list", dict: "an object", bool: "true or false"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,63 @@
+"""The pages of background work: the list of jobs, and what is done to one."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_GET, require_POST
+
+from config.permissions import researcher_only
+from jobs import access, actions
+from jobs.errors import JobError
+from jobs.models import Job
+
+# The researcher's list of jobs, and what is done to one.
+
+ROOM = {"active_room": "runs"}
+
+
+@require_GET
+@researcher_only
+def job_list(request: HttpRequest) -> HttpResponse:
+    """Researchers: all jobs, latest first; the list asks for itself again while one is active."""
+    jobs = Job.objects.select_related("created_by")
+    page = Paginator(jobs, 25).get_page(request.GET.get("page"))
+    active = any(job.active for job in page)
+    return render(request, "jobs/list.html", {"page": page, "active": active, **ROOM})
+
+
+@require_POST
+@researcher_only
+def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: cancel a job."""
+    actions.cancel(job=access.job(pk), by=_user(request))
+    return redirect("jobs")
+
+
+@require_POST
+@researcher_only
+def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: do a job again that failed or was cancelled."""
+    try:
+        actions.retry(job=access.job(pk), by=_user(request))
+    except JobError as error:
+        messages.error(request, f"Not done again: {error}.")
+    return redirect("jobs")
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+# Pages of background work.
+
+urlpatterns: list[URLPattern] = [
+    path("jobs/", job_list, name="jobs"),
+    path("jobs/<int:pk>/cancel/", cancel_job, name="cancel-job"),
+    path("jobs/<int:pk>/retry/", retry_job, name="retry-job"),
+]

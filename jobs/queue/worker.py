@@ -1,0 +1,250 @@
+"""A worker: its loop, and the heartbeat that renews its leases and sweeps up after others."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterable
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from types import FrameType, TracebackType
+
+import psycopg
+from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
+from django.utils import timezone
+
+from jobs.kinds import CALLS, all_queues, queue_of, sweeps
+from jobs.models.job import Worker
+from jobs.queue import timing
+from jobs.queue.waking import CHANNEL
+
+# A worker's heartbeat: a thread that renews its leases, says that it lives, and sweeps up after others.
+
+# Who a process is, beyond its number: so that a worker can tell that another one of its machine is gone.
+#
+# A process number alone is not enough: numbers are used again, containers number for themselves, and a
+# machine that was restarted begins anew. Where the system does not say (no /proc), nobody is ever taken for
+# dead and leases run out by themselves.
+
+_PROC = Path("/proc")
+
+
+@cache
+def machine() -> str:
+    """Return what processes that see each other share: this start of the system, its process numbers."""
+    try:
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {os.readlink(_PROC / 'self/ns/pid')}"
+    except OSError:
+        return ""
+
+
+def birth(pid: int) -> str:
+    """Return when a process was started, in ticks of the system; '' where there is no such process."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return ""
+    fields = stat.rpartition(")")[2].split()  # the name before it may hold anything
+    state, started = fields[0], fields[19]
+    return "" if state in {"Z", "X"} else started
+
+
+def is_gone(*, on: str, pid: int | None, born: str) -> bool:
+    """Whether a process is known to be gone: it was of this machine, and its number is free or another's."""
+    return bool(on and born and pid is not None and on == machine() and birth(pid) != born)
+
+
+# Putting in order what lost workers left: what a dead process held at once, what expired at its time.
+#
+# Safe to run at any moment and by several processes.
+
+
+def sweep() -> int:
+    """Take back what expired or whose worker is gone, do what other rooms ask; return how many leases."""
+    returned = bury_the_dead() + sum(queue.sweep() for queue in all_queues())
+    for other in sweeps():
+        other()
+    return returned
+
+
+def bury_the_dead() -> int:
+    """Take back what workers of this machine held whose process is gone, and strike them off.
+
+    Workers of other machines are struck off when they were not seen for an hour; their leases expire.
+    Returns how many leases were taken back.
+    """
+    returned = 0
+    for worker in Worker.objects.all():
+        if is_gone(on=worker.machine, pid=worker.pid, born=worker.birth):
+            returned += queue_of(worker.queue).release(worker=worker.name)
+            worker.delete()
+    since = timezone.now() - timedelta(seconds=timing.FORGOTTEN_AFTER)
+    Worker.objects.filter(last_seen__lt=since).delete()
+    return returned
+
+
+logger = logging.getLogger(__name__)
+
+
+class Heart:
+    """Use as a context; inside it the worker is seen, and what it holds stays leased.
+
+    One that is `passing` (a Celery task) leaves its row: the process lives on and comes back under its name.
+    """
+
+    def __init__(self, queue: str, *, passing: bool = False) -> None:
+        self.queue, self.passing = queue, passing
+        unique = "" if passing else f"-{secrets.token_hex(3)}"
+        self.name = f"{socket.gethostname()}-{os.getpid()}-{queue}{unique}"[:200]
+        self._process = {
+            "machine": machine(),
+            "pid": os.getpid(),
+            "birth": birth(os.getpid()),
+        }
+        self._held: set[int] = set()
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="heart", daemon=True)
+
+    def __enter__(self) -> Heart:
+        self._say()
+        # What a worker of this machine held when it was killed is free now, not when its lease ends.
+        bury_the_dead()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join(timeout=10)
+        if self.passing:
+            return
+        try:
+            Worker.objects.filter(name=self.name).delete()
+        except Error as trouble:
+            logger.warning("the worker's row stays: %s", trouble)
+
+    def hold(self, held: Iterable[int]) -> None:
+        """Keep these leased from now on."""
+        with self._lock:
+            self._held.update(held)
+
+    def let_go(self, held: Iterable[int]) -> None:
+        """These are finished or given back."""
+        with self._lock:
+            self._held.difference_update(held)
+
+    def let_all_go(self) -> None:
+        """Nothing is held any more: the work was broken off, and its leases are to end."""
+        with self._lock:
+            self._held.clear()
+
+    def _beat(self) -> None:
+        swept = 0.0
+        while not self._stop.wait(timing.beat()):
+            close_old_connections()
+            try:
+                self._say()
+                queue_of(self.queue).beat(self.queue)
+                if time.monotonic() - swept > timing.SWEEP_EVERY:
+                    sweep()
+                    swept = time.monotonic()
+            except Error as error:
+                # The next beat tries again; if the database stays away, the leases expire and come back.
+                logger.warning("no heartbeat: %s", error)
+        connection.close()
+
+    def _say(self) -> None:
+        seen = {"queue": self.queue, "last_seen": timezone.now(), **self._process}
+        if self.queue == CALLS:
+            from jobs.endpoints import actions  # which imports the models
+
+            seen["lacks"] = actions.lacking()
+        Worker.objects.update_or_create(name=self.name, defaults=seen)
+        with self._lock:
+            held = list(self._held)
+        if held:
+            queue_of(self.queue).renew(worker=self.name, held=held)
+
+
+# The plain worker: does what is ready, then waits for a NOTIFY or a short poll. No broker needed.
+
+SLICE = 60.0
+_PAUSE_WITHOUT_DATABASE = 2.0
+
+
+class Loop:
+    """A worker process of one queue, until SIGTERM, SIGINT or `stop`."""
+
+    def __init__(self, queue: str) -> None:
+        self.queue = queue
+        self._work = queue_of(queue)
+        self._stop = threading.Event()
+        self._swept: float | None = None
+        self._ears: psycopg.Connection | None = None
+        self._broken_off = False
+
+    def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
+        """Finish or give back what is under way, and end."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Work until told to stop."""
+        signal.signal(signal.SIGTERM, self.stop)
+        signal.signal(signal.SIGINT, self.stop)
+        with Heart(self.queue) as heart:
+            while not self._stop.is_set():
+                try:
+                    self._turn(heart)
+                except (Error, psycopg.Error) as error:
+                    heart.let_all_go()
+                    self._broken_off = True
+                    self._mend(error)
+        if self._ears:
+            self._ears.close()
+        connection.close()
+
+    def _turn(self, heart: Heart) -> None:
+        close_old_connections()
+        self._listen()  # before looking, so that nothing that comes meanwhile is missed
+        if self._swept is None or time.monotonic() - self._swept > timing.SWEEP_EVERY:
+            sweep()
+            self._swept = time.monotonic()
+        if self._broken_off:
+            self._work.release(worker=heart.name)  # what the broken work held is anybody's again
+            self._broken_off = False
+        touched = 0
+        if self._work.ready(self.queue):
+            touched = self._work.work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
+        if not touched:
+            self._wait()
+
+    def _listen(self) -> None:
+        if self._ears is None or self._ears.closed:
+            self._ears = psycopg.connect(**connection.get_connection_params(), autocommit=True)
+            self._ears.execute(f"LISTEN {CHANNEL}")
+
+    def _wait(self) -> None:
+        """Return at the first notification for this queue, or after the poll."""
+        assert self._ears is not None
+        for notice in self._ears.notifies(timeout=timing.POLL):
+            if notice.payload == self.queue:
+                return
+
+    def _mend(self, error: Exception) -> None:
+        """Without the database, say so and try again: it may be restarting. Other errors are defects."""
+        if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError):
+            raise error
+        logger.warning("worker %s: %s", self.queue, str(error).splitlines()[0] if str(error) else type(error))
+        connection.close()
+        if self._ears:
+            self._ears.close()
+        self._stop.wait(_PAUSE_WITHOUT_DATABASE)

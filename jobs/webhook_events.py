@@ -1,0 +1,49 @@
+"""Writing down events for webhooks, in the transaction in which they happen."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.db import connection, transaction
+
+from jobs.models import Run
+
+# Writing down what happened, for the webhooks that want to know: in the transaction in which it happens.
+#
+# The database's function `concord_tell` writes the event and a delivery for each webhook, and nothing where
+# none wants it. Triggers of higher rooms call it, too (`annotation_assignment`: tasks and campaigns).
+
+# The kinds of events that a webhook may be told of: pure.
+
+SUBMITTED = "task.submitted"
+COMPLETED = "campaign.completed"
+RUN_FINISHED = "run.finished"
+RUN_FAILED = "run.failed"
+PING = "ping"
+
+KINDS: dict[str, str] = {
+    SUBMITTED: "A task was submitted",
+    COMPLETED: "A campaign has all its ratings",
+    RUN_FINISHED: "A run of a judge or metric is done",
+    RUN_FAILED: "A run of a judge or metric failed",
+}
+"""What may be chosen, in words. A `ping` is sent by the button that tests an address."""
+
+
+def tell(kind: str, campaign: int | None, data: dict[str, Any]) -> None:
+    """Write down an event of a campaign (None: of no campaign). Ids and counts only: it leaves the house."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT concord_tell(%s::text, %s::bigint, %s::jsonb)", [kind, campaign, json.dumps(data)]
+        )
+
+
+def tell_of_run(run: Run) -> None:
+    """Write down that a run has ended, done or failed; nothing of one that was cancelled."""
+    kind = {Run.State.DONE: RUN_FINISHED, Run.State.FAILED: RUN_FAILED}.get(Run.State(run.state))
+    if kind is None:
+        return
+    told = {"run": run.pk, "kind": run.kind, "state": str(run.state), "rater": run.rater_id}
+    about = {"corpus": run.corpus_id, "campaign": run.campaign_id}
+    tell(kind, run.campaign_id, told | about | {"values": run.values, "missing": run.missing})
