@@ -30,7 +30,7 @@ def home() -> Iterator[Path]:
     from django.db import connections
 
     from config.embedded import postgres
-    from config.embedded.folders import remove_home
+    from config.embedded.server import remove_home
 
     django.setup()
     try:
@@ -46,14 +46,14 @@ def home() -> Iterator[Path]:
 @contextlib.contextmanager
 def web() -> Iterator[int]:
     """The web server on a free port, with the processes of `make up`; yields the port."""
-    from config.embedded import children
+    from config.embedded import supervisor
 
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
         listening.set_inheritable(True)
         port, number = int(listening.getsockname()[1]), listening.fileno()
         processes = [
             subprocess.Popen(program.command, cwd=PROJECT, pass_fds=[number])
-            for program in children.web(number)
+            for program in supervisor.web_programs(number)
         ]
         try:
             for process in processes:

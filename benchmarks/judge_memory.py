@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks import _home, _slow_llm
 from benchmarks.judge_runner import prepare
-from config.embedded.children import Child
+from config.embedded.supervisor import Child
 
 GOAL = 1.15
 LOOK_EVERY = 0.25
@@ -50,7 +50,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 def _run(home: Path, early: int) -> tuple[list[tuple[int, float]], float]:
     """Do the run; return (calls done, MB) as it went on, and its seconds."""
     from annotation.models import Corpus
-    from config.embedded import children
+    from config.embedded import supervisor
     from config.embedded.layout import layout
     from jobs.models import Endpoint, Run
     from judges.rating import actions as rating
@@ -58,7 +58,7 @@ def _run(home: Path, early: int) -> tuple[list[tuple[int, float]], float]:
     from judges.rating.selection import Selection
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get())
-    found = children.workers(_home.PROJECT, broker=False, run=home)
+    found = supervisor.worker_programs(_home.PROJECT, broker=False, run=home)
     worker = Child(next(one for one in found if one.makes_calls), layout(home), _home.PROJECT)
     started = rating.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
     begun, sizes = time.perf_counter(), list[tuple[int, float]]()

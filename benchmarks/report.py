@@ -104,11 +104,11 @@ class _Worker:
     """The worker of `make up` that computes reports."""
 
     def __init__(self, folder: Path) -> None:
-        from config.embedded import children
-        from config.embedded.children import Child
+        from config.embedded import supervisor
         from config.embedded.layout import layout
+        from config.embedded.supervisor import Child
 
-        found = children.workers(_home.PROJECT, broker=False, run=folder)
+        found = supervisor.worker_programs(_home.PROJECT, broker=False, run=folder)
         jobs = next(one for one in found if one.name == "worker-jobs")
         self.child = Child(jobs, layout(folder), _home.PROJECT)
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from benchmarks import _batching_llm, _home, _slow_llm
 from benchmarks.judge_runner import prepare
-from config.embedded.children import SETTLED as SETTLED_SECONDS
-from config.embedded.children import Child
+from config.embedded.supervisor import SETTLED as SETTLED_SECONDS
+from config.embedded.supervisor import Child
 
 GOAL = 1.1
 PAUSES = {"at_once": (1.0, 5.0), "batch": (0.1, 2.0)}
@@ -79,7 +79,7 @@ def _headline(repeated: int, under_way: int) -> dict[str, Any]:
 def _run(home: Path, url: str, temperature: float, pauses: list[float], server: Any) -> tuple[float, int]:
     """Do a whole run, with a kill after each pause; return its seconds and its requests."""
     from annotation.models import Corpus
-    from config.embedded import children
+    from config.embedded import supervisor
     from config.embedded.layout import layout
     from jobs.models import Endpoint
     from judges.rating import actions as rating
@@ -88,7 +88,7 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float], server: 
     from judges.rating.settings import RunSettings
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"temperature": temperature})
-    found = children.workers(_home.PROJECT, broker=False, run=home)
+    found = supervisor.worker_programs(_home.PROJECT, broker=False, run=home)
     worker = Child(next(one for one in found if one.makes_calls), layout(home), _home.PROJECT)
     before = server.paid(url)
     begun = time.perf_counter()

@@ -17,8 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from config.setup.common import PROJECT, PYTHON, VENV, SetupError, install_test_programs, keep_bytecode, say
-from config.setup.formatter import formatter
-from config.setup.packages import OLDEST, install, right_python
+from config.setup.packages import OLDEST, formatter, install, right_python
 
 PR_SET_PDEATHSIG = 1
 CHECKS = (

@@ -2,12 +2,127 @@
 
 from __future__ import annotations
 
+import http.client
+import logging
+import os
+import shutil
+import sys
+import threading
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 
 from config import trouble
-from config.permissions import is_researcher
+from config.commands import migrations_wait
+from config.embedded.layout import EmbeddedError, layout
+from config.embedded.supervisor import QUEUES
+from config.permissions import is_administrator, is_researcher
+from config.trouble import passing
+from jobs.models import Worker
+
+# What every page's frame needs to know.
+
+
+def navigation(request: HttpRequest) -> dict[str, Any]:
+    """Return the viewer's roles, lazily: pages without the frame pay no query."""
+    return {
+        "viewer_is_researcher": lambda: is_researcher(request.user),
+        "viewer_is_administrator": lambda: is_administrator(request.user),
+    }
+
+
+# Health checks for load balancers and container engines: `/healthz` and `/readyz`.
+
+# A container's health check: `python -m config.probe [healthz|readyz]` ends with 0 if the page says so.
+
+SECONDS = 5
+
+
+def probe(page: str) -> int:
+    """Ask the web server in this container, under the first of the names that it answers to."""
+    name = (os.environ.get("CONCORD_ALLOWED_HOSTS") or "localhost").split(",")[0].strip().lstrip(".*")
+    connection = http.client.HTTPConnection("127.0.0.1", int(os.environ.get("PORT") or 8000), timeout=SECONDS)
+    try:
+        connection.request("GET", f"/{page}", headers={"Host": name or "localhost"})
+        answer = connection.getresponse()
+    except (OSError, http.client.HTTPException) as error:
+        sys.stderr.write(f"{page}: {error}\n")
+        return 1
+    finally:
+        connection.close()
+    sys.stdout.write(f"{page}: {answer.status}\n")
+    return 0 if answer.status == 200 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(probe(sys.argv[1] if len(sys.argv) > 1 else "healthz"))
+
+
+logger = logging.getLogger(__name__)
+_all_applied = threading.Event()
+SEEN_LATELY = timedelta(seconds=90)
+LEAST_ROOM = 16 * 2**20
+"""Bytes that a disk needs: so large is a file of PostgreSQL's log of changes."""
+
+
+@never_cache
+@require_safe
+def healthz(_request: HttpRequest) -> JsonResponse:
+    """Open to everyone: 200 while this process answers; it looks at nothing else."""
+    return JsonResponse({"status": "ok"})
+
+
+@never_cache
+@require_safe
+def readyz(_request: HttpRequest) -> JsonResponse:
+    """Open to everyone: 200 when database, migrations, storage and all workers are well, else 503."""
+    database = migrations = False
+    workers = dict.fromkeys(QUEUES, False)
+    try:
+        connection.ensure_connection()
+        database = True
+        migrations = not _pending_migrations()
+        if migrations:
+            workers = _workers_seen()
+    except (Error, EmbeddedError) as error:
+        # The answer says what could not be reached; why is for the log alone. A connection that was open
+        # may prove broken only with its first question.
+        database = database and passing(error) is None
+        logger.warning("not ready: %s", error)
+    storage = _has_room()
+    ready = migrations and storage and all(workers.values())
+    answer = {"database": database, "migrations": migrations, "storage": storage, "workers": workers}
+    status = "ok" if ready else "unavailable"
+    return JsonResponse({"status": status, **answer}, status=200 if ready else 503)
+
+
+def _pending_migrations() -> bool:
+    """Whether a migration of this code waits. Once none does, none will, and it is not looked for again."""
+    if not _all_applied.is_set() and not migrations_wait():
+        _all_applied.set()
+    return not _all_applied.is_set()
+
+
+def _has_room() -> bool:
+    """Whether something can be saved here: of uploads, and of the embedded database where that is used."""
+    places = layout(settings.HOME)
+    folders = [places.home] if settings.DATABASE_URL else [places.home, places.root]
+    return all(shutil.disk_usage(folder).free >= LEAST_ROOM for folder in folders if folder.exists())
+
+
+def _workers_seen() -> dict[str, bool]:
+    """Per queue, whether a worker has said lately that it lives."""
+    since = timezone.now() - SEEN_LATELY
+    seen = set(Worker.objects.filter(last_seen__gte=since).values_list("queue", flat=True))
+    return {queue: queue in seen for queue in QUEUES}
 
 
 def home(request: HttpRequest) -> HttpResponse:

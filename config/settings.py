@@ -17,8 +17,8 @@
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
 | CONCORD_WEB_PROCESSES | processes of `manage.py serve` that answer pages | 2 |
 | CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 30 |
-| CONCORD_EMAIL_... | how mail is sent: `config.mail` has them | no mail |
-| CONCORD_OIDC_... | single sign-on: `config.oidc` has them | none |
+| CONCORD_EMAIL_... | how mail is sent: `config.environment` has them | no mail |
+| CONCORD_OIDC_... | single sign-on: `config.environment` has them | none |
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from typing import Any
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from config import mail, oidc
+from config import environment
 from config.embedded import postgres
 from config.refusals import SCHEMA as REFUSAL
 
@@ -137,7 +137,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "config.context.navigation",
+                "config.pages.navigation",
                 "annotation.pages.frame.unread_messages",
             ],
             "loaders": [
@@ -181,7 +181,7 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AXES_CLIENT_IP_CALLABLE = "annotation.people.sign_in.address_of"
 AXES_LOCKOUT_CALLABLE = "annotation.people.sign_in.locked"
-OIDC = oidc.from_environment(os.environ)
+OIDC = environment.provider_from_environment(os.environ)
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
@@ -198,7 +198,7 @@ if _flag("CONCORD_HTTPS"):
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-MAIL = mail.from_environment(os.environ)
+MAIL = environment.mail_from_environment(os.environ)
 globals().update(MAIL.settings)
 
 LANGUAGE_CODE = "en"
@@ -227,7 +227,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["config.permissions.IsResearcher"],
     "DEFAULT_SCHEMA_CLASS": "config.openapi.Described",
-    "DEFAULT_PAGINATION_CLASS": "config.pagination.Pages",
+    "DEFAULT_PAGINATION_CLASS": "config.lists.Pages",
     "DEFAULT_THROTTLE_CLASSES": ["config.declared_input.DeclaredInputOnly"],
     "DEFAULT_PARSER_CLASSES": ["config.parsers.JSON", "config.parsers.Form", "config.parsers.Multipart"],
     "DEFAULT_METADATA_CLASS": None,  # the OpenAPI document says what OPTIONS would

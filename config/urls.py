@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from config import health, pages
+from config import pages
 
 api: list[URLPattern | URLResolver] = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
@@ -17,8 +17,8 @@ api: list[URLPattern | URLResolver] = [
 ]
 
 urlpatterns = [
-    path("healthz", login_not_required(health.healthz), name="healthz"),
-    path("readyz", login_not_required(health.readyz), name="readyz"),
+    path("healthz", login_not_required(pages.healthz), name="healthz"),
+    path("readyz", login_not_required(pages.readyz), name="readyz"),
     path("", pages.home, name="home"),
     path("", include("annotation.urls")),
     path("", include("jobs.pages")),

@@ -14,7 +14,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.filters import Filters, holds, one_of, since
+from config.lists import Filters, holds, one_of, since
 from jobs import access, actions
 from jobs.errors import JobError
 from jobs.kinds import KINDS

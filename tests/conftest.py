@@ -80,7 +80,7 @@ def nothing_of_another_database() -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Once all workers are done: wait until the server is down, and remove a nameless run's home."""
     from config.embedded import postgres
-    from config.embedded.folders import remove_home
+    from config.embedded.server import remove_home
 
     home = postgres.use(os.environ[OWN_HOME])
     home.release()

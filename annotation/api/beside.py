@@ -26,7 +26,7 @@ from annotation.notes.actions import COMMENT_LIMIT
 from annotation.notes.reading import live, notes_on
 from annotation.permissions import IsCampaignResearcher
 from annotation.work import screens, submitted
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 from config.permissions import IsSignedIn
 
 # What the API of notes, messages and own submissions takes and gives.

@@ -16,7 +16,7 @@ from annotation.api.people import field_errors
 from annotation.models import CampaignRole
 from annotation.people import campaign_roles
 from annotation.permissions import IsCampaignResearcher
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 from config.permissions import IsResearcher
 
 

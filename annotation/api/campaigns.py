@@ -32,8 +32,7 @@ from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.models import Campaign
 from annotation.permissions import IsCampaignResearcher, IsResearcherSomewhere
-from config.filters import Filters, holds, named, one_of, since
-from config.pagination import Pages, paged
+from config.lists import Filters, Pages, holds, named, one_of, paged, since
 from config.permissions import IsResearcher, is_researcher
 from jobs.models import Job
 

@@ -36,8 +36,7 @@ from annotation.importing import uploads
 from annotation.importing.engine import import_path
 from annotation.importing.staging import ImportResult
 from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
-from config.filters import Filters, holds, since
-from config.pagination import DEFAULT, MOST, Pages
+from config.lists import DEFAULT, MOST, Filters, Pages, holds, since
 from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
 from jobs.models import Job

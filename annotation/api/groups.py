@@ -21,7 +21,7 @@ from annotation.campaigns.rules import Rules
 from annotation.models import PeopleGroup
 from annotation.people import groups as people_groups
 from annotation.permissions import IsCampaignResearcher
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 from config.permissions import IsResearcher
 
 

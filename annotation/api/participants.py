@@ -18,7 +18,7 @@ from annotation.api.people import field_errors, user_of
 from annotation.models import Campaign, JoinLink, Participant, ParticipantBrowser
 from annotation.people import participants
 from annotation.permissions import IsCampaignResearcher
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 
 
 class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):

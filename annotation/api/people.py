@@ -22,7 +22,7 @@ from annotation.errors import AnnotationError
 from annotation.people import accounts, audit, deletion, links, roles, sign_in
 from annotation.people.errors import EmailRefused
 from config.idempotency import told_once
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 from config.permissions import IsAdministrator
 
 TEXTS = [OpenApiParameter(name, str) for name in ("verb", "person", "text")]

@@ -25,7 +25,7 @@ from annotation.schemes.files import definition_from, read
 from annotation.schemes.problems import Problem
 from annotation.schemes.rules import LONGEST, LONGEST_KEY
 from annotation.text.yaml_tree import MOST_BYTES
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 from config.permissions import IsResearcher
 
 # What the API of schemes takes and gives.

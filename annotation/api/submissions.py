@@ -28,8 +28,7 @@ from annotation.work import handing, previews, withdrawing
 from annotation.work.handing import in_hand, key_of
 from annotation.work.screens import Screen
 from annotation.work.withdrawing import REASON_LIMIT
-from config.filters import Filters, one_of, since
-from config.pagination import Pages, paged
+from config.lists import Filters, Pages, one_of, paged, since
 from config.permissions import IsResearcher
 
 # What annotators would get, for researchers: nothing is handed out, and nothing is kept.

@@ -15,9 +15,8 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.models import Campaign
-from config.filters import Filters, one_of, since
 from config.idempotency import told_once
-from config.pagination import Pages, paged
+from config.lists import Filters, Pages, one_of, paged, since
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access as jobs_access
 from jobs import webhooks as delivering

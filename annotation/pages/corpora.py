@@ -35,7 +35,7 @@ from annotation.scenarios.records import POINTS
 from annotation.text.happenings import Names
 from annotation.text.language import language_tag
 from config.files import row_id
-from config.pagination import LongPaginator
+from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only
 from jobs import actions as jobs
 from jobs.models import Job

@@ -28,7 +28,7 @@ from annotation.people.sign_in import address_of
 from annotation.people.single_sign_on import entering, exchange, leaving
 from annotation.people.single_sign_on import provider as sso_provider
 from annotation.people.single_sign_on.provider import offered, readable
-from config.oidc import Provider
+from config.environment import Provider
 
 BACKEND = "config.sessions.Accounts"
 USED = "signed_in_with"

@@ -20,7 +20,7 @@ from annotation.scheme_versions.store import Questionnaire, questionnaire_from, 
 from annotation.schemes import SchemeDefinition
 from annotation.work import previews
 from annotation.work.screens import Screen
-from config.framing import frames_others, stands_in_frame
+from config.middleware import frames_others, stands_in_frame
 
 
 @require_GET

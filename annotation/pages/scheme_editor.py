@@ -44,7 +44,7 @@ from annotation.schemes.comparisons import COMPARISON
 from annotation.schemes.problems import Problem
 from annotation.text.yaml_tree import dump
 from config.files import row_id
-from config.framing import frames_others, stands_in_frame
+from config.middleware import frames_others, stands_in_frame
 from config.permissions import researcher_only
 
 # Reading the form of the scheme editor.

@@ -24,7 +24,7 @@ from annotation.schemes.base import SchemeDefinition
 from annotation.schemes.difference import Change, difference
 from annotation.schemes.rules import KEY
 from config.files import row_id
-from config.framing import frames_others
+from config.middleware import frames_others
 from config.permissions import researcher_only
 
 ROOM = {"active_room": "schemes"}

@@ -19,7 +19,7 @@ from calibration.adjudication.actions import may_decide
 from calibration.api.adjudication import CaseDraftSerializer, DecideSerializer, WhySerializer, answered
 from calibration.api.workbench import person
 from calibration.models import AdjudicationDecision
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 from config.permissions import IsSignedIn
 
 

@@ -27,8 +27,8 @@ from calibration.adjudication.reading import STATES
 from calibration.api.workbench import person
 from calibration.errors import AdjudicationRefused
 from config.files import file_response
+from config.lists import Pages, paged
 from config.openapi import files as files_of
-from config.pagination import Pages, paged
 
 # What programs send about adjudication.
 

@@ -23,7 +23,7 @@ from calibration.answers.renderings import content
 from calibration.answers.rows import AnswerRow
 from calibration.api.serializers import OpensTestSerializer, asked, made_of
 from calibration.errors import CalibrationError
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 
 Plain = serializers.Serializer[Any]
 

@@ -16,7 +16,7 @@ from calibration.errors import CalibrationError
 from calibration.profiles.contexts import Wanted
 from calibration.profiles.side_by_side import compare
 from calibration.profiles.side_by_side_files import head_out, row_out
-from config.pagination import DEFAULT, MOST, Pages
+from config.lists import DEFAULT, MOST, Pages
 
 Plain = serializers.Serializer[Any]
 LONGEST = 10**9

@@ -22,7 +22,7 @@ from calibration.disagreements.showing import Place, points_of
 from calibration.errors import CalibrationError
 from calibration.pages.asked import part_of
 from calibration.permissions import IsStudyResearcher
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 
 PARAMETERS = [
     OpenApiParameter("question", str, required=True, description="scheme@version/key, or scheme@version/all"),

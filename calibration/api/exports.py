@@ -40,11 +40,10 @@ from calibration.exports.transcripts.forms import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
 from calibration.permissions import must_manage, visible_to, within_campaign
-from config.filters import Filters, named, numbered, since
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
+from config.lists import Filters, Pages, named, numbered, paged, since
 from config.openapi import files
-from config.pagination import Pages, paged
 from jobs.models import Job
 from systems.generators.base import Setting
 from systems.generators.cocoeval_continuation import CocoevalContinuation

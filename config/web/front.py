@@ -19,8 +19,8 @@ from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from django.urls import get_resolver
 
+from config.trouble import Answer, short, wants_json
 from config.web import limits
-from config.web.answers import Answer, short, wants_json
 from config.web.limits import Body, Gone, Receive, Refused, linger
 from config.web.protocol import most_downloads
 

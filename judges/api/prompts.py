@@ -15,8 +15,8 @@ from rest_framework.response import Response
 
 from annotation.api.corpora_serializers import TrainingPart
 from annotation.text.yaml_tree import MOST_BYTES
+from config.lists import Pages, paged
 from config.openapi import files as file_answers
-from config.pagination import Pages, paged
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from judges import access

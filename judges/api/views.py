@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from annotation.api.corpora_serializers import JobAnswer
 from annotation.models import turn_numbers
-from config.filters import Filters, named, numbered, one_of, since
+from config.lists import Filters, named, numbered, one_of, since
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, runs
 from jobs.calls.batch_actions import of_run

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.models import turn_numbers
-from config.pagination import LongPaginator
+from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only
 from jobs import access, runs
 from jobs.endpoints.actions import ask_for_test, save, sync_environment

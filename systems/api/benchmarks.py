@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config.files import file_response
-from config.filters import Filters, named, one_of
+from config.lists import Filters, named, one_of
 from config.permissions import IsResearcher
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError

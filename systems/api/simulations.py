@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import access as corpora
-from config.filters import Filters, named, one_of
+from config.lists import Filters, named, one_of
 from config.permissions import IsResearcher
 from jobs.errors import JobError
 from jobs.runs import CAPS

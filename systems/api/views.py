@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.corpora_serializers import JobAnswer
-from config.filters import Filters, named, numbered, one_of
+from config.lists import Filters, named, numbered, one_of
 from config.permissions import IsResearcher
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError

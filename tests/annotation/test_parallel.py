@@ -22,7 +22,7 @@ from annotation.errors import SubmissionRefused
 from annotation.models import Assignment, Campaign, Label, Slot
 from annotation.work import withdrawing
 from annotation.work.checking import item_number
-from config.embedded import children
+from config.embedded import supervisor
 from tests import factories
 from tests.annotation.crowd import Annotator
 from tests.browser.conftest import session_of
@@ -58,7 +58,7 @@ class Web:
     def _started(self) -> subprocess.Popen[bytes]:
         number = self.listening.fileno()
         here = {"DATABASE_URL": database_url()}  # the home, and with it the secret of sessions, is the run's
-        command = children.web(number, 1)[0].command
+        command = supervisor.web_programs(number, 1)[0].command
         return subprocess.Popen(command, cwd=settings.BASE_DIR, pass_fds=[number], env=os.environ | here)
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:

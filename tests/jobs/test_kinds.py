@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from config.embedded.children import QUEUES as PROGRAMS
+from config.embedded.supervisor import QUEUES as PROGRAMS
 from jobs import kinds
 
 

@@ -19,7 +19,7 @@ from pytest_django import Settings
 from annotation.models import OneTimeLink
 from annotation.people import accounts, addresses, invitations, links
 from annotation.people.errors import EmailRefused, LinkRefused
-from config import mail as mailing
+from config import environment
 from config.models import Event
 from jobs.models import Job
 from tests import factories
@@ -48,7 +48,7 @@ def set_up(settings: Settings) -> Callable[[str], None]:
     """Set mail up by an address, as the environment does."""
 
     def setting(url: str) -> None:
-        settings.MAIL = mailing.from_environment({"CONCORD_EMAIL_URL": url})
+        settings.MAIL = environment.mail_from_environment({"CONCORD_EMAIL_URL": url})
         for name, value in settings.MAIL.settings.items():
             setattr(settings, name, value)
 
@@ -283,10 +283,12 @@ def test_every_sending_is_logged_without_the_address(browser: Client, outbox: li
 
 
 def test_the_environment_says_how_mail_is_sent() -> None:
-    def told(**values: str) -> mailing.Mail:
-        return mailing.from_environment({f"CONCORD_EMAIL_{name}": value for name, value in values.items()})
+    def told(**values: str) -> environment.Mail:
+        return environment.mail_from_environment(
+            {f"CONCORD_EMAIL_{name}": value for name, value in values.items()}
+        )
 
-    assert told() == mailing.Mail()
+    assert told() == environment.Mail()
     found = told(URL="smtp://me:s%40crt@mail.example.org", FROM="Concord <concord@example.org>").settings
     assert (found["EMAIL_PORT"], found["EMAIL_USE_TLS"], found["EMAIL_HOST_PASSWORD"]) == (587, True, "s@crt")
     assert told(URL="smtps://mail.example.org").settings["EMAIL_USE_SSL"]

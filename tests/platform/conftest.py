@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded.folders import remove_home
 from config.embedded.layout import layout
+from config.embedded.server import remove_home
 from tests.platform.running import NOBODY, processes, wait_until
 
 

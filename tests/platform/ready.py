@@ -9,9 +9,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from config.embedded import folders, logs
-from config.embedded.folders import postgres_account
+from config.embedded import logs, server
 from config.embedded.layout import layout, make_home
+from config.embedded.server import postgres_account
 from tests.platform.running import NOBODY, PROJECT, manage, processes, wait_until
 
 
@@ -26,8 +26,8 @@ def fill(home: Path, *, ordinary: bool = False) -> Path:
         return home
     make_home(places)
     if places.as_root:
-        folders.set_aside_removed_home(places)
-    folders.own_folder(places.root, postgres_account(places))
+        server.set_aside_removed_home(places)
+    server.own_folder(places.root, postgres_account(places))
     subprocess.run(["cp", "-a", template, places.data], check=True)
     return home
 
@@ -55,6 +55,6 @@ def _make(data: Path) -> None:
     assert done.returncode == 0, done.stderr
     wait_until(lambda: not processes(home))
     subprocess.run(["cp", "-a", layout(home).data, f"{data}.new"], check=True)
-    folders.remove_home(layout(home))
+    server.remove_home(layout(home))
     shutil.rmtree(data, ignore_errors=True)
     Path(f"{data}.new").rename(data)

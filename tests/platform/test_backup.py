@@ -18,7 +18,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from config.backup.manifest import DUMP, MANIFEST
+from config.backup import DUMP, MANIFEST
 from config.embedded import postgres
 from tests.platform import forking, ready
 from tests.platform.running import MANAGE, environment, manage, query

@@ -20,7 +20,7 @@ import redis
 from django.conf import settings as configured
 from django.db import connection
 
-from config.embedded.children import celery_sweeper, celery_worker
+from config.embedded.supervisor import celery_sweeper, celery_worker
 from tests.platform.running import MANAGE, PROJECT, environment, free_port, wait_until
 
 pytestmark = [

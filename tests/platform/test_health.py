@@ -10,8 +10,8 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from config import health
-from config.embedded.children import QUEUES
+from config import pages
+from config.embedded.supervisor import QUEUES
 from jobs.models import Worker
 
 
@@ -42,7 +42,7 @@ def test_ready_with_a_worker_for_each_queue(client):
 @pytest.mark.django_db
 def test_not_ready_while_a_queue_has_no_worker_that_was_seen_lately(client):
     seen("calls")
-    seen("metrics", ago=health.SEEN_LATELY + timedelta(seconds=1))
+    seen("metrics", ago=pages.SEEN_LATELY + timedelta(seconds=1))
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["workers"] == {"calls": True, "metrics": False, "jobs": False}
@@ -50,7 +50,7 @@ def test_not_ready_while_a_queue_has_no_worker_that_was_seen_lately(client):
 
 @pytest.mark.django_db
 def test_not_ready_while_a_migration_waits(client, monkeypatch):
-    monkeypatch.setattr(health, "_pending_migrations", lambda: True)
+    monkeypatch.setattr(pages, "_pending_migrations", lambda: True)
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert (answer.json()["database"], answer.json()["migrations"]) == (True, False)
@@ -72,7 +72,7 @@ def test_not_ready_where_an_open_connection_proves_broken(client, monkeypatch):
     def refuse() -> None:
         raise OperationalError("the connection is closed")
 
-    monkeypatch.setattr(health, "_workers_seen", refuse)
+    monkeypatch.setattr(pages, "_workers_seen", refuse)
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["database"] is False
@@ -83,7 +83,7 @@ def test_not_ready_while_nothing_can_be_saved(client, monkeypatch):
     for queue in QUEUES:
         seen(queue)
     free = shutil.disk_usage(settings.HOME).free
-    monkeypatch.setattr(health, "LEAST_ROOM", free * 1000)
+    monkeypatch.setattr(pages, "LEAST_ROOM", free * 1000)
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert (answer.json()["status"], answer.json()["storage"]) == ("unavailable", False)

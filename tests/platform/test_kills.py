@@ -17,12 +17,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from config.embedded import folders
 from config.embedded import server as leftovers
-from config.embedded.folders import Account
 from config.embedded.layout import Layout, layout
 from config.embedded.logs import open_log, rotate
-from config.embedded.server import stop_leftovers
+from config.embedded.server import Account, stop_leftovers
 from tests.platform.running import (
     MANAGE,
     NOBODY,
@@ -100,14 +98,14 @@ def stop_leftovers_while_reaping(places: Layout, left: subprocess.Popen[bytes]) 
 def test_a_folder_that_a_killed_start_did_not_give_away_is_given_away_now(tmp_path):
     path = tmp_path / "data"
     path.mkdir()
-    folders.own_folder(path, Account(NOBODY, NOBODY))
+    leftovers.own_folder(path, Account(NOBODY, NOBODY))
     assert (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) == (NOBODY, 0o700)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root keeps data outside the home")
 def test_a_start_killed_while_it_noted_the_home_does_not_set_the_data_aside(new_home, monkeypatch):
     places = layout(new_home)
-    folders.set_aside_removed_home(places)
+    leftovers.set_aside_removed_home(places)
     places.root.mkdir()
 
     def killed(path: Path, text: str) -> int:
@@ -116,9 +114,9 @@ def test_a_start_killed_while_it_noted_the_home_does_not_set_the_data_aside(new_
 
     monkeypatch.setattr(Path, "write_text", killed)
     with contextlib.suppress(KeyboardInterrupt):
-        folders.set_aside_removed_home(places)
+        leftovers.set_aside_removed_home(places)
     monkeypatch.undo()
-    folders.set_aside_removed_home(places)
+    leftovers.set_aside_removed_home(places)
     assert places.root.exists()
 
 
@@ -170,7 +168,7 @@ def test_every_start_recovers_from_kills_at_random_moments(new_home, ordinary_ho
     kinds = islice(cycle(KINDS[2 * ordinary :] + KINDS[: 2 * ordinary]), KILLS)
     for number, (first, kill) in enumerate(kinds):
         if first or not home.exists():
-            folders.remove_home(places)
+            leftovers.remove_home(places)
             home.mkdir()
             os.chown(home, *((NOBODY, NOBODY) if ordinary and os.geteuid() == 0 else (-1, -1)))
         did = kill(home, places, prefix, chance)

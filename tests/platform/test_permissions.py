@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded.binaries import PACKAGE
-from config.embedded.folders import remove_home
 from config.embedded.layout import Layout
+from config.embedded.server import PACKAGE, remove_home
 from tests.platform.running import NOBODY, PROJECT, Running, as_ordinary_user, manage, running, status_of
 
 

@@ -16,10 +16,9 @@ from urllib.request import Request, urlopen
 import psycopg
 import pytest
 
-from config.embedded.children import Child, Program
 from config.embedded.layout import Layout
-from config.embedded.resources import FEWEST_FILES
-from config.embedded.supervisor import Supervisor
+from config.embedded.processes import FEWEST_FILES
+from config.embedded.supervisor import Child, Program, Supervisor
 from tests.platform import ready
 from tests.platform.running import (
     NOBODY,

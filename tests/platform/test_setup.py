@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from config.setup import common, formatter, lock, packages
+from config.setup import common, lock, packages
 from config.setup.common import ELSEWHERE, FORBIDDEN, VENV, SetupError, keep_bytecode
 from config.setup.packages import Progress
 from tests.platform.running import PROJECT
@@ -163,10 +163,10 @@ def test_an_unknown_target_is_told_in_one_line():
 
 
 def test_without_node_the_check_of_style_sheets_is_left_out_and_said(monkeypatch, capsys):
-    monkeypatch.setattr(formatter.shutil, "which", lambda name: None)
-    monkeypatch.setattr(formatter, "apt_install", lambda names, what: pytest.fail("nobody asked for Node"))
+    monkeypatch.setattr(packages.shutil, "which", lambda name: None)
+    monkeypatch.setattr(packages, "apt_install", lambda names, what: pytest.fail("nobody asked for Node"))
     monkeypatch.delenv("CI", raising=False)
-    assert formatter.formatter() is None
+    assert packages.formatter() is None
     line = capsys.readouterr().out
     assert line.count("\n") == 1
     assert "install nodejs and npm" in line
@@ -175,11 +175,11 @@ def test_without_node_the_check_of_style_sheets_is_left_out_and_said(monkeypatch
 
 def test_where_no_check_may_be_left_out_node_is_installed_or_it_fails(monkeypatch):
     asked = []
-    monkeypatch.setattr(formatter.shutil, "which", lambda name: None)
-    monkeypatch.setattr(formatter, "apt_install", lambda names, what: asked.append(names))
+    monkeypatch.setattr(packages.shutil, "which", lambda name: None)
+    monkeypatch.setattr(packages, "apt_install", lambda names, what: asked.append(names))
     monkeypatch.setenv("CI", "true")
     with pytest.raises(SetupError, match="install nodejs and npm"):
-        formatter.formatter()
+        packages.formatter()
     assert asked == [["nodejs", "npm"]]
 
 
@@ -187,17 +187,17 @@ def test_the_formatter_is_installed_once_for_a_version_of_the_lock(tmp_path, mon
     calls = []
     place = tmp_path / "node_modules" / "prettier"
     place.mkdir(parents=True)
-    (tmp_path / "package-lock.json").write_text(json.dumps({"packages": {formatter.NAME: {"version": "2"}}}))
+    (tmp_path / "package-lock.json").write_text(json.dumps({"packages": {packages.NAME: {"version": "2"}}}))
 
     def npm(command, **options):
         calls.append(command[1])
         (place / "package.json").write_text('{"version": "2"}')
         return subprocess.CompletedProcess(command, 0, b"")
 
-    monkeypatch.setattr(formatter, "PROJECT", tmp_path)
-    monkeypatch.setattr(formatter.shutil, "which", lambda name: f"/bin/{name}")
-    monkeypatch.setattr(formatter.subprocess, "run", npm)
-    assert [formatter.formatter(), formatter.formatter()] == [["/bin/node", str(formatter.COMMAND)]] * 2
+    monkeypatch.setattr(packages, "PROJECT", tmp_path)
+    monkeypatch.setattr(packages.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(packages.subprocess, "run", npm)
+    assert [packages.formatter(), packages.formatter()] == [["/bin/node", str(packages.COMMAND)]] * 2
     assert calls == ["ci"]
 
 

@@ -10,9 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from config.embedded import postgres, supervisor
-from config.embedded.children import Child, Program
 from config.embedded.layout import EmbeddedError, layout, make_home
-from config.embedded.supervisor import Supervisor
+from config.embedded.supervisor import Child, Program, Supervisor
 from tests.platform.running import free_port
 
 LATE = """

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from config import pagination
+from config import lists
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -30,13 +30,13 @@ def test_a_page_far_into_a_list_is_the_same_page(
     asking: Client, monkeypatch: pytest.MonkeyPatch, offset: int
 ) -> None:
     near = asking.get(f"{ITEMS}{offset}").json()
-    monkeypatch.setattr(pagination, "FAR", 0)
+    monkeypatch.setattr(lists, "FAR", 0)
     assert asking.get(f"{ITEMS}{offset}").json() == near
     assert near["count"] == 12
 
 
 def test_the_last_page_passes_over_nothing(asking: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pagination, "FAR", 0)
+    monkeypatch.setattr(lists, "FAR", 0)
     with CaptureQueriesContext(connection) as asked:
         page = asking.get(f"{ITEMS}9").json()
     assert [len(page["results"]), page["next"]] == [3, None]

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from config.pagination import LongPaginator
+from config.lists import LongPaginator
 from jobs import runs
 from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.progress import progress

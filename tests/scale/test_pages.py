@@ -15,7 +15,7 @@ from annotation.models import Item
 from calibration.reading.ratings import places
 from calibration.reading.scope import of_corpus
 from calibration.studies import actions as studies
-from config.pagination import LongPaginator
+from config.lists import LongPaginator
 from jobs.models import Run
 from judges.rating.plans import Judge
 from tests import factories

@@ -21,7 +21,7 @@ from pytest_django import Settings
 from annotation.models import OneTimeLink, SignInIdentity
 from annotation.people import accounts, links, roles
 from annotation.people.single_sign_on import provider as providing
-from config import oidc
+from config import environment
 from config.models import Event
 from tests import factories
 from tests.security import openid_provider
@@ -43,7 +43,7 @@ def allow(settings: Settings, provider: Provider) -> Any:
 
     def setting(**more: Any) -> None:
         told = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret": SECRET, "name": "Campus"}
-        settings.OIDC = oidc.Provider(**told | more)
+        settings.OIDC = environment.Provider(**told | more)
 
     setting(new_accounts=True)
     return setting
@@ -451,7 +451,7 @@ def test_a_command_says_whether_it_is_set_up_rightly(
 
 
 def test_the_environment_says_what_is_set() -> None:
-    assert oidc.from_environment({"CONCORD_HOME": "x"}) is None
+    assert environment.provider_from_environment({"CONCORD_HOME": "x"}) is None
     told = {
         "CONCORD_OIDC_ISSUER": "https://id.example.org/realms/x",
         "CONCORD_OIDC_CLIENT_ID": "concord",
@@ -459,12 +459,12 @@ def test_the_environment_says_what_is_set() -> None:
         "CONCORD_OIDC_ROLES": "cn=lab=researcher, it=Administrator",
         "CONCORD_OIDC_NEW_ACCOUNTS": "1",
     }
-    found = oidc.from_environment(told)
+    found = environment.provider_from_environment(told)
     assert found is not None
     assert found.faults() == []
     assert (found.title, found.new_accounts, found.link_by_email) == ("id.example.org", True, False)
     assert found.roles == {"cn=lab": "researcher", "it": "administrator"}
     assert "secret" not in repr(found).replace("client_secret", "")
-    wrong = oidc.from_environment(told | {"CONCORD_OIDC_ISSUER": "http://id.example.org"})
+    wrong = environment.provider_from_environment(told | {"CONCORD_OIDC_ISSUER": "http://id.example.org"})
     assert wrong is not None
     assert "not encrypted" in wrong.faults()[0]

@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.people.errors import SignOnRefused
 from annotation.people.single_sign_on import entering, exchange
 from annotation.people.single_sign_on.provider import published
-from config.oidc import PREFIX, Provider
+from config.environment import PREFIX, Provider
 
 ADDRESS = "http://localhost:8000"
 

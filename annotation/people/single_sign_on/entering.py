@@ -13,8 +13,8 @@ from django.utils import timezone
 from annotation.models import Participant, SignInIdentity
 from annotation.people import accounts, addresses, links, names, roles
 from annotation.people.errors import NameRefused, RoleRefused, SignOnRefused
+from config.environment import ROLES, Provider
 from config.models import Event
-from config.oidc import ROLES, Provider
 
 log = logging.getLogger(__name__)
 REFUSED = "refuse single sign-on"

@@ -24,7 +24,7 @@ from annotation.people.single_sign_on.provider import (
     misconfigured,
     readable,
 )
-from config.oidc import PREFIX, Provider
+from config.environment import PREFIX, Provider
 
 CLOCKS_APART = 30
 """Seconds that the provider's clock may be ahead or behind."""

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.people.errors import SignOnRefused
 from annotation.people.single_sign_on.provider import addresses
-from config.oidc import Provider
+from config.environment import Provider
 
 
 def address(request: HttpRequest, provider: Provider) -> str:

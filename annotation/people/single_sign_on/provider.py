@@ -12,7 +12,7 @@ import requests
 from django.conf import settings
 
 from annotation.people.errors import SignOnRefused
-from config.oidc import PREFIX, Provider, fault_of
+from config.environment import PREFIX, Provider, fault_of
 from jobs.endpoints.responses import redact
 
 TIMEOUT = 10

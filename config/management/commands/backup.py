@@ -9,8 +9,7 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from config.backup.making import make
-from config.backup.programs import BackupError
+from config.backup import BackupError, make
 from config.commands import DatabaseCommand
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from config.backup.programs import BackupError
-from config.backup.restoring import restore
+from config.backup import BackupError, restore
 
 
 class Command(BaseCommand):

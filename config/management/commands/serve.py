@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from config.commands import migrations_wait
-from config.embedded import children
+from config.embedded import supervisor as children
 from config.embedded.layout import layout
 from config.embedded.supervisor import Stopped, Supervisor
 from config.web.protocol import listen
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         self._say("Starting the web server and the workers...")
         web = supervisor.start_web(settings.BASE_DIR, processes=processes)
         broker = bool(settings.CELERY_BROKER_URL)
-        for program in children.workers(settings.BASE_DIR, broker=broker, run=supervisor.places.run):
+        for program in children.worker_programs(settings.BASE_DIR, broker=broker, run=supervisor.places.run):
             supervisor.start(program, settings.BASE_DIR)
         if demo:
             self._say("Loading the demo...")
@@ -90,7 +90,7 @@ class Command(BaseCommand):
         except OSError:
             listening = listen(FAKE_MODEL_HOST, 0)
         port = listening.getsockname()[1]
-        supervisor.start(children.fake_model(listening.detach()), settings.BASE_DIR)
+        supervisor.start(children.fake_model_program(listening.detach()), settings.BASE_DIR)
         return f"http://{FAKE_MODEL_HOST}:{port}/v1"
 
     def _retire_fake_model(self) -> None:

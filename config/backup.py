@@ -1,10 +1,12 @@
-"""Restoring a backup: into a new database beside the old one, checked there and then put in its place."""
+"""Backup and restore of the whole database as one file."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import logging
+import os
 import signal
 import subprocess
 import tempfile
@@ -12,28 +14,161 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import Error, connection
+from django.db import Error, connection, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 from psycopg import Error as ServerError
 from psycopg import errors, sql
 
-from config.backup.manifest import (
-    DUMP,
-    Manifest,
-    check_migrations,
-    count_objects,
-    count_rows,
-    holds_something,
-    read_manifest,
-)
-from config.backup.programs import BackupError, environment, program, reason
-from config.embedded import logs
+from config.embedded import logs, server
 from config.embedded.layout import EmbeddedError, layout
 from config.embedded.processes import die_with_parent
+
+# Making a backup: of one moment, while Concord may be running.
+
+# PostgreSQL's own programs for dumping and restoring, pointed at Concord's database.
+
+VARIABLES = {
+    "host": "PGHOST",
+    "port": "PGPORT",
+    "user": "PGUSER",
+    "password": "PGPASSWORD",
+    "dbname": "PGDATABASE",
+    "sslmode": "PGSSLMODE",
+    "sslrootcert": "PGSSLROOTCERT",
+}
+
+
+class BackupError(Exception):
+    """A backup cannot be made or restored. The message is one line that says what to do."""
+
+
+def program(name: str) -> str:
+    """The path of `pg_dump` or `pg_restore`, as the embedded PostgreSQL has it."""
+    return str(Path(server.programs(layout(settings.HOME))) / name)
+
+
+def environment() -> dict[str, str]:
+    """The environment in which these programs find the database."""
+    given = connection.get_connection_params()
+    found = {variable: str(given[key]) for key, variable in VARIABLES.items() if given.get(key)}
+    return {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", **found}
+
+
+def reason(said: bytes) -> str:
+    """The first line in which a program says what went wrong."""
+    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
+    return next(
+        (line for line in lines if "error" in line.lower()), lines[-1] if lines else "no reason given"
+    )
+
+
+# What a backup says of itself, and what a database says of itself.
+
+DUMP, MANIFEST = "database.dump", "manifest.json"
+FORMAT = 1
+OBJECTS = """
+SELECT 'indexes', count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+ WHERE c.relnamespace = 'public'::regnamespace AND i.indisvalid
+UNION ALL SELECT 'constraints', count(*) FROM pg_constraint
+ WHERE connamespace = 'public'::regnamespace AND convalidated AND contype <> 'n'
+UNION ALL SELECT 'triggers', count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+ WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal
+UNION ALL SELECT 'functions', count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+"""
+"""Whether a column may be null is no constraint of its own before PostgreSQL 18, so it is not counted."""
+# Tables that are filled without anybody's doing.
+FILLED = {"django_migrations", "django_content_type", "auth_permission", "auth_group", "django_session"}
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The contents of `manifest.json`.
+
+    `rows` is by table, `made` an ISO time with its zone, `objects` the numbers of indexes and the like.
+    """
+
+    format: int
+    made: str
+    sha256: str
+    migrations: list[list[str]]
+    rows: dict[str, int]
+    objects: dict[str, int]
+
+    def as_json(self) -> str:
+        """The manifest as it is written."""
+        return json.dumps(asdict(self), indent=1, sort_keys=True)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest of a backup. BackupError where the file is not a backup, or is of a later release."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found = Manifest(**json.loads(archive.read(MANIFEST)))
+    except OSError as error:
+        raise BackupError(f"{path} cannot be read: {error.strerror}.") from None
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError):
+        raise BackupError(f"{path} is not a complete backup made by `manage.py backup`.") from None
+    if found.format != FORMAT:
+        raise BackupError(f"{path} was made by a later release of Concord: restore it with that one.")
+    return found
+
+
+def applied() -> list[list[str]]:
+    """The migrations that the database has, sorted."""
+    return sorted([app, name] for app, name in MigrationRecorder(connection).applied_migrations())
+
+
+def check_migrations(manifest: Manifest) -> None:
+    """BackupError where this release does not know a migration of the backup."""
+    known = set(MigrationLoader(None).disk_migrations or {})
+    apps = {app for app, _ in known}
+    recorded = {(app, name) for app, name in manifest.migrations if app in apps}
+    if unknown := sorted(recorded - known):
+        raise BackupError(
+            f"The backup is of another release: this one does not know {'.'.join(unknown[0])}. "
+            "Restore it with the release that made it, or with a later one."
+        )
+
+
+def tables() -> list[str]:
+    """The tables of the database, sorted."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+        return [name for (name,) in cursor.fetchall()]
+
+
+def count_rows() -> dict[str, int]:
+    """How many rows each table has."""
+    quote = connection.ops.quote_name
+    counts = {}
+    with connection.cursor() as cursor:
+        for name in tables():
+            cursor.execute(f"SELECT count(*) FROM {quote(name)}")  # noqa: S608 (a table's own name, quoted)
+            counts[name] = cursor.fetchone()[0]
+    return counts
+
+
+def count_objects() -> dict[str, int]:
+    """How many valid indexes, constraints, triggers and functions the database has."""
+    with connection.cursor() as cursor:
+        cursor.execute(OBJECTS)
+        return dict(cursor.fetchall())
+
+
+def holds_something() -> str | None:
+    """A table with rows that somebody made; None in a database that is as good as new."""
+    return next((name for name, rows in count_rows().items() if rows and name not in FILLED), None)
+
+
+# Restoring a backup: into a new database beside the old one, checked there and then put in its place.
 
 logger = logging.getLogger(__name__)
 BLOCK = 2**20
@@ -255,3 +390,84 @@ def _swap(server: Any, name: str, fresh: str, replaced: str) -> None:
 
 def _line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def make(path: Path, *, replace: bool = False) -> Manifest:
+    """Write a backup to `path`, readable by its owner alone; the file is there whole or not at all."""
+    if path.exists() and not replace:
+        raise BackupError(f"{path} exists: choose another name, or add --replace.")
+    try:
+        return _write(path)
+    except OSError as error:
+        raise BackupError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def _write(path: Path) -> Manifest:
+    """Write beside `path`, and give it the name once every byte is on the disk."""
+    partial = path.with_name(f".{path.name}.part")
+    with os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb") as file:
+        _claim(file, partial)
+        try:
+            file.truncate()
+            manifest = _fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+    return manifest
+
+
+def _claim(file: IO[bytes], partial: Path) -> None:
+    """Let one process at a time write a file; what a killed one left is written over."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        mine = os.path.samestat(os.fstat(file.fileno()), partial.stat())
+    except (BlockingIOError, FileNotFoundError):
+        mine = False
+    if not mine:
+        raise BackupError(f"Another backup is being written to {partial.name[1:-5]}: wait for it.")
+
+
+def _fill(file: IO[bytes]) -> Manifest:
+    """Dump and count the same snapshot of the database."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        cursor.execute("SELECT pg_export_snapshot()")
+        snapshot = cursor.fetchone()[0]
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            digest = _dump(archive, snapshot)
+            made = timezone.now().isoformat()
+            manifest = Manifest(FORMAT, made, digest, applied(), count_rows(), count_objects())
+            archive.writestr(MANIFEST, manifest.as_json())
+    return manifest
+
+
+def _dump(archive: zipfile.ZipFile, snapshot: str) -> str:
+    """Write the dump into the archive and return its hash."""
+    command = [
+        program("pg_dump"),
+        "--format=custom",
+        "--no-owner",
+        "--no-privileges",
+        f"--snapshot={snapshot}",
+    ]
+    digest = hashlib.sha256()
+    with subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as dumping, archive.open(DUMP, "w", force_zip64=True) as member:  # fmt: skip
+        assert dumping.stdout is not None
+        assert dumping.stderr is not None
+        while block := dumping.stdout.read(BLOCK):
+            digest.update(block)
+            member.write(block)
+        said = dumping.stderr.read()
+    if dumping.returncode:
+        raise BackupError(f"The database could not be dumped: {reason(said)}")
+    return digest.hexdigest()
