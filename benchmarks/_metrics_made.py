@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from judges.metrics import Embedder
-from judges.metrics.kit.embedding import Vectors
+from judges.metrics.kit.models import Vectors
 
 TABLE = np.random.default_rng(0).normal(size=(1024, 384)).astype(np.float32)
 

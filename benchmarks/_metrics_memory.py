@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks._metrics_made import Cheap, Hashed, made
 from judges.metrics import Scene, Tools, instrument_for
-from judges.scoring.scoring import lines
+from judges.runs.scoring import lines
 
 TURNS = 5000
 SHORT = 5

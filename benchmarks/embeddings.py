@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from judges.metrics import DEFAULT_MODEL, Embedder
-from judges.scoring.scoring import read
+from judges.runs.scoring import read
 
 PROJECT = Path(__file__).resolve().parent.parent
 MEETINGS = PROJECT.parent / "shared/data/mpceval_parity/inputs/qmsum40_global"

@@ -61,8 +61,8 @@ def prepare(url: str, calls: int, connections: int) -> list[list[dict[str, str]]
     """Make a corpus with that many turns and an endpoint; return the prompts that its judge sends."""
     from annotation.models import Continuation, Corpus, Dialogue, Item, System, Turn
     from jobs.models import Endpoint
-    from judges.material.loading import load
     from judges.protocols import PROTOCOLS, Case
+    from judges.runs.material import load
 
     corpus = Corpus.objects.create(name="bench")
     system = System.objects.create(corpus=corpus, name="human")
@@ -116,13 +116,13 @@ def _ours(number: int, connections: int) -> tuple[float, float]:
     from jobs.calls.queue import work_slice as work
     from jobs.models import Endpoint, Run
     from jobs.queue.worker import Heart
-    from judges.rating import actions as rating
-    from judges.rating.plans import Judge
-    from judges.rating.selection import Selection
+    from judges.runs import actions
+    from judges.runs.plans import Judge
+    from judges.runs.selection import Selection
 
     Endpoint.objects.update(concurrency=connections)
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"seed": number})
-    run = rating.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
+    run = actions.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
     begun, used = time.perf_counter(), time.process_time()
     with Heart("calls") as heart:
         counts = work("calls", seconds=600, heart=heart)

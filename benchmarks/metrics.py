@@ -20,7 +20,7 @@ from benchmarks import _metrics_memory
 from benchmarks._metrics_made import Hashed, made
 from benchmarks._metrics_memory import apart
 from judges.metrics import Embedder, Scene, Tools, instrument_for
-from judges.scoring.scoring import lines, members, read
+from judges.runs.scoring import lines, members, read
 
 INPUTS = Path(__file__).resolve().parent.parent.parent / "shared/data/mpceval_parity/inputs"
 SIX = ("pd", "hmp", "nse", "sc_gini", "gscc_dc_avg", "gscc_dc_max")

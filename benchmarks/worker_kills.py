@@ -82,10 +82,9 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float], server: 
     from config.embedded import supervisor
     from config.embedded.layout import layout
     from jobs.models import Endpoint
-    from judges.rating import actions as rating
-    from judges.rating.plans import Judge
-    from judges.rating.selection import Selection
-    from judges.rating.settings import RunSettings
+    from judges.runs import actions
+    from judges.runs.plans import Judge
+    from judges.runs.selection import RunSettings, Selection
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"temperature": temperature})
     found = supervisor.worker_programs(_home.PROJECT, broker=False, run=home)
@@ -94,7 +93,7 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float], server: 
     begun = time.perf_counter()
     how = RunSettings(mode="batch" if server is _batching_llm else None)
     whole = Selection(Corpus.objects.get())
-    started = rating.start(by=None, plan=judge.plan(), selection=whole, settings=how)
+    started = actions.start(by=None, plan=judge.plan(), selection=whole, settings=how)
     worker.start()
     try:
         _watch(started.pk, worker, url, pauses, server)

@@ -258,7 +258,7 @@ SPECTACULAR_SETTINGS = {
         "RecordStatusEnum": [(name, name) for name in ("draft", "accepted", "rejected", "corrected")],
         "DecidedStatusEnum": [("accepted", "accepted"), ("rejected", "rejected")],
         "ResultStatusEnum": [(name, name) for name in ("ok", "undefined", "insufficient", "rejected")],
-        "PickingRuleEnum": "judges.prompt_versions.picking.RULE_CHOICES",
+        "PickingRuleEnum": "judges.prompts.examples.RULE_CHOICES",
         "TrainingPartEnum": "annotation.corpora.parts.TRAINING_CHOICES",
         "NamesKindEnum": [(name, name) for name in ("anonymised", "swapped")],
         "OnlyYesEnum": [("yes", "yes")],

@@ -22,11 +22,11 @@ from jobs.endpoints import actions as endpoints
 from jobs.fake_models import ENDPOINT
 from jobs.models import Endpoint, Run
 from judges.models import Prompt
-from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import listing
-from judges.rating import actions as rating
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.prompts import actions as prompts
+from judges.prompts import versions
+from judges.runs import actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 
 # Judges of the demo that ask the fake model: an endpoint, two prompts, and a run of each on the dev part.
 
@@ -61,7 +61,7 @@ def own_prompt(*, by: User) -> str:
     """Return the reference of the demo's own prompt: the built-in one and a sentence more."""
     found = Prompt.objects.filter(name=OWN).first()
     if found is None:
-        built_in = listing.find(BUILT_IN)
+        built_in = versions.find(BUILT_IN)
         wording = replace(built_in.wording, system=f"{built_in.wording.system}\n\n{SENTENCE}")
         prompts.create(
             by=by,
@@ -81,7 +81,7 @@ def runs(url: str, *, by: User) -> list[Run]:
     asked = endpoint(url, by=by)
     selection = Selection(corpus, split=split(corpus, by=by), part="dev")
     judges = (Judge("cpdscore_simple", endpoint=asked), Judge(prompt=own_prompt(by=by), endpoint=asked))
-    return [rating.start(by=by, plan=judge.plan(), selection=selection) for judge in judges]
+    return [actions.start(by=by, plan=judge.plan(), selection=selection) for judge in judges]
 
 
 ROLES = ("annotator", "researcher", "administrator")

@@ -25,9 +25,9 @@ from demo.fake_model.truth import planted_number, shows_planted
 from demo.loading import label_lines
 from demo.raters import BEHAVIOURS, RATERS, SimulatedAnswer, behaviours
 from jobs.models import Endpoint, Run
-from judges.rating import actions as rating
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from systems.producing import actions as generating
 from systems.producing.dialogues import Dialogues
 from systems.producing.plans import Generation
@@ -172,7 +172,7 @@ def load(*, by: User, endpoint: Endpoint, finish: Finish) -> list[Run]:
     if all(run.state == Run.State.DONE for run in written):
         _rate(corpus, by)
     judged = [
-        rating.start(by=by, plan=Judge(key, endpoint=endpoint).plan(), selection=Selection(corpus))
+        actions.start(by=by, plan=Judge(key, endpoint=endpoint).plan(), selection=Selection(corpus))
         for key in JUDGES
     ]
     for run in judged:

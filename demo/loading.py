@@ -30,9 +30,9 @@ from jobs import runs
 from jobs.calls.queue import work_slice as work
 from jobs.models import Run
 from jobs.queue.worker import Heart
-from judges.rating import actions as rating
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 
 SOURCE = "Written for Concord's demo; ratings by simulated raters"
 LICENCE = "GPL-3.0-or-later"
@@ -168,7 +168,7 @@ def judge(*, by: User) -> Run:
         return ran
     split = splits.lock_of(corpus)
     selection = Selection(corpus, split=split, part="dev") if split else Selection(corpus)
-    run = rating.start(by=by, plan=Judge(JUDGE).plan(), selection=selection)
+    run = actions.start(by=by, plan=Judge(JUDGE).plan(), selection=selection)
     finish(run)
     return run
 

@@ -85,14 +85,14 @@ KINDS: dict[str, str] = {
     "import": "annotation.importing.job",
     "opening": "annotation.campaigns.job",
     "gold": "calibration.gold.job",
-    "starting": "judges.rating.job",
+    "starting": "judges.runs.actions",
     "writing": "systems.producing.job",
     "baseline": "systems.producing.baseline_job",
     "export": "calibration.exports.job",
     "calls": "jobs.runs",
     "search": "calibration.searches.job",
     "invitations": "annotation.people.invitations",
-    "nearest": "judges.prompt_versions.requests",
+    "nearest": "judges.prompts.requests",
     "benchmark": "systems.making.job",
     "simulation": "systems.simulating.job",
     "questions": "annotation.question_sets.job",
@@ -107,10 +107,10 @@ QUEUES: dict[str, str] = {
 """Per queue (a worker process has one): the module that offers what `Queue` below asks for."""
 
 RUN_KINDS: dict[str, str] = {
-    "judge": "judges.rating.judge_calls",
+    "judge": "judges.runs.judge_calls",
     "draft": "judges.drafts.actions",
     "improve": "calibration.searches.improving",
-    "metric": "judges.rating.metric_calls",
+    "metric": "judges.runs.metric_calls",
     "generate": "systems.producing.calls",
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""

@@ -10,8 +10,8 @@ from django.shortcuts import get_object_or_404
 
 from judges.errors import JudgeError
 from judges.models import Prompt
-from judges.prompt_versions import listing
-from judges.prompt_versions.listing import Version
+from judges.prompts import versions
+from judges.prompts.versions import Version
 
 LARGEST = 2**31 - 1
 
@@ -28,6 +28,6 @@ def version(name: str, number: int | None = None) -> Version:
     if number is not None and number > LARGEST:
         raise Http404
     try:
-        return listing.find(name if number is None else f"{name}@{number}")
+        return versions.find(name if number is None else f"{name}@{number}")
     except JudgeError as error:
         raise Http404(str(error)) from None

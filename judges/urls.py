@@ -2,21 +2,21 @@
 
 from django.urls import URLPattern, path
 
-from judges.pages import batches, changes, prompts, runs, starting
+from judges.pages import prompts, runs
 
 urlpatterns: list[URLPattern] = [
     path("runs/", runs.run_list, name="runs"),
-    path("runs/new/", starting.new_run, name="new-run"),
+    path("runs/new/", runs.new_run, name="new-run"),
     path("runs/<int:pk>/", runs.run_page, name="run"),
     path("runs/<int:pk>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<int:pk>/cancel/", runs.cancel_run, name="cancel-run"),
-    path("runs/<int:pk>/pause/", changes.pause_run, name="pause-run"),
-    path("runs/<int:pk>/resume/", changes.resume_run, name="resume-run"),
-    path("runs/<int:pk>/caps/", changes.cap_run, name="cap-run"),
-    path("runs/costs/", changes.costs, name="run-costs"),
-    path("batches/<int:pk>/look/", batches.look_at_batch, name="look-at-batch"),
-    path("batches/<int:pk>/adopt/", batches.adopt_batch, name="adopt-batch"),
-    path("batches/<int:pk>/give-up/", batches.give_up_batch, name="give-up-batch"),
+    path("runs/<int:pk>/pause/", runs.pause_run, name="pause-run"),
+    path("runs/<int:pk>/resume/", runs.resume_run, name="resume-run"),
+    path("runs/<int:pk>/caps/", runs.cap_run, name="cap-run"),
+    path("runs/costs/", runs.costs, name="run-costs"),
+    path("batches/<int:pk>/look/", runs.look_at_batch, name="look-at-batch"),
+    path("batches/<int:pk>/adopt/", runs.adopt_batch, name="adopt-batch"),
+    path("batches/<int:pk>/give-up/", runs.give_up_batch, name="give-up-batch"),
     path("runs/<int:pk>/retry/", runs.retry_run, name="retry-run"),
     path("runs/new/request/", prompts.run_request, name="run-request"),
     path("prompts/", prompts.prompt_list, name="prompts"),

@@ -21,8 +21,8 @@ from calibration.searches.actions import BOUNDS
 from config.lists import Pages, paged
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields
 from jobs.errors import JobError
-from judges.prompt_versions import listing
-from judges.rating.lookup import endpoint_named
+from judges.prompts import versions
+from judges.runs.lookup import endpoint_named
 
 
 def _number(name: str, default: int) -> serializers.IntegerField:
@@ -92,7 +92,7 @@ def bench_searches(request: Request, pk: int) -> Response:
         made = search_actions.start(
             by=person(request),
             bench=bench,
-            version=listing.find(data.pop("begin")),
+            version=versions.find(data.pop("begin")),
             endpoint=endpoint_named(data.pop("endpoint")),
             improver=endpoint_named(data.pop("improver")),
             options={name: data.pop(name) for name in ("needs", "parameters")},

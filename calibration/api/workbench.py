@@ -28,14 +28,12 @@ from jobs import runs
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields
 from jobs.errors import JobError
 from judges.drafts import actions, benches
-from judges.drafts.benches import begun_from, options_of, parent_of, wording_from
-from judges.drafts.trials import USUAL, picked
-from judges.models import Draft
-from judges.models.drafts import Bench
-from judges.prompt_versions.picking import MOST_SHOWN, RULE_CHOICES
+from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, wording_from
+from judges.models import Bench, Draft
+from judges.prompts.examples import MOST_SHOWN, RULE_CHOICES
 from judges.protocols.wording import LONGEST
-from judges.rating.lookup import endpoint_named, selection_of
-from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
+from judges.runs.lookup import endpoint_named, selection_of
+from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES
 
 # What the workbench's API takes.
 

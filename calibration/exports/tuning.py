@@ -21,7 +21,7 @@ from annotation.records import HUMAN, SELF
 from calibration.errors import ExportRefused
 from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import Blocks
-from judges.material.loading import load
+from judges.runs.material import load
 from systems.generators.base import Settings, WrongSettings
 from systems.generators.cocoeval_continuation import CocoevalContinuation, NotTaught, examples
 

@@ -15,10 +15,10 @@ from calibration.workbench.marks import FORMS, item_keys
 from calibration.workbench.sheets import Judged, items_of, judged_on
 from calibration.workbench.versions import DIRECTIONS
 from jobs.endpoints.parameter_inputs import add_parameters
-from judges.drafts.trials import USUAL
-from judges.management.need_options import add_needs
+from judges.drafts.benches import USUAL
+from judges.management.run_options import add_needs
 from judges.models import Bench, Draft
-from judges.prompt_versions.picking import RULES
+from judges.prompts.examples import RULES
 
 ITEMS = ("5", "20", "all")
 

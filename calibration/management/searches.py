@@ -19,10 +19,10 @@ from jobs.kinds import CALLS, JOBS
 from jobs.models import Job
 from jobs.queue import jobs as steps
 from jobs.queue.worker import Heart
-from judges.drafts.steps import SEARCH
-from judges.management.need_options import add_needs, needs_told
-from judges.prompt_versions import listing as finding
-from judges.rating.lookup import endpoint_named
+from judges.drafts.benches import SEARCH
+from judges.management.run_options import add_needs, needs_told
+from judges.prompts import versions
+from judges.runs.lookup import endpoint_named
 
 DEFAULTS = {"rounds": 8, "few": 5, "most_calls": 1000}
 _PAUSE = 0.5
@@ -58,7 +58,7 @@ def propose(options: dict[str, Any]) -> dict[str, Any]:
     search = search_actions.start(
         by=None,
         bench=bench_named(options["bench"]),
-        version=finding.find(options["begin"]),
+        version=versions.find(options["begin"]),
         name=options["name"],
         endpoint=endpoint_named(options["endpoint"]),
         improver=endpoint_named(options["improver"]),

@@ -23,9 +23,8 @@ from judges.drafts import benches
 from judges.drafts.benches import versions_for
 from judges.models import Bench
 from judges.pages.forms import NEED, need_fields, needs_of
-from judges.pages.runs import user_of
-from judges.pages.starting import sync_endpoints
-from judges.prompt_versions import listing
+from judges.pages.runs import sync_endpoints, user_of
+from judges.prompts import versions
 
 # The form that starts a search.
 
@@ -76,7 +75,7 @@ class SearchForm(forms.Form):
         """Return what `calibration.searches.actions.start` takes beside bench and person."""
         data = {name: value for name, value in self.cleaned_data.items() if not name.startswith(NEED)}
         options = {"needs": needs_of(self.cleaned_data)}
-        return data | {"version": listing.find(data.pop("begin")), "options": options}
+        return data | {"version": versions.find(data.pop("begin")), "options": options}
 
 
 class JudgeParametersForm(WithParameters):

@@ -35,23 +35,21 @@ from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.drafts import actions, benches
-from judges.drafts.benches import begun_from, options_of, parent_of, text_of, versions_for
-from judges.drafts.trials import USUAL, picked
+from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, text_of, versions_for
 from judges.errors import JudgeError
-from judges.models.drafts import Bench, Draft
+from judges.models import Bench, Draft
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
-from judges.pages.prompt_forms import EditorForm, judges_to_disagree_with
-from judges.pages.runs import user_of
-from judges.pages.starting import sync_endpoints
-from judges.prompt_versions.listing import Version
-from judges.prompt_versions.picking import MOST_SHOWN, RULES, BadKeys
-from judges.prompt_versions.requests import COUNTED
+from judges.pages.prompts import EditorForm, judges_to_disagree_with
+from judges.pages.runs import sync_endpoints, user_of
+from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys
+from judges.prompts.requests import COUNTED
+from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.g_eval import PROBABILITIES, SAMPLES
 from judges.protocols.rubric import EXPECTED, JSON, LINE
-from judges.rating.estimates import Estimate
-from judges.rating.needs import asked_on, drafts_of
-from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
+from judges.runs.estimates import Estimate
+from judges.runs.material import asked_on, drafts_of
+from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES
 
 # The forms of the workbench: opening a bench, and the text and settings of a draft.
 

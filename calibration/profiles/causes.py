@@ -14,9 +14,9 @@ from annotation.text import happenings
 from annotation.text.blinding import Blind
 from annotation.text.language import language_tag
 from annotation.text.numbers import number as written
-from judges.material.loading import Material, load
 from judges.metrics import METRICS
 from judges.metrics.kit.base import PAPER, Cause
+from judges.runs.material import Material, load
 
 # What caused a metric's value, in the metric's own words, with turns, speakers and agenda items named.
 

@@ -21,7 +21,7 @@ from calibration.reading.scope import of_corpus
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from judges.rating.unanswered import Doubt, doubtful_values, fitted_on_themselves
+from judges.runs.estimates import Doubt, doubtful_values, fitted_on_themselves
 
 KIND = "profile"
 EXAMPLES = 30

@@ -17,9 +17,9 @@ from calibration.profiles.causes import Line, Telling, metric_labels
 from calibration.profiles.contexts import Answer, Choice, Context, Wanted, choose, contexts
 from calibration.profiles.summary import Column as MetricColumn
 from config.files import row_id
-from judges.material.loading import load
 from judges.metrics import METRICS, Aspect, aspects
 from judges.metrics.kit.base import PAPER
+from judges.runs.material import load
 
 NOT_SCORED = "this metric was not run on it"
 NO_CONVERSATION = "its turns are answers to fixed points, not one conversation"

@@ -19,7 +19,7 @@ from calibration.reading.subjects import rater_names
 from calibration.statistics import Record
 from jobs.fake_models import BEGINNING, CONDITION_KEYS
 from jobs.models.run import Call
-from judges.rating.unanswered import by_rater, doubtful_values
+from judges.runs.estimates import by_rater, doubtful_values
 
 # What judges were asked and failed to answer: by question, item and sample, from their failed calls.
 

@@ -21,12 +21,11 @@ from config.models import Event
 from jobs import runs
 from jobs.endpoints import parameters
 from jobs.models import Endpoint, Run
-from judges.drafts import benches, steps
+from judges.drafts import benches
 from judges.models import Bench, Prompt, PromptVersion
-from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import texts
-from judges.prompt_versions.listing import Version
-from judges.rating.needs import bind_needs
+from judges.prompts import actions, versions
+from judges.prompts.versions import Version
+from judges.runs.material import bind_needs
 
 BOUNDS = {"rounds": (1, 50), "few": (1, 20), "most_calls": (1, 1_000_000)}
 """The least and the most of each number that a search is given."""
@@ -74,7 +73,7 @@ def start(
         bench=bench,
         prompt=prompt,
         parent=version.ref,
-        text=texts.store(wording=version.wording),
+        text=versions.store(wording=version.wording),
         variant=version.variant,
         endpoint=endpoint,
         improver=improver,
@@ -87,7 +86,7 @@ def start(
         **numbers,
     )
     _log(by, "start search", search, **numbers, most_cost=None if most_cost is None else float(most_cost))
-    steps.go_on(search.pk)
+    benches.go_on(search.pk)
     return search
 
 
@@ -143,7 +142,7 @@ def resume(*, by: User | None, search: Search) -> Search:
     for run in runs_of(search).filter(state__in=[Run.State.CANCELLED, Run.State.FAILED]):
         runs.retry_failed(by=by, run=run)
     _log(by, "resume search", search)
-    steps.go_on(search.pk, after=f"resuming at {timezone.now():%H:%M:%S.%f}")
+    benches.go_on(search.pk, after=f"resuming at {timezone.now():%H:%M:%S.%f}")
     return search
 
 
@@ -167,7 +166,7 @@ def _prompt(by: User | None, bench: Bench, version: Version, name: str) -> Promp
             "proposals go to."
         )
     over = replace(version, scheme_version=bench.scheme_version)
-    return prompts.copy(by=by, version=over, name=name).prompt
+    return actions.copy(by=by, version=over, name=name).prompt
 
 
 def _rater(improver: Endpoint, bench: Bench, told: Mapping[str, Any]) -> Rater:
@@ -188,7 +187,7 @@ def adopt(*, by: User | None, text: SearchText) -> PromptVersion:
     """Adopt a proposal of a search: judges may use it from now on. Raises JudgeError or WorkbenchRefused."""
     if text.version is None:
         raise WorkbenchRefused("Only a proposal of a search that has ended can be adopted.")
-    return prompts.adopt(by=by, version=text.version)
+    return actions.adopt(by=by, version=text.version)
 
 
 VERBS = {"cancel": cancel, "resume": resume}

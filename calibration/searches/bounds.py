@@ -12,13 +12,11 @@ from jobs.endpoints.costs import cost
 from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.prompt import Prompt as SentPrompt
 from jobs.prompt import about_tokens
-from judges.material.loading import load
 from judges.models import BenchTarget
-from judges.prompt_search.evolution import OutOfBudget
+from judges.prompts.search import OutOfBudget
 from judges.protocols import Asking
-from judges.rating.askers import asker_of
-from judges.rating.cases import case_of
-from judges.rating.needs import answers_for_needs
+from judges.runs.material import answers_for_needs, case_of, load
+from judges.runs.plans import asker_of
 
 LOOKED_AT = 5
 """Prompts that are made to tell what others will cost."""

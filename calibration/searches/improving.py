@@ -13,18 +13,15 @@ from jobs.calls.outcomes import Outcome
 from jobs.calls.prepared import Asked, Read
 from jobs.models import Call, Run
 from jobs.prompt import Prompt, Tokens
-from judges.drafts import steps
-from judges.material.loading import load
+from judges.drafts import benches
 from judges.models import BenchTarget
-from judges.prompt_search import reflection
-from judges.prompt_search.evolution import Answers
-from judges.prompt_search.reflection import Disagreement, Target, Value
-from judges.prompt_versions import texts
+from judges.prompts import search as reflection
+from judges.prompts import versions
+from judges.prompts.search import Answers, Disagreement, Target, Value
 from judges.protocols import PROTOCOLS
 from judges.protocols.base import Asking
-from judges.rating.askers import asker_of
-from judges.rating.cases import case_of
-from judges.rating.needs import answers_for_needs
+from judges.runs.material import answers_for_needs, case_of, load
+from judges.runs.plans import asker_of
 
 # What an improving model is shown of a disagreement: what the judge saw, what it said, what people said.
 
@@ -108,7 +105,7 @@ class ImproveRun:
         for _, answers in given:
             for request, proposal in answers:
                 SearchRequest.objects.filter(pk=request, done=False).update(
-                    text=texts.store(wording=proposal.wording), diagnosis=proposal.diagnosis, done=True
+                    text=versions.store(wording=proposal.wording), diagnosis=proposal.diagnosis, done=True
                 )
         return 0
 
@@ -119,7 +116,7 @@ class ImproveRun:
         """Let the search go on."""
         run.values = SearchRequest.objects.filter(search=run.scope["search"], text__isnull=False).count()
         run.missing, run.missing_reason = 0, ""
-        steps.settled(run)
+        benches.settled(run)
 
     def _asked(self, call: Call, row: SearchRequest) -> Asked:
         prompt = Prompt(row.system, row.user, reflection.SCHEMA)
@@ -133,7 +130,7 @@ def _read(row: SearchRequest, reply: str, _tokens: Tokens) -> Read:
     protocol = PROTOCOLS[row.search.bench.protocol]
     assert isinstance(protocol, Asking)
     known = protocol.known_variables(row.search.variant)
-    proposal = reflection.read(reply, texts.wording_of(row.base), known)
+    proposal = reflection.read(reply, versions.wording_of(row.base), known)
     return Read(((row.pk, proposal),))
 
 

@@ -26,15 +26,24 @@ from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Call, Job, Run
 from judges.drafts import actions as drafts
-from judges.drafts import benches, steps, trials
+from judges.drafts import benches
 from judges.models import BenchTarget, DraftAnswer, PromptVersion
-from judges.prompt_search import reflection
-from judges.prompt_search.evolution import Answers, Asks, Found, OutOfBudget, Proposed, Settings, evolve
-from judges.prompt_search.reflection import Disagreement, Target
-from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import texts
+from judges.prompts import actions as prompts
+from judges.prompts import search as reflection
+from judges.prompts import versions
+from judges.prompts.search import (
+    Answers,
+    Asks,
+    Disagreement,
+    Found,
+    OutOfBudget,
+    Proposed,
+    Settings,
+    Target,
+    evolve,
+)
 from judges.protocols import Wording
-from judges.rating.askers import asker_of
+from judges.runs.plans import asker_of
 
 # Asking in a search: the judge about targets, and the improving model about disagreements.
 #
@@ -118,7 +127,7 @@ class Asking:
         for _ in range(2):
             request = self._request(wording, cases, trouble)
             if request.text is not None:
-                return Proposed(texts.wording_of(request.text), request.diagnosis)
+                return Proposed(versions.wording_of(request.text), request.diagnosis)
             trouble = request.error
         return Proposed(None)
 
@@ -206,7 +215,7 @@ class Asking:
             defaults={
                 "system": prompt.system,
                 "user": prompt.user,
-                "base": texts.store(wording=wording),
+                "base": versions.store(wording=wording),
                 "cases": [case.key for case in cases],
             },
         )
@@ -255,7 +264,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
 
 def _step(search: Search) -> None:
     asking = Asking(search)
-    first = texts.wording_of(search.text)
+    first = versions.wording_of(search.text)
     asking.text_of(first)
     found = evolve(
         first=first,
@@ -306,7 +315,7 @@ def _score(search: Search, asking: Asking, found: Sequence[Found]) -> str:
 def _keep(search: Search, text: SearchText, measured: Sequence[Figure]) -> None:
     """Keep a proposal as a version that nobody has adopted, with what it came from and what it is worth."""
     if text.score is not None:
-        trials.note(
+        benches.note(
             bench=search.bench,
             spec=text.draft.rater.spec,
             name=f"{search.bench.name}, {name_of(text)} of search {search.pk}",
@@ -316,7 +325,7 @@ def _keep(search: Search, text: SearchText, measured: Sequence[Figure]) -> None:
     text.version = prompts.propose(
         by=search.created_by,
         prompt=search.prompt,
-        wording=texts.wording_of(text.draft.text),
+        wording=versions.wording_of(text.draft.text),
         parent=_ref(text.parent, search),
         note=text.diagnosis,
         detail={
@@ -334,4 +343,4 @@ def _ref(parent: SearchText, search: Search) -> str:
     return search.parent if version is None else f"{search.prompt.name}@{version.number}"
 
 
-JOB = JobKind(steps.SEARCH, "Search for a better prompt", run)
+JOB = JobKind(benches.SEARCH, "Search for a better prompt", run)

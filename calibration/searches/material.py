@@ -15,7 +15,7 @@ from calibration.models import Search
 from calibration.statistics.core.data import Ratings
 from calibration.workbench.sheets import Sheet, sheets
 from judges.models import Bench, BenchTarget
-from judges.prompt_search.reflection import Asked, Target, TooFew, Value, folds
+from judges.prompts.search import Asked, Target, TooFew, Value, folds
 
 
 def take_down(bench: Bench, seed: int) -> dict[str, Any]:

@@ -27,8 +27,8 @@ from calibration.workbench.versions import item_systems
 from judges.drafts import actions
 from judges.drafts.rewordings import Reworded, reordered, rewordings
 from judges.models import Draft
-from judges.prompt_versions import texts
-from judges.rating.estimates import Estimate
+from judges.prompts import versions
+from judges.runs.estimates import Estimate
 
 PLAN = Plan(resamples=1000)
 SAMPLES = 3
@@ -142,7 +142,7 @@ def _goes(value: float) -> str:
 
 def variants(draft: Draft, key: str) -> list[Reworded]:
     """Return the texts that a check tries; none for one that changes no text."""
-    wording = texts.wording_of(draft.text)
+    wording = versions.wording_of(draft.text)
     return {"rewordings": rewordings, "examples": reordered}.get(key, lambda _: [])(wording)
 
 

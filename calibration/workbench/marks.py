@@ -22,7 +22,7 @@ from calibration.models import ForAdjudication
 from calibration.models.workbench import Mark
 from calibration.workbench.sheets import Judged, items_of
 from config.models import Event
-from judges.models.drafts import Bench
+from judges.models import Bench
 
 LONGEST = 5_000
 Verdict = Mark.Verdict

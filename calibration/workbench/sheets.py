@@ -30,8 +30,7 @@ from calibration.statistics.core.types import Ints, RatingError, Record, Samples
 from calibration.statistics.judges_compared import Contender, contenders_of
 from jobs.models import Call
 from judges.drafts import benches
-from judges.models import BenchTarget, Draft
-from judges.models.drafts import Bench, DraftAnswer
+from judges.models import Bench, BenchTarget, Draft, DraftAnswer
 from judges.protocols.rubric import base_of
 
 TEXT = "text"

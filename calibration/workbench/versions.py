@@ -29,7 +29,7 @@ from calibration.statistics.judges_compared import (
 )
 from calibration.workbench.agreement import statistics_of, unanswered, why_none
 from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets
-from judges.drafts import trials
+from judges.drafts import benches
 from judges.models import Bench
 
 # Where a draft or judge and people disagree on a bench, farthest apart first.
@@ -185,7 +185,7 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
     every = judged_on(bench, discarded=True)
     for one in judged:
         _note(bench, one)
-    tried = trials.tried(bench)
+    tried = benches.tried(bench)
     if not judged:
         return SideBySide(None, (), (), len(tried))
     chosen = _chosen(judged, key)
@@ -202,7 +202,7 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
 def _note(bench: Bench, one: Judged) -> None:
     """Count a judge as tried, where its spec says what it is: one that was imported has no prompt."""
     if _counts_as_tried(bench.protocol, one):
-        trials.note(bench=bench, spec=one.rater.spec, name=one.name)
+        benches.note(bench=bench, spec=one.rater.spec, name=one.name)
 
 
 def _counts_as_tried(protocol: str, one: Judged) -> bool:
@@ -212,7 +212,7 @@ def _counts_as_tried(protocol: str, one: Judged) -> bool:
 def _comparisons(protocol: str, readings: Sequence[tuple[Judged, Contender]], tried: AbstractSet[str]) -> int:
     """Return how many comparisons with the chosen one there are: those of a table, and one for every judge
     that was tried and is not in it."""
-    here = {trials.identity(one.rater.spec) for one, _ in readings if _counts_as_tried(protocol, one)}
+    here = {benches.identity(one.rater.spec) for one, _ in readings if _counts_as_tried(protocol, one)}
     return len(readings) - 1 + len(tried - here)
 
 

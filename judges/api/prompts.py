@@ -23,13 +23,14 @@ from judges import access
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
 from judges.pages.prompts import file_of
-from judges.prompt_versions import actions, files, listing, requests
-from judges.prompt_versions.listing import Version
-from judges.prompt_versions.picking import MOST_SHOWN, RULES, Pick
+from judges.prompts import actions, files, requests
+from judges.prompts import versions as listing
+from judges.prompts.examples import MOST_SHOWN, RULES, Pick
+from judges.prompts.versions import Version
 from judges.protocols import Wording
 from judges.protocols.wording import LONGEST
-from judges.rating.lookup import corpus_named, endpoint_named
-from judges.rating.plans import LEAST_BUDGET, Judge
+from judges.runs.lookup import corpus_named, endpoint_named
+from judges.runs.plans import LEAST_BUDGET, Judge
 
 # What the API reads and writes about prompts.
 

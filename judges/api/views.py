@@ -34,14 +34,11 @@ from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
-from judges.rating.availability import Availability, availability
-from judges.rating.estimates import Estimate, estimate
-from judges.rating.job import start_judge, start_metrics
-from judges.rating.lookup import PARTS, corpus_named, endpoint_named, selection_of
-from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
-from judges.rating.selection import Selection
-from judges.rating.settings import settings_of
-from judges.rating.unanswered import unanswered
+from judges.runs.actions import start_judge, start_metrics
+from judges.runs.estimates import Estimate, estimate, unanswered
+from judges.runs.lookup import PARTS, Availability, availability, corpus_named, endpoint_named, selection_of
+from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
+from judges.runs.selection import Selection, settings_of
 
 # What the API reads and writes about what runs may take and have taken.
 

@@ -18,21 +18,19 @@ from config.models import Event
 from jobs import runs
 from jobs.models.endpoint import Endpoint
 from jobs.models.run import Call, Run
-from judges.drafts import benches, steps, trials
+from judges.drafts import benches
 from judges.errors import JudgeError
-from judges.models import BenchTarget, Prompt, PromptText
-from judges.models.drafts import Bench, Draft, DraftAnswer
-from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import requests, texts
-from judges.prompt_versions.requests import Request
-from judges.protocols.needs import UNMET
+from judges.models import Bench, BenchTarget, Draft, DraftAnswer, Prompt, PromptText
+from judges.prompts import actions, requests, versions
+from judges.prompts.requests import Request
+from judges.protocols.base import UNMET
 from judges.protocols.wording import Wording
-from judges.rating import bound_schemes, recording
-from judges.rating.estimates import Estimate, of_targets
-from judges.rating.judge_calls import JudgeRun
-from judges.rating.needs import kept_need
-from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
-from judges.rating.sampled import Covered
+from judges.runs import judge_calls, plans
+from judges.runs.estimates import Estimate, of_targets
+from judges.runs.judge_calls import JudgeRun
+from judges.runs.material import kept_need
+from judges.runs.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
+from judges.runs.selection import Covered
 
 # The calls of drafts: asked as those of judges are, but what they answer is no label.
 
@@ -54,8 +52,8 @@ class DraftRun(JudgeRun):
 
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
-        recording.tell_values(run, DraftAnswer.objects.filter(call__run=run))
-        steps.settled(run)
+        judge_calls.tell_values(run, DraftAnswer.objects.filter(call__run=run))
+        benches.settled(run)
 
 
 def _row(draft: int, call: Call, answer: Answer) -> DraftAnswer:
@@ -98,10 +96,10 @@ def write(
     for a variant that answers other questions than the bench's, or about something else.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
-    prompts.check(protocol=bench.protocol, variant=variant, wording=wording)
+    actions.check(protocol=bench.protocol, variant=variant, wording=wording)
     if variant not in (known := benches.variants(bench)):
         raise JudgeError(f"A draft of this bench asks as {' or '.join(known)}, not as {variant}.")
-    text = texts.store(wording=wording)
+    text = versions.store(wording=wording)
     given = {name: value for name, value in (options or {}).items() if value not in (None, "", {})}
     rater = judge_for(bench, variant, endpoint, text, given, search).plan(bench.campaign).rater
     if needed := rater.spec.get("needs"):
@@ -196,7 +194,7 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
     _create_calls(found, draft, plan, wanted)
     _put_back(found)
     if draft.of_id is None:
-        trials.note(
+        benches.note(
             bench=draft.bench, spec=draft.asker.spec, name=f"{draft.bench.name}, draft {draft.number}"
         )
     runs.log(by, "run draft", found)
@@ -381,12 +379,12 @@ def _refuse(draft: Draft) -> None:
 
 def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
     """Return the reference of the version that has the draft's text, storing it where it is new."""
-    wording, protocol = texts.wording_of(draft.text), benches.asking(draft.bench.protocol)
+    wording, protocol = versions.wording_of(draft.text), benches.asking(draft.bench.protocol)
     if wording.digest() == protocol.wording(draft.variant).digest():
         return f"{protocol.prompt_file(draft.variant)}@{protocol.version}"
     prompt = Prompt.objects.filter(name=name.strip()).first()
     if prompt is None:
-        made = prompts.create(
+        made = actions.create(
             by=by,
             name=name,
             protocol=draft.bench.protocol,
@@ -400,10 +398,10 @@ def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
     own = (draft.bench.protocol, draft.variant)
     schemes = (None, draft.bench.scheme_version)
     if (prompt.protocol, prompt.variant) != own or prompt.scheme_version not in schemes:
-        over = prompt.scheme_version and f"over {bound_schemes.ref(prompt.scheme_version)}"
+        over = prompt.scheme_version and f"over {plans.scheme_ref(prompt.scheme_version)}"
         said = " ".join(part for part in (prompt.protocol, prompt.variant, over) if part)
         raise JudgeError(f"The prompt {prompt.name} is for {said}: choose another name.")
-    added = prompts.add_version(by=by, prompt=prompt, wording=wording, parent=draft.parent, note=note)
+    added = actions.add_version(by=by, prompt=prompt, wording=wording, parent=draft.parent, note=note)
     return f"{prompt.name}@{added.number}"
 
 
@@ -415,7 +413,7 @@ def _take_over(draft: Draft, old: Run, new: Run) -> None:
     Call.objects.filter(pk__in=moved).update(run=new, rater=new.rater)
     answers = DraftAnswer.objects.filter(draft=draft, call__in=moved).order_by("pk")
     if given := [(row.call_id, _answer(row)) for row in answers]:
-        recording.record(new.answerer, given)
+        judge_calls.record(new.answerer, given)
     DraftAnswer.objects.filter(draft=draft).delete()
     new.started_at, new.state = old.started_at, Run.State.RUNNING
     new.save(update_fields=["started_at", "state"])
@@ -474,7 +472,7 @@ def requests_of(
     Takes what `actions.write` takes; nothing but the text is kept. `later` is for `requests`. Raises
     JudgeError for what there is none of.
     """
-    judge = judge_for(bench, variant, endpoint, texts.store(wording=wording), options)
+    judge = judge_for(bench, variant, endpoint, versions.store(wording=wording), options)
     with transaction.atomic():
         item = _item(bench, key)
         transaction.set_rollback(True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,21 +15,47 @@ from django.db import transaction
 
 from annotation.corpora import splits
 from annotation.kinds.table import COMPARING
-from annotation.models import Campaign, Corpus, Item, Label, Question, Rater
+from annotation.models import Campaign, Corpus, Item, Label, Question
 from annotation.models.corpora import ITEM_CLUSTER
+from annotation.models.raters import Rater
 from annotation.text.item_keys import item_key
 from config.models import Event
+from jobs import actions
 from jobs.endpoints.parameters import PARAMETERS, checked
+from jobs.models import Call, Job, Run
 from judges.errors import JudgeError
-from judges.models import BenchTarget, Draft, PromptVersion
-from judges.models.drafts import Bench
-from judges.prompt_versions import listing, texts
-from judges.prompt_versions.listing import Version
-from judges.protocols import PROTOCOLS, Asking, Wording
+from judges.models import Bench, BenchTarget, Draft, PromptVersion, Trial
+from judges.prompts import versions
+from judges.prompts.examples import Pick, pick
+from judges.prompts.versions import Version
+from judges.protocols import PROTOCOLS, Asking
 from judges.protocols.rubric import base_of
-from judges.rating import bound_schemes
-from judges.rating.plans import WHOLE, questions_of
-from judges.rating.selection import Selection, continuations, items
+from judges.protocols.wording import Wording
+from judges.runs import plans
+from judges.runs.plans import WHOLE, questions_of
+from judges.runs.selection import Selection, continuations, items
+
+# Waking a search for better texts: whenever a run of it has ended, a job takes it further.
+
+SEARCH = "search"
+"""The kind of the jobs that take searches further (`calibration.searches.job`)."""
+
+
+def go_on(search: int, *, after: str = "its start") -> Job:
+    """Queue the job that takes a search further.
+
+    The subject says after what it goes on, so that a job which is just ending does not swallow its successor.
+    """
+    subject = f"search {search}, after {after}"
+    return actions.start(kind=SEARCH, subject=subject, by=None, params={"search": search})
+
+
+def settled(run: Run) -> None:
+    """Take the search of a run further, where it is of one."""
+    if SEARCH in run.scope:
+        done = run.calls.exclude(state=Call.State.CANCELLED).count()
+        go_on(run.scope[SEARCH], after=f"{done} calls of run {run.pk}")
+
 
 Target = tuple[int, int | None]
 """The ids of a continuation and of an item of it, None for all of the continuation."""
@@ -60,9 +87,9 @@ def open_bench(
         raise JudgeError("A bench needs a name of up to 100 characters.")
     if Bench.objects.filter(name=name).exists():
         raise JudgeError(f"There is already a bench {name!r}: choose another name.")
-    over = bound_schemes.version_for(asking(protocol), scheme.strip(), None, campaign)
+    over = plans.scheme_version_for(asking(protocol), scheme.strip(), None, campaign)
     variant = _variant(asking(protocol), variant)
-    bound = bound_schemes.bind_protocol(asking(protocol), over, variant)
+    bound = plans.bind_protocol(asking(protocol), over, variant)
     if bound.covers in COMPARING:
         raise JudgeError(f"{protocol} compares responses; benches are for judges of turns and dialogues.")
     _, questions = questions_of(bound, campaign, over)
@@ -87,7 +114,7 @@ def open_bench(
     )
     if not available(bench):
         raise JudgeError(f"Dev of {corpus.name} has nothing that {protocol} could judge.")
-    detail = {"protocol": protocol, "corpus": corpus.name, "seed": seed} | bound_schemes.spec_of(over)
+    detail = {"protocol": protocol, "corpus": corpus.name, "seed": seed} | plans.scheme_spec(over)
     Event.objects.create(by=by, verb="open bench", subject=name, detail=detail)
     return bench
 
@@ -112,9 +139,7 @@ def _variant(protocol: Asking, variant: str) -> str:
 
 def protocol_of(bench: Bench, variant: str = "") -> Asking:
     """Return a bench's protocol, over its scheme where it has one: in its own variant, or in another."""
-    bound = bound_schemes.bind_protocol(
-        asking(bench.protocol), bench.scheme_version, variant or bench.variant
-    )
+    bound = plans.bind_protocol(asking(bench.protocol), bench.scheme_version, variant or bench.variant)
     assert isinstance(bound, Asking)
     return bound
 
@@ -142,7 +167,7 @@ def _asked(protocol: Asking) -> dict[str, tuple[str, str]]:
 
 def scheme_ref(bench: Bench) -> str:
     """Return the scheme that a bench's drafts ask, `key@version`; '' where the protocol has its own."""
-    return bound_schemes.ref(bench.scheme_version) if bench.scheme_version else ""
+    return plans.scheme_ref(bench.scheme_version) if bench.scheme_version else ""
 
 
 def unit(bench: Bench) -> tuple[str, str]:
@@ -264,7 +289,7 @@ def text_of(bench: Bench, ref: str) -> Version:
     draft = _draft(bench, ref)
     if draft is None:
         return _version(bench, ref)
-    wording = texts.wording_of(draft.text)
+    wording = versions.wording_of(draft.text)
     return Version(ref, draft.number, bench.protocol, draft.variant, wording, bench.scheme_version)
 
 
@@ -305,9 +330,9 @@ def versions_for(bench: Bench) -> list[Version]:
     rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text").filter(
         prompt__protocol=bench.protocol, prompt__archived=False
     )
-    own = [listing.version_of(row) for row in rows.order_by("prompt__name", "-number")]
+    own = [versions.version_of(row) for row in rows.order_by("prompt__name", "-number")]
     known = variants(bench)
-    every = [*(one for one in listing.built_in() if one.protocol == bench.protocol), *own]
+    every = [*(one for one in versions.built_in() if one.protocol == bench.protocol), *own]
     fitting = [one for one in every if one.variant in known and not _foreign(bench, one)]
     return sorted(fitting, key=lambda one: not (one.is_built_in and one.variant == bench.variant))
 
@@ -332,8 +357,8 @@ def _draft(bench: Bench, ref: str) -> Draft | None:
 def _version(bench: Bench, ref: str) -> Version:
     if not ref:
         wanted = (bench.protocol, bench.variant or variants(bench)[0])
-        return next(one for one in listing.built_in() if (one.protocol, one.variant) == wanted)
-    version = listing.find(ref)
+        return next(one for one in versions.built_in() if (one.protocol, one.variant) == wanted)
+    version = versions.find(ref)
     if version.protocol != bench.protocol:
         raise JudgeError(f"{version.ref} is a prompt for {version.protocol}, not for {bench.protocol}.")
     if _foreign(bench, version):
@@ -346,3 +371,76 @@ def wording_from(bench: Bench, ref: str, parts: Mapping[str, Any]) -> Wording:
     base = text_of(bench, ref).wording
     given = {name: parts[name].replace("\r\n", "\n") for name in PARTS if name in parts}
     return replace(base, **given)
+
+
+# Which judges were put beside people on the dev part of a split: each counts once, whatever became of it.
+
+# Worked examples of a draft: picked on its bench as they are for a version of a prompt, from dev alone.
+
+USUAL = 4
+"""Examples in a call unless told."""
+
+
+def picked(bench: Bench, variant: str, wording: Wording, told: Mapping[str, Any] | None) -> Wording:
+    """Return a draft's text with examples picked as `told` says: a `rule`, and `n`, `items`, `judge` and
+    `seed` where it has them. Without a rule the text is as it is. Raises JudgeError where there are none.
+    """
+    if not told or not told.get("rule"):
+        return wording
+    how = Pick(
+        bench.corpus,
+        told["rule"],
+        told.get("n") or USUAL,
+        tuple(told.get("items") or ()),
+        told.get("judge") or "",
+        told.get("seed") or 0,
+    )
+    return pick(protocol_of(bench, variant), variant, wording, how)
+
+
+def identity(spec: Mapping[str, Any]) -> str:
+    """Return the hash of what a judge is asked and by whom: a draft's is that of the version it becomes."""
+    protocol = asking(spec["protocol"])
+    rest = {
+        name: value for name, value in spec.items() if name not in ("draft", "prompt", "search", "wording")
+    }
+    wording = spec.get("wording") or protocol.wording(spec.get("variant", "")).digest()
+    if "needs" in rest:
+        rest["needs"] = {role: one | {"rater": _read(one["rater"])} for role, one in rest["needs"].items()}
+    text = json.dumps(rest | {"wording": wording}, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read(fingerprint: str) -> str:
+    """Return who is read by a judge: a draft and the judge that it becomes are the same one."""
+    spec = Rater.objects.get(fingerprint=fingerprint).spec
+    return identity(spec) if "protocol" in spec and "model" in spec else fingerprint
+
+
+def family(bench: Bench) -> str:
+    """Return what counts together: the judges of one protocol, of one scheme where it takes any."""
+    if bench.scheme_version is None:
+        return bench.protocol
+    return f"{bench.protocol}:{bench.scheme_version.scheme_id}"
+
+
+def note(*, bench: Bench, spec: Mapping[str, Any], name: str) -> None:
+    """Count a judge among those tried on the dev part of a bench's split; again it changes nothing."""
+    Trial.objects.get_or_create(
+        split=bench.split,
+        protocol=family(bench),
+        fingerprint=identity(spec),
+        defaults={"name": name[:200]},
+    )
+
+
+def tried(bench: Bench) -> set[str]:
+    """Return the identities of all judges that were ever tried on the dev part of a bench's split, of its
+    protocol (and scheme)."""
+    rows = Trial.objects.filter(split=bench.split, protocol=family(bench))
+    return set(rows.values_list("fingerprint", flat=True))
+
+
+def count(bench: Bench) -> int:
+    """Return how many judges these are."""
+    return len(tried(bench))

@@ -10,32 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from judges.metrics import (
-    act_transitions,
-    agenda_completion,
-    agenda_progress,
-    alignment,
-    bart_score,
-    cascade_observed,
-    centroids,
-    concentration,
+    acts,
+    agendas,
     constraints,
-    follow_ups,
-    learned_overlap,
+    group_chats,
     lexical,
     likelihood,
-    live_talk,
-    meteor,
     novelty,
-    overlap,
-    own_turns,
     participation,
-    progression,
-    talk_share,
-    task_success,
-    topic_alignment,
-    topic_expansion,
+    references,
+    speakers,
+    topics,
     turn_taking,
-    yes_no,
 )
 from judges.metrics.kit.base import (
     Aspect,
@@ -48,7 +34,6 @@ from judges.metrics.kit.base import (
     Score,
     Settings,
 )
-from judges.metrics.kit.embedding import DEFAULT_MODEL, Embedder
 from judges.metrics.kit.instrument import (
     Content,
     Instrument,
@@ -58,38 +43,38 @@ from judges.metrics.kit.instrument import (
     score_continuation,
     split_keys,
 )
-from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tools import Models, Tools
+from judges.metrics.kit.models import DEFAULT_MODEL, Embedder
+from judges.metrics.kit.tools import Models, Scene, Tools
 
 METRICS: dict[str, Metric] = {
     metric.key: metric
     for family in (
         turn_taking.FAMILY,
-        alignment.FAMILY,
-        topic_alignment.FAMILY,
-        agenda_progress.FAMILY,
+        speakers.ALIGNMENT,
+        topics.TOPIC_ALIGNMENT,
+        agendas.AGENDA_PROGRESS,
         lexical.FAMILY,
         novelty.FAMILY,
-        act_transitions.FAMILY,
+        acts.FAMILY,
         likelihood.FAMILY,
-        topic_expansion.FAMILY,
-        own_turns.FAMILY,
+        topics.TOPIC_EXPANSION,
+        speakers.OWN_TURNS,
         participation.FAMILY,
-        concentration.FAMILY,
-        task_success.FAMILY,
-        agenda_completion.FAMILY,
-        progression.FAMILY,
-        centroids.FAMILY,
-        overlap.FAMILY,
-        meteor.FAMILY,
-        learned_overlap.FAMILY,
-        bart_score.FAMILY,
-        follow_ups.FAMILY,
-        yes_no.FAMILY,
+        participation.CONCENTRATION,
+        agendas.TASK_SUCCESS,
+        agendas.AGENDA_COMPLETION,
+        novelty.PROGRESSION,
+        speakers.CENTROIDS,
+        references.OVERLAP,
+        references.METEOR,
+        references.LEARNED_OVERLAP,
+        references.BART_SCORE,
+        likelihood.FOLLOW_UPS,
+        likelihood.YES_NO,
         constraints.FAMILY,
-        cascade_observed.FAMILY,
-        talk_share.FAMILY,
-        live_talk.FAMILY,
+        group_chats.CASCADE_OBSERVED,
+        group_chats.TALK_SHARE,
+        group_chats.LIVE_TALK,
     )
     for metric in family
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.records import EVENTS, Turn
 from annotation.schemes.conversation_constraints import COUNTED, SCHEME
-from judges.metrics.agenda_completion import EMPTY, STATIC
+from judges.metrics.agendas import EMPTY, STATIC
 from judges.metrics.kit.base import (
     HIGHER,
     Aspect,
@@ -21,8 +21,7 @@ from judges.metrics.kit.base import (
     scored,
     unscored,
 )
-from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tools import Tools
+from judges.metrics.kit.tools import Scene, Tools
 
 CONSTRAINTS = Aspect("constraints", "Constraints")
 NUMBERS = ("turns", "min_turns", "max_turns", "min_each", "max_in_a_row")

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from annotation.records import Dialogue
-from judges.metrics.kit import units
+from annotation.text.tokens import words
 from judges.metrics.kit.base import (
     CONTENT,
     NEARER_HALF,
@@ -15,6 +23,7 @@ from judges.metrics.kit.base import (
     REFERENCE,
     Cause,
     Metric,
+    ModelMissing,
     Need,
     Parameter,
     Score,
@@ -22,10 +31,371 @@ from judges.metrics.kit.base import (
     scored,
     unscored,
 )
-from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tools import Tools
-from judges.metrics.kit.units import Lexicon
+from judges.metrics.kit.instrument import Instrument
+from judges.metrics.kit.models import Embedder
+from judges.metrics.kit.tools import Matrix, Scene, Tools, normalised
 from judges.metrics.turn_taking import NO_CONTEXT
+
+# Vectors of words: from a file of static vectors, or from the embedding model as a stand-in.
+
+# Which lexical units have a near one before them: cosines in single precision, doubtful ones in double.
+
+Indexes = NDArray[np.intp]
+Single = NDArray[np.float32]
+
+DOUBT = 1e-4
+"""Single precision is wrong by less."""
+WIDTH = 4096
+ROWS = 512
+NEVER = np.iinfo(np.intp).max
+
+
+class Neighbours:
+    """Units in the order of their first turn, and for each of them the first unit that is near.
+
+    `vectors` gives the unit vectors of some units; near is a cosine of at least `threshold`. Units are
+    `asked` for in this order, and a block of them is compared at once, with what comes before each.
+    """
+
+    def __init__(
+        self, units: Sequence[str], asked: Indexes, vectors: Callable[[list[str]], Matrix], threshold: float
+    ) -> None:
+        self._units = units
+        self._vectors = vectors
+        self._threshold = threshold
+        self._rows = _single(units, vectors)
+        self._asked = asked
+        self._place = {int(unit): place for place, unit in enumerate(asked)}
+        self._first = np.full(len(asked), -1, dtype=np.intp)
+
+    def before(self, unit: int, end: int) -> bool:
+        """Whether one of the first `end` units, of which the unit is none, is near."""
+        place = self._place[unit]
+        if self._first[place] < 0:
+            begin = place // ROWS * ROWS
+            self._first[begin : begin + ROWS] = self._compare(self._asked[begin : begin + ROWS])
+        return bool(self._first[place] < end)
+
+    def among(self, units: Indexes, columns: Indexes) -> NDArray[np.bool_]:
+        """Return which of some units are near one of others."""
+        found = self._rows[units] @ self._rows[columns].T
+        hits = (self._hit(unit, row, columns) for unit, row in zip(units, found, strict=True))
+        return np.array([one != NEVER for one in hits], dtype=bool)
+
+    def _compare(self, block: Indexes) -> Indexes:
+        """Return for each unit the first unit before it that is near, NEVER where none is."""
+        first = np.full(len(block), NEVER, dtype=np.intp)
+        for begin in range(0, int(block.max()), WIDTH):
+            waiting = np.flatnonzero((first == NEVER) & (block > begin))
+            columns = np.arange(begin, min(begin + WIDTH, len(self._rows)), dtype=np.intp)
+            found = self._rows[block[waiting]] @ self._rows[begin : begin + WIDTH].T
+            for index in np.flatnonzero(found.max(axis=1, initial=-1.0) >= self._threshold - DOUBT):
+                at = waiting[index]
+                earlier = columns[: max(0, block[at] - begin)]
+                first[at] = self._hit(block[at], found[index, : len(earlier)], earlier)
+        return first
+
+    def _hit(self, unit: np.intp, row: Single, columns: Indexes) -> np.intp:
+        """Return the first of some columns that is near a unit, NEVER where none is."""
+        for column in np.flatnonzero(row >= self._threshold - DOUBT):
+            sure = row[column] >= self._threshold + DOUBT
+            if sure or self._cosine(unit, columns[column]) >= self._threshold:
+                return columns[column]
+        return np.intp(NEVER)
+
+    def _cosine(self, left: np.intp, right: np.intp) -> float:
+        rows = self._vectors([self._units[int(left)], self._units[int(right)]])
+        return float(rows[0] @ rows[1])
+
+
+def _single(units: Sequence[str], vectors: Callable[[list[str]], Matrix]) -> Single:
+    """Return the units' vectors in single precision; double precision is held for some at a time."""
+    parts = [
+        vectors(list(units[begin : begin + WIDTH])).astype(np.float32)
+        for begin in range(0, len(units), WIDTH)
+    ]
+    return np.concatenate(parts)
+
+
+# Whether a metric can read a text at all: tokens that its model does not know, words without letters.
+#
+# Above a bound the value stands, with a flag that says so: an unknown token is the same vector whatever was
+# written, so two texts of unknown tokens look alike however different they are.
+
+MOST_UNKNOWN = 0.2
+"""Share of a conversation's tokens that a model may not know. Plain English has none, with emoji some 2%."""
+MOST_WITHOUT_LETTERS = 0.5
+"""Share of a conversation's words (`annotation.text.tokens`) that may be digits or pictures alone."""
+
+
+def flag(instrument: Instrument, scene: Scene, embed: Embedder) -> str:
+    """Return what makes a scene's values of a metric doubtful, as a phrase; '' where nothing does.
+
+    Counts the texts that the metric embeds, or the words that it compares. A model whose tokenizer knows
+    every text (of bytes, say) or is not there is not flagged.
+    """
+    needs = instrument.metric.needs
+    if "embeddings" in needs:
+        texts = tuple(instrument.texts(scene))
+        unknown, total = scene.once(("unknown", embed.name, texts), lambda: _counted(embed, texts))
+        if total and unknown / total > MOST_UNKNOWN:
+            return f"{unknown / total:.0%} of {total:,} tokens are unknown to the model {embed.name}"
+    if "words" in needs:
+        bare, total = scene.once(("without letters",), lambda: _without_letters(scene))
+        if total and bare / total > MOST_WITHOUT_LETTERS:
+            return f"{bare / total:.0%} of {total:,} words have no letter"
+    return ""
+
+
+def _counted(embed: Embedder, texts: Iterable[str]) -> tuple[int, int]:
+    counts = [embed.unknown(text) for text in texts]
+    return sum(unknown for unknown, _ in counts), sum(total for _, total in counts)
+
+
+def _without_letters(scene: Scene) -> tuple[int, int]:
+    counts = [_bare(turn.text) for turn in scene.turns]
+    return sum(bare for bare, _ in counts), sum(total for _, total in counts)
+
+
+@lru_cache(maxsize=4096)
+def _bare(text: str) -> tuple[int, int]:
+    found = words(text)
+    return sum(not any(character.isalpha() for character in word) for word in found), len(found)
+
+
+class WordVectors:
+    """Static word vectors in word2vec's text form (fastText's .vec): one word and its numbers a line."""
+
+    def __init__(self, path: str) -> None:
+        rows: dict[str, Matrix] = {}
+        with Path(path).open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                word, *numbers = line.rstrip().split(" ")
+                if len(numbers) > 1:
+                    rows[word] = np.array(numbers, dtype=np.float32).astype(np.float64)
+        if not rows:
+            raise ModelMissing(f"{path} holds no word vectors")
+        self.rows = rows
+        self.nothing = np.zeros(len(next(iter(rows.values()))))
+
+    def __call__(self, units: Sequence[str]) -> Matrix:
+        """Return one row per unit; a unit of several words has their mean, an unknown one zeros."""
+        return np.array([self._row(unit) for unit in units])
+
+    def _row(self, unit: str) -> Matrix:
+        found = [self.rows[word] for word in unit.split() if word in self.rows]
+        return np.mean(found, axis=0) if found else self.nothing
+
+
+def unit_vectors(units: Sequence[str], settings: Settings, tools: Tools) -> Matrix:
+    """Return unit vectors of units, from the file that `vectors` names or else from the embedding model."""
+    if not settings.text("vectors"):
+        return tools.unit_texts(list(units))
+    return normalised(word_vectors(settings, tools)(units))
+
+
+def word_vectors(settings: Settings, tools: Tools) -> WordVectors:
+    """Return the word vectors of the file that `vectors` names; raise ModelMissing where it is absent."""
+    name = settings.text("vectors")
+    if not Path(name).is_file():
+        raise ModelMissing(f"there is no file of word vectors {name!r}: download one in word2vec's text form")
+    return tools.models.get("word vectors", name, WordVectors)
+
+
+# Lexical units of a text: content words, named entities and bigrams of content words.
+
+# Closed-class words of a few languages: what carries grammar rather than content.
+
+ENGLISH = """
+a an the this that these those some any each every either neither no none all both such same
+other another own i me my mine myself we us our ours ourselves you your yours yourself
+yourselves he him his himself she her hers herself it its itself they them their theirs
+themselves who whom whose which what am is are was were be been being do does did doing done
+have has had having will would shall should can could may might must ought and or but nor so
+yet if then else because as until while although though unless since whether than of at by
+for with about against between into through during before after above below to from up down
+in out on off over under again further once here there when where why how not only very too
+just also even still more most much many few less least quite rather i'm you're he's she's
+it's we're they're i've you've we've they've i'd you'd he'd she'd we'd they'd i'll you'll
+he'll she'll we'll they'll isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't
+didn't won't wouldn't shan't shouldn't can't cannot couldn't mustn't let's that's who's
+what's here's there's um uh er hmm mm oh ah well yeah yes okay ok
+"""
+
+CHINESE = """
+的 了 着 过 吗 呢 吧 啊 呀 嘛 地 得 我 你 他 她 它 们 是 在 有 和 与 及 或
+也 都 就 还 不 没 这 那 个 把 被 对 从 到 为
+"""
+
+JAPANESE = "の に は を が と で も へ や か ね よ な だ た て い る う し す れ さ ま あ こ そ ん"
+
+ARABIC = """
+في من على إلى عن مع هذا هذه ذلك تلك هو هي هم أنا نحن أنت
+أنتم و أو ثم لكن أن إن لا ما لم لن قد كان كانت يكون كل بعض
+أي كما إذا حتى عند بعد قبل بين التي الذي الذين ليس هل
+"""
+
+GERMAN = """
+der die das den dem des ein eine einen einem einer eines und oder aber denn weil dass wenn
+als ob ich du er sie es wir ihr mich dich ihn uns euch mir dir ihm ihnen mein dein sein
+unser euer ist sind war waren bin bist sei wird werden wurde hat haben hatte nicht kein
+keine auch nur noch schon sehr so wie was wer wo in im an am auf aus bei mit nach von vom zu
+zum zur für über unter durch
+"""
+
+FRENCH = """
+le la les un une des de du au aux et ou mais donc car que qui quoi dont où si je tu il elle
+on nous vous ils elles me te se mon ma mes ton ta tes son sa ses notre nos votre vos leur
+leurs ce cet cette ces est sont était être ai as a avons avez ont avait ne pas plus très
+aussi dans en par pour sur sous avec sans
+"""
+
+SPANISH = """
+el la los las un una unos unas de del al y o pero que quien cual si yo tú él ella nosotros
+vosotros ellos ellas me te se nos mi tu su mis tus sus este esta estos estas ese esa es son
+era ser está están he ha han no más muy también en por para sobre con sin como
+"""
+
+STOP_WORDS = frozenset(" ".join((ENGLISH, CHINESE, JAPANESE, ARABIC, GERMAN, FRENCH, SPANISH)).split())
+
+PARTICLES = frozenset(
+    ["的", "了", "着", "过", "吗", "呢", "吧", "啊", "呀", "嘛", "地", "得", "么", "哦", "啦"]
+)
+"""Chinese particles, 15 like those that the published code of MPCEval leaves out of contexts."""
+
+
+Extract = Callable[[str], frozenset[str]]
+
+CONTENT_TAGS = ("NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM")
+
+
+def extractor(settings: Settings, tools: Tools) -> Extract:
+    """Return what a variant extracts units with; raise ModelMissing where `paper` names no pipeline."""
+    if settings.variant != PAPER:
+        return written
+    name = settings.text("pipeline")
+    if not name:
+        raise ModelMissing(
+            "the variant paper needs a spaCy pipeline: install spaCy and one of its pipelines, and name it "
+            "with pipeline=NAME; the variant words does without"
+        )
+    return tools.models.get("spacy", name, _pipeline)
+
+
+@lru_cache(maxsize=65536)
+def written(text: str) -> frozenset[str]:
+    """Return the stand-in's units: words as written, without stop words, and bigrams of neighbours."""
+    return with_bigrams([word for word in words(text) if word not in STOP_WORDS])
+
+
+def with_bigrams(content: list[str]) -> frozenset[str]:
+    """Return content words and the bigrams of those that follow each other."""
+    return frozenset(content) | {f"{one} {two}" for one, two in pairwise(content)}
+
+
+@lru_cache(maxsize=65536)
+def plain(text: str) -> frozenset[str]:
+    """Return the published code's units of a message: its lower-cased words."""
+    return frozenset(words(text))
+
+
+def without_particles(text: str) -> frozenset[str]:
+    """Return the published code's units of a context turn: its words without Chinese particles."""
+    return plain(text) - PARTICLES
+
+
+def known(found: frozenset[str], settings: Settings, tools: Tools) -> frozenset[str]:
+    """Return the units that a file of word vectors has; all of them where no file is named."""
+    if not settings.text("vectors"):
+        return found
+    return frozenset(unit for unit in found if unit in word_vectors(settings, tools).rows)
+
+
+def _pipeline(name: str) -> Extract:
+    """Load a spaCy pipeline and return what extracts units with it."""
+    try:
+        import spacy
+    except ImportError:
+        raise ModelMissing("pipeline needs the Python package spacy, which is not installed") from None
+    try:
+        loaded = spacy.load(name)
+    except OSError:
+        raise ModelMissing(
+            f"the spaCy pipeline {name!r} is absent: python -m spacy download {name}"
+        ) from None
+    return lru_cache(maxsize=65536)(lambda text: from_document(loaded(text)))
+
+
+def from_document(document: Any) -> frozenset[str]:
+    """Return lemmas of content words, their bigrams, and named entities of a spaCy document."""
+    content = [
+        token.lemma_.casefold() for token in document if token.pos_ in CONTENT_TAGS and not token.is_stop
+    ]
+    return with_bigrams(content) | {entity.text.casefold() for entity in document.ents}
+
+
+# The lexical units of a scene, indexed once so that every turn's context is looked up, not rebuilt.
+
+
+class Lexicon:
+    """Units by turn, turns by unit, and all units in the order of their first turn.
+
+    `messages` extracts units of messages that are not units of contexts; they come last.
+    """
+
+    def __init__(self, scene: Scene, extract: Extract, messages: Extract | None = None) -> None:
+        self.turns = [extract(turn.text) for turn in scene.turns]
+        self.places: dict[str, list[int]] = {}
+        self.seen = [0]
+        for position, found in enumerate(self.turns):
+            for unit in sorted(found):
+                self.places.setdefault(unit, []).append(position)
+            self.seen.append(len(self.places))
+        self.order = {unit: index for index, unit in enumerate(self.places)}
+        self.said = [messages(turn.text) if messages else frozenset() for turn in scene.continuation.turns]
+        for unit in sorted(frozenset[str]().union(*self.said)):
+            self.order.setdefault(unit, len(self.order))
+        self.spoken = [0, *accumulate(bool(turn.text.strip()) for turn in scene.turns)]
+        self.filled = [0, *accumulate(bool(found) for found in self.turns)]
+        self._scene = scene
+
+    def frequency(self, unit: str, context: Sequence[int]) -> int:
+        """Return in how many turns of a context a unit occurs."""
+        places = self.places.get(unit, ())
+        if span := self._scene.span(context):
+            return bisect_left(places, span[1]) - bisect_left(places, span[0])
+        return len(set(places) & set(context))
+
+    def documents(self, context: Sequence[int]) -> int:
+        """Return how many turns of a context have units."""
+        if span := self._scene.span(context):
+            return self.filled[span[1]] - self.filled[span[0]]
+        return sum(bool(self.turns[p]) for p in context)
+
+    def near(self, units: list[str], context: Sequence[int], settings: Settings, tools: Tools) -> set[str]:
+        """Return those units, none of them in the context, that have a near one there."""
+        threshold = settings.number("threshold")
+        near = self._scene.once(
+            ("neighbours", id(self), settings.text("vectors"), tools.embed.name, threshold),
+            lambda: self._neighbours(threshold, settings, tools),
+        )
+        span = self._scene.span(context)
+        if span and not self.spoken[span[0]]:
+            end = self.seen[span[1]]
+            return {unit for unit in units if near.before(self.order[unit], end)}
+        known = sorted(set().union(*({self.order[unit] for unit in self.turns[p]} for p in context)))
+        rows = np.array([self.order[unit] for unit in units], dtype=np.intp)
+        found = near.among(rows, np.array(known, dtype=np.intp))
+        return {unit for unit, one in zip(units, found, strict=True) if one}
+
+    def _neighbours(self, threshold: float, settings: Settings, tools: Tools) -> Neighbours:
+        """Compare what the continuation says, in its order, as that is what will be asked for."""
+        said = frozenset[str]().union(*self.turns[self._scene.offset :], *self.said)
+        asked = np.array(sorted(self.order[unit] for unit in said), dtype=np.intp)
+        return Neighbours(
+            list(self.order), asked, lambda units: unit_vectors(units, settings, tools), threshold
+        )
+
 
 WORDS = "words"
 CORPUS = "corpus"
@@ -92,7 +462,7 @@ def _case(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> C
     assert turn is not None
     context = scene.context(turn, settings.integer("window"))
     if settings.is_reference:
-        message = units.known(units.plain(scene.target(turn).text), settings, tools)
+        message = known(plain(scene.target(turn).text), settings, tools)
         lexicon = _lexicon(scene, settings, tools)
         return Case(sorted(message), lexicon, context) if message else scored(0.0)
     if not context:
@@ -107,16 +477,16 @@ def _case(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> C
 def _lexicon(scene: Scene, settings: Settings, tools: Tools) -> Lexicon:
     """Return the scene's units: of contexts alone in `reference`, which treats them and messages unlike."""
     if not settings.is_reference:
-        extract = units.extractor(settings, tools)
+        extract = extractor(settings, tools)
         name = ("lexicon", settings.variant, settings.text("pipeline"))
         return scene.once(name, lambda: Lexicon(scene, extract))
     name = ("lexicon", settings.variant, settings.text("vectors"))
 
     def of_context(text: str) -> frozenset[str]:
-        return units.known(units.without_particles(text), settings, tools)
+        return known(without_particles(text), settings, tools)
 
     def of_message(text: str) -> frozenset[str]:
-        return units.known(units.plain(text), settings, tools)
+        return known(plain(text), settings, tools)
 
     return scene.once(name, lambda: Lexicon(scene, of_context, of_message))
 
@@ -144,7 +514,7 @@ def _idf(documents: int, frequency: int) -> float:
 
 def _fit_idf(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> tuple[int, dict[str, int]]:
     """Return the number of turns of a corpus that have units, and in how many each unit occurs."""
-    extract = units.plain if settings.is_reference else units.extractor(settings, tools)
+    extract = plain if settings.is_reference else extractor(settings, tools)
     documents, counts = 0, dict[str, int]()
     for dialogue in dialogues:
         for continuation in dialogue.all_continuations():
@@ -159,7 +529,7 @@ def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
     """Yield the words that may be embedded, where the embedding model gives the word vectors."""
     if settings.text("vectors") or settings.variant == PAPER:
         return
-    extract = units.plain if settings.is_reference else units.written
+    extract = plain if settings.is_reference else written
     for turn in scene.turns:
         yield from extract(turn.text)
 

@@ -3,24 +3,217 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from judges.metrics.kit.base import (
+    BASELINES,
     CONTENT,
     HIGHER,
     PAPER,
+    QUALITY,
     REFERENCE,
+    Compute,
     Metric,
     Parameter,
     Score,
     Settings,
+    key_of,
     scored,
     unscored,
 )
-from judges.metrics.kit.hub import Encoder, load_causal
-from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tools import Tools
+from judges.metrics.kit.models import Encoder, load_causal, load_seq2seq
+from judges.metrics.kit.tools import Scene, Tools
+from judges.metrics.speakers import NO_PROFILE
 from judges.metrics.turn_taking import NO_CONTEXT
+
+# FED: how likely a dialogue model finds it that a person answers a response with praise or with blame.
+
+TURN_END = "<|endoftext|>"
+ENGAGED = (
+    "Wow! That's really cool!",
+    "Tell me more!",
+    "I'm really interested in learning more about this.",
+)
+BORED = (
+    "Let's change the topic.",
+    "I don't really care. That's pretty boring.",
+    "I want to talk about something else.",
+)
+OFF_TOPIC = (
+    "That's not even related to what I said.",
+    "Don't change the topic!",
+    "Why are you changing the topic?",
+)
+
+
+def fed_engaging(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """FED Engaging: mean loss of bored follow-ups minus mean loss of engaged ones.
+
+    The loss is the mean negative log-likelihood, in nats a token, of the dialogue with the follow-up after
+    it, under DialoGPT, as in the published code; the follow-ups are the published ones. No fixed range;
+    higher is more engaging. Texts stay as they are (ComperDial table 14).
+    """
+    return _fed(scene, turn, settings, tools, praise=ENGAGED, blame=BORED)
+
+
+def fed_relevant(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """FED Relevant: mean loss of follow-ups that complain of a change of topic; higher is more relevant."""
+    return _fed(scene, turn, settings, tools, praise=(), blame=OFF_TOPIC)
+
+
+def _fed(
+    scene: Scene,
+    turn: int | None,
+    settings: Settings,
+    tools: Tools,
+    *,
+    praise: Sequence[str],
+    blame: Sequence[str],
+) -> Score:
+    assert turn is not None
+    response = scene.target(turn).text.strip()
+    if not response:
+        return unscored("the message has no text")
+    context = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
+    model = tools.models.get("causal", settings.text("model"), load_causal)
+    dialogue = f" {TURN_END} ".join([*context, response])
+    return scored(_mean_loss(model, dialogue, blame) - _mean_loss(model, dialogue, praise))
+
+
+def _mean_loss(model: Encoder, dialogue: str, follow_ups: Sequence[str]) -> float:
+    """Return the mean loss of a dialogue with each follow-up, 0 without follow-ups."""
+    losses = [loss(model, f"{TURN_END} {dialogue} {TURN_END} {one}") for one in follow_ups]
+    return sum(losses) / max(len(losses), 1)
+
+
+def loss(model: Encoder, text: str) -> float:
+    """Return the mean negative log-likelihood of a text's tokens after the first, cut at its beginning."""
+    import torch
+
+    ids = model.tokenizer(text, add_special_tokens=False).input_ids[-model.limit :]
+    logits: Any = model.forward(input_ids=torch.tensor([ids])).logits[0]
+    rows = torch.log_softmax(logits[:-1].double(), dim=-1)
+    return -float(rows[range(len(ids) - 1), ids[1:]].mean())
+
+
+def _metric(compute: Compute, title: str) -> Metric:
+    return Metric(
+        key=key_of(compute),
+        title=title,
+        kind="turn",
+        aspect=QUALITY,
+        group=BASELINES,
+        compute=compute,
+        low=None,
+        high=None,
+        direction=HIGHER,
+        needs=frozenset({"language_model"}),
+        parameters={"model": Parameter("microsoft/DialoGPT-large", "a dialogue model by name or folder")},
+    )
+
+
+FOLLOW_UPS = (_metric(fed_engaging, "FED Engaging"), _metric(fed_relevant, "FED Relevant"))
+
+
+# UniEval: a sequence-to-sequence model's answer to yes-no questions about a response.
+
+OVERALL = "overall"
+QUESTIONS = {
+    "naturalness": ("Is this a natural response in the dialogue?", ()),
+    "coherence": ("Is this a coherent response given the dialogue history?", ("dialogue history",)),
+    "engagingness": (
+        "Is this an engaging and informative response according to the dialogue history and fact?",
+        ("dialogue history", "fact"),
+    ),
+    "groundedness": ("Is this response consistent with knowledge in the fact?", ("fact",)),
+    "understandability": ("Is this an understandable response in the dialogue?", ()),
+}
+"""The questions that the published model was trained on, and what each is asked about."""
+
+_SENTENCE = re.compile(r"[^.!?。！？؟]+(?:[.!?。！？؟]+|$)")
+
+
+def unieval(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """UniEval: p(Yes) / (p(Yes) + p(No)) for five questions about the response, and their mean.
+
+    Engagingness is the sum over the response's sentences; it and groundedness take the speaker's profile as
+    the fact. `aspect` chooses one: ComperDial takes `overall` (table 14). At least 0; all but engagingness,
+    and so overall, are at most 1 for one sentence. Undefined without a profile, for the aspects that need
+    one.
+    """
+    assert turn is not None
+    response = scene.target(turn).text.strip()
+    if not response:
+        return unscored("the message has no text")
+    aspect = settings.text("aspect")
+    asked = list(QUESTIONS) if aspect == OVERALL else [aspect]
+    fact = scene.profile(scene.target(turn).speaker)
+    if not fact and any("fact" in QUESTIONS[one][1] for one in asked):
+        return unscored(NO_PROFILE)
+    model = tools.models.get("seq2seq", settings.text("model"), load_seq2seq)
+    context = scene.context(turn, settings.integer("window"))
+    given = {
+        "dialogue history": "\n".join(scene.turns[p].text for p in context) + "\n\n",
+        "fact": fact + "\n",
+    }
+    values = {one: _aspect(model, one, response, given) for one in asked}
+    return scored(math.fsum(values.values()) / len(values), **values)
+
+
+def _aspect(model: Encoder, aspect: str, response: str, given: dict[str, str]) -> float:
+    parts = sentences(response) if aspect == "engagingness" else [response]
+    return math.fsum(yes(model, question(aspect, part, given)) for part in parts)
+
+
+def question(aspect: str, response: str, given: dict[str, str]) -> str:
+    """Return what the model reads: the question, the response, and what it is asked about."""
+    asked, about = QUESTIONS[aspect]
+    parts = [f"question: {asked}", f"response: {response}", *(f"{name}: {given[name]}" for name in about)]
+    return " </s> ".join(parts)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, split after full stops, exclamation and question marks."""
+    return [part.strip() for part in _SENTENCE.findall(text) if part.strip()] or [text]
+
+
+def yes(model: Encoder, text: str) -> float:
+    """Return p(Yes) / (p(Yes) + p(No)) for the first token of the answer."""
+    import torch
+
+    tokenizer = model.tokenizer
+    first = {word: tokenizer(word).input_ids[0] for word in ("Yes", "No")}
+    inputs: Any = tokenizer(text, return_tensors="pt", truncation=True, max_length=1024)
+    output = model.forward(
+        input_ids=inputs.input_ids,
+        attention_mask=inputs.attention_mask,
+        labels=torch.tensor([[first["No"]]]),
+    )
+    row = torch.log_softmax(output.logits[0, 0].double(), dim=-1)
+    return float(torch.sigmoid(row[first["Yes"]] - row[first["No"]]))
+
+
+YES_NO = (
+    Metric(
+        key="unieval",
+        title="UniEval",
+        kind="turn",
+        aspect=QUALITY,
+        group=BASELINES,
+        compute=unieval,
+        low=0.0,
+        high=None,
+        direction=HIGHER,
+        needs=frozenset({"language_model", "profile"}),
+        parameters={
+            "model": Parameter("MingZhong/unieval-dialog", "a UniEval model by name or folder"),
+            "aspect": Parameter(OVERALL, "which question", choices=(OVERALL, *QUESTIONS)),
+        },
+    ),
+)
+
 
 MODEL = "Qwen/Qwen3-8B"
 LIMIT = 4096

@@ -23,8 +23,7 @@ from judges.metrics.kit.base import (
     scored,
     unscored,
 )
-from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tools import Tools
+from judges.metrics.kit.tools import Scene, Tools
 
 NO_SPEAKER = "the predicted speaker is not named"
 NO_CONTEXT = "there is no context"

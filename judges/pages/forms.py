@@ -20,16 +20,15 @@ from jobs.models import Run
 from jobs.models.endpoint import MOST_IN_A_BATCH, Endpoint
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
-from judges.prompt_versions import listing
-from judges.prompt_versions.listing import Version
+from judges.prompts import versions
+from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Protocol
 from judges.protocols.rubric import EXPECTED_SCHEME, G_EVAL_SCHEME
-from judges.rating.availability import Availability, availability
-from judges.rating.bound_schemes import ref
-from judges.rating.lookup import part_choices, split_for
-from judges.rating.needs import machines
-from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
-from judges.rating.selection import Selection
+from judges.runs.lookup import Availability, availability, part_choices, split_for
+from judges.runs.material import machines
+from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
+from judges.runs.plans import scheme_ref as ref
+from judges.runs.selection import Selection
 
 # Form fields of what a protocol is bound to: the scheme that it asks, and whose answers it reads.
 
@@ -148,7 +147,7 @@ def judge_choices() -> list[tuple[str, Any]]:
         for variant in protocol.variants:
             form = f" ({variant.replace('_', ' ')})" if variant and len(protocol.variants) > 1 else ""
             choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
-    own = [(version.ref, f"{version.ref} ({version.protocol})") for version in listing.runnable()]
+    own = [(version.ref, f"{version.ref} ({version.protocol})") for version in versions.runnable()]
     return [*choices, ("Your prompts", own)] if own else choices
 
 
@@ -324,7 +323,7 @@ class JudgeForm(WithParameters, SelectionForm):
         prompt = data["judge"] if "@" in data["judge"] else ""
         protocol, _, variant = ("" if prompt else data["judge"]).partition(":")
         shows = tuple(data.get("shows", ()))
-        asked = listing.find(prompt).protocol if prompt else protocol
+        asked = versions.find(prompt).protocol if prompt else protocol
         roles = [need.role for need in PROTOCOLS[asked].needs] if asked in PROTOCOLS else []
         needs = {role: data[f"{NEED}{role}"] for role in roles}
         return Judge(

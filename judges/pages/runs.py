@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
@@ -11,21 +14,29 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.models import turn_numbers
+from annotation.models import Campaign, Corpus, turn_numbers
+from annotation.pages.choosing import choose
+from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only
 from jobs import access, runs
+from jobs.calls import batch_actions
 from jobs.endpoints.actions import ask_for_test, save, sync_environment
 from jobs.endpoints.limits import width_of
 from jobs.errors import ERROR_KINDS, OLDER, JobError
-from jobs.models import Batch, Call, Endpoint, Job, Run
-from jobs.models.run import FLAGGED, TROUBLED
+from jobs.models import Call, Endpoint
+from jobs.models.job import Job
+from jobs.models.run import FLAGGED, TROUBLED, Batch, Run
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
 from judges.drafts import DRAFT
-from judges.pages.forms import AdoptForm, CapsForm, EndpointForm
-from judges.prompt_versions import listing
-from judges.rating.availability import has_model
+from judges.pages.forms import AdoptForm, CapsForm, EndpointForm, JudgeForm, MetricForm
+from judges.prompts import versions
+from judges.runs.actions import start_judge, start_metrics
+from judges.runs.estimates import Estimate, Unanswered, estimate, unanswered
+from judges.runs.lookup import has_model, language_warning
+from judges.runs.selection import judge_needs_opening as needs_opening
+from judges.runs.selection import settings_of
 
 ROOM = {"active_room": "runs"}
 SHOWN = ("failed", "flagged", "all")
@@ -67,7 +78,7 @@ def one_run(
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
-    context |= {"loading": loading(run, state), "prompt": listing.of_spec(run.identity)}
+    context |= {"loading": loading(run, state), "prompt": versions.of_spec(run.identity)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
     status = 422 if caps or adopting else 200
@@ -187,3 +198,217 @@ def _page_of_endpoints(request: HttpRequest, chosen: Endpoint | None) -> HttpRes
     testing = any(row.test_asked and not row.test_done for row in rows)
     context = {"rows": rows, "form": form, "chosen": chosen, "testing": testing, **ROOM}
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
+
+
+# What a researcher does to a run that is there: pause, resume, caps; and what runs have cost.
+
+
+@require_POST
+@researcher_only
+def pause_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: pause a run; what is under way is finished."""
+    return _changed_of_changes(request, pk, runs.pause)
+
+
+@require_POST
+@researcher_only
+def resume_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: go on with a paused run."""
+    return _changed_of_changes(request, pk, runs.resume)
+
+
+@require_POST
+@researcher_only
+def cap_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: change what a run may take; one that was paused at a cap goes on."""
+    run, form = access.run(pk), CapsForm(request.POST)
+    if not form.is_valid():
+        return one_run(request, run, form)
+    try:
+        runs.set_caps(by=user_of(request), run=run, caps=form.cleaned_data)
+    except JobError as error:
+        form.add_error(None, str(error))
+        return one_run(request, run, form)
+    messages.success(request, "The limits are set.")
+    return redirect("run", pk)
+
+
+@require_GET
+@researcher_only
+def costs(request: HttpRequest) -> HttpResponse:
+    """Researchers: what judges have cost, by judge, campaign or run."""
+    by = request.GET.get("by", "judge")
+    by = by if by in runs.SPENT_BY else "judge"
+    page = Paginator(runs.spent(by), 50).get_page(request.GET.get("page"))
+    rows = [runs.spending_row(row) for row in page]
+    context = {
+        "page": page,
+        "rows": rows,
+        "by": by,
+        "ways": list(runs.SPENT_BY),
+        "query": f"by={by}&",
+        **ROOM,
+    }
+    return render(request, "judges/costs.html", context)
+
+
+def _changed_of_changes(request: HttpRequest, pk: int, verb: Callable[..., Any]) -> HttpResponse:
+    try:
+        verb(by=user_of(request), run=access.run(pk))
+    except JobError as error:
+        messages.error(request, str(error))
+    return redirect("run", pk)
+
+
+# What a researcher does to a batch of a run: looks at it now, adopts one that is unclear, or gives it up.
+
+
+@require_POST
+@researcher_only
+def look_at_batch(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: let a worker look at a batch now."""
+    return _changed(request, pk, batch_actions.look_now)
+
+
+@require_POST
+@researcher_only
+def adopt_batch(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: say which of the provider's batches one is of which that is unclear."""
+    batch, form = access.batch(pk), AdoptForm(request.POST, batch=pk)
+    if form.is_valid():
+        try:
+            batch_actions.adopt(
+                by=user_of(request), batch=batch, provider_id=form.cleaned_data["provider_id"]
+            )
+            return redirect("run", batch.run_id)
+        except JobError as error:
+            form.add_error("provider_id", str(error))
+            messages.error(request, f"Not adopted: {error}")
+    return one_run(request, access.run(batch.run_id), adopting=form)
+
+
+@require_POST
+@researcher_only
+def give_up_batch(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: give up a batch of which it is unclear what became; its calls are asked again."""
+    return _changed(request, pk, batch_actions.give_up)
+
+
+def _changed(request: HttpRequest, pk: int, verb: Callable[..., Batch]) -> HttpResponse:
+    batch = access.batch(pk)
+    try:
+        verb(by=user_of(request), batch=batch)
+    except JobError as error:
+        messages.error(request, str(error))
+    return redirect("run", batch.run_id)
+
+
+# The researcher's page that starts runs.
+
+Target = tuple[Corpus, Campaign | None]
+
+
+@researcher_only
+def new_run(request: HttpRequest) -> HttpResponse:
+    """Researchers: choose a corpus or campaign, then a judge or metrics."""
+    sync_endpoints(request)
+    target = target_of(request)
+    if target is None:
+        return choose(
+            request,
+            title="New run: on which dialogues?",
+            lead="A run answers questions about the items of a corpus, or of what a campaign covers.",
+            back=("runs", "Judges and metrics"),
+            room="runs",
+        )
+    corpus, campaign = target
+    judging = request.POST.get("kind") == "judge"
+    measuring = request.POST.get("kind") == "metrics"
+    judge = JudgeForm(request.POST if judging else None, corpus=corpus, campaign=campaign, prefix="judge")
+    metric = MetricForm(
+        request.POST if measuring else None, corpus=corpus, campaign=campaign, prefix="metric"
+    )
+    if judging and judge.is_valid() and (response := _start_judge(request, judge)):
+        return response
+    if measuring and metric.is_valid() and (response := _start_metrics(request, metric)):
+        return response
+    context = {"corpus": corpus, "campaign": campaign, "judge": judge, "metric": metric, **ROOM}
+    context |= {"language_warning": language_warning(corpus)}
+    status = 422 if judge.errors or metric.errors else 200
+    return render(request, "judges/new.html", context, status=status)
+
+
+def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
+    """Start a judge; one that asks somebody, or cannot answer everything, once that was seen."""
+    try:
+        opening = form.cleaned_data.get("open_test", "")
+        if not opening and (refusal := needs_opening(form.chosen(), form.selection())):
+            form.add_error("open_test", refusal)
+            return None
+        if "confirmed" not in request.POST:
+            asked = estimate(form.chosen(), form.selection(), form.cleaned_data["mode"])
+            lacking = asked.unanswered if asked else unanswered(form.chosen(), form.selection())
+            if asked is not None or lacking:
+                return _confirm(request, form, asked, lacking)
+        started = start_judge(
+            by=user_of(request),
+            judge=form.chosen(),
+            selection=form.selection(),
+            settings=settings_of(form.cleaned_data),
+            open_test=opening,
+        )
+    except JobError as error:
+        form.add_error(None, str(error))
+        return None
+    return _started(request, [started])
+
+
+def _confirm(
+    request: HttpRequest, form: JudgeForm, asked: Estimate | None, lacking: Sequence[Unanswered]
+) -> HttpResponse:
+    told = [
+        (name, value)
+        for name, values in request.POST.lists()
+        if name != "csrfmiddlewaretoken"
+        for value in values
+    ]
+    about: dict[str, Any] = {"corpus": form.corpus, "campaign": form.campaign, "told": told, **ROOM}
+    context = about | {"estimate": asked, "lacking": lacking}
+    return render(request, "judges/confirm.html", context)
+
+
+def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:
+    try:
+        started = start_metrics(by=user_of(request), keys=form.chosen(), selection=form.selection())
+    except JobError as error:
+        form.add_error(None, str(error))
+        return None
+    return _started(request, started)
+
+
+def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse:
+    """Lead to what was started: a run, the runs, or the jobs that start them."""
+    first = started[0]
+    if isinstance(first, Job):
+        messages.info(request, "The run is being prepared: see below. After that you find it among the runs.")
+        return redirect("jobs")
+    return redirect("run", first.pk) if len(started) == 1 else redirect("runs")
+
+
+def target_of(request: HttpRequest) -> Target | None:
+    """Return the corpus, and the campaign where one was chosen."""
+    corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
+    if (number := row_id(campaign)) is not None:
+        rows = Campaign.objects.select_related("corpus", "scheme_version__scheme")
+        found = rows.filter(pk=number).first()
+        return (found.corpus, found) if found else None
+    chosen = Corpus.objects.filter(pk=row_id(corpus) or 0).first()
+    return (chosen, None) if chosen else None
+
+
+def sync_endpoints(request: HttpRequest) -> None:
+    """Take up the endpoints that the environment declares; say what is wrong with one."""
+    try:
+        sync_environment()
+    except JobError as error:
+        messages.error(request, str(error))

@@ -17,12 +17,11 @@ from annotation.scripts.answers import FAILED, right_texts, verdict_of
 from annotation.scripts.records import UNKNOWN
 from annotation.scripts.replies import UNKNOWN_TEXT
 from jobs.prompt import Unparseable
-from judges.protocols.answer_fields import object_of
-from judges.protocols.base import Asking, Case, Reading, Verdict
+from judges.protocols.base import Asking, Case, Reading, Verdict, number, said
+from judges.protocols.questions import object_of
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from judges.protocols.wording import Filling, Variable
-from judges.protocols.writing import number, said
 
 CORRECT, WRONG = "correct", "wrong"
 UNDECIDED = "undecided"

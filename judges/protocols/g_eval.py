@@ -15,7 +15,7 @@ from annotation.kinds.table import KINDS
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.prompt import Tokens
 from judges.protocols.base import Case, Reading, Unfit, Verdict, covered
-from judges.protocols.expected_score import Expected, Unclear, expected
+from judges.protocols.replies import Expected, Unclear, expected
 from judges.protocols.rubric import G_EVAL_SCHEME, LINE, LONGEST_PART, ExpectedReply, Rubric, expected_scheme
 
 PROBABILITIES, SAMPLES = "probabilities", "samples"

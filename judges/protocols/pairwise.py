@@ -20,10 +20,9 @@ from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.comparisons import FIRST, LETTERS, RANKING, SECOND, WORDED, as_shown, in_own_order
 from annotation.text.cleaning import clean
 from jobs.prompt import OutOfScale, Prompt, Unparseable
-from judges.protocols import questionnaire
+from judges.protocols import questions as questionnaire
 from judges.protocols.base import Asking, Case, Covers, Reading, Unfit, Verdict
-from judges.protocols.material import AROUND, around, exchanges, history_of, numbered
-from judges.protocols.quoting import Seen, quote
+from judges.protocols.quoting import AROUND, Seen, around, exchanges, history_of, numbered, quote
 from judges.protocols.rubric import ItemReply
 from judges.protocols.wording import Filling, Variable, Wording
 

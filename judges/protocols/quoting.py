@@ -11,13 +11,65 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from annotation.records import Turn
+from annotation.records import SELF, Turn
 from annotation.text import context
 from annotation.text.blinding import told_by
 from annotation.text.happenings import Names, happening, heading, session_dates
-from annotation.text.views import visible
-from judges.protocols.base import Case
-from judges.protocols.notice import NOTICE
+from annotation.text.views import Cut, visible
+from judges.protocols.base import Asking, Case, Prompt
+from judges.protocols.wording import NOTICE, Filling, Variable, Wording
+
+# A budget of characters for a whole prompt: the longest texts lose their middle first, and it is said.
+#
+# Nothing is cut where no budget is set.
+
+SHORTEST = 40
+"""No text is cut to fewer characters than these."""
+
+
+class TooLong(ValueError):
+    """A prompt over its budget even with every text at its shortest; the message has both numbers."""
+
+
+def within(
+    protocol: Asking, case: Case, variant: str, budget: int | None, wording: Wording | None = None
+) -> tuple[Prompt, tuple[str, ...]]:
+    """Return the prompt about a case in at most `budget` characters, and its flags.
+
+    The flag `shortened` says how many characters were left out. Raises TooLong.
+    """
+    prompt = protocol.prompt(case, variant, wording)
+    if budget is None or len_of(prompt) <= budget:
+        return prompt, ()
+    low, high = SHORTEST, budget
+    best, left_out = _cut(protocol, case, variant, wording, low)
+    if len_of(best) > budget:
+        raise TooLong(
+            f"the prompt has {len_of(prompt):,} characters and cannot be shortened below {len_of(best):,}; "
+            f"the budget is {budget:,}"
+        )
+    while high - low > 1:
+        middle = (low + high) // 2
+        found, count = _cut(protocol, case, variant, wording, middle)
+        if len_of(found) <= budget:
+            low, best, left_out = middle, found, count
+        else:
+            high = middle
+    return best, (f"shortened: {left_out} characters left out",)
+
+
+def len_of(prompt: Prompt) -> int:
+    """Return the characters of both messages."""
+    return len(prompt.system) + len(prompt.user)
+
+
+def _cut(
+    protocol: Asking, case: Case, variant: str, wording: Wording | None, limit: int
+) -> tuple[Prompt, int]:
+    cut = Cut(limit)
+    shortened = replace(case, view=replace(case.view, cut=cut))
+    return protocol.prompt(shortened, variant, wording), cut.left_out
+
 
 __all__ = ["NOTICE", "Seen", "quote"]
 
@@ -87,3 +139,80 @@ class Seen:
 
     def _context(self) -> context.Context:
         return context.context(self.case.dialogue, self.names, self.view)
+
+
+# What protocols show of a case, quoted: the variables that several of them share.
+
+FACTS = Variable("facts", "the metadata, the agenda and the summary of the dialogue")
+PEOPLE = Variable("people", "what is known of each speaker")
+AROUND = (FACTS, PEOPLE)
+"""What is known beside the turns."""
+REFERENCE = Variable("reference", "what was really said at this point", required=True)
+
+
+def around(seen: Seen) -> dict[str, Filling]:
+    """Return what is known beside the turns."""
+    return {
+        "facts": lambda: quote("FACTS", seen.facts()),
+        "people": lambda: quote("PEOPLE", seen.people()),
+    }
+
+
+def history_of(case: Case) -> tuple[Turn, ...]:
+    """Return the turns before the continuation: none where it is the dialogue's own turns."""
+    return () if case.continuation.id == SELF else case.dialogue.turns
+
+
+def numbered(case: Case, seen: Seen, history: Sequence[Turn]) -> list[str]:
+    """Return the continuation as lines, its judged turns numbered from 1, the given ones marked."""
+    numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
+    lines: list[str] = []
+    before = history[-1] if history else None
+    for index, turn in enumerate(case.continuation.turns):
+        mark = f"[{numbers[index]}] " if index in numbers else "[not judged] "
+        lines += seen.turn(turn, before, mark)
+        before = turn
+    return lines
+
+
+def exchanges(case: Case, seen: Seen) -> list[str]:
+    """Return a static continuation as lines: the dialogue as it went, and each response at its place.
+
+    Judged responses are numbered from 1; everything else is marked.
+    """
+    dialogue, continuation = case.dialogue, case.continuation
+    numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
+    lines: list[str] = []
+    shown = 0
+    before: Turn | None = None
+    for index, turn in enumerate(continuation.turns):
+        at = len(dialogue.turns) if turn.at is None else turn.at
+        for own in dialogue.turns[shown:at]:
+            lines += seen.turn(own, before, "[not judged] ")
+            before = own
+        shown = max(shown, at)
+        mark = f"[{numbers[index]}] " if index in numbers else "[not judged] "
+        lines += seen.turn(turn, before, mark)
+    return lines
+
+
+def reference_of(case: Case) -> Turn | None:
+    """Return what was really said at the turn in view: None where nothing is known, or it is that itself."""
+    if case.turn is None or case.dialogue.is_reference(case.continuation, case.turn):
+        return None
+    return case.dialogue.reference(case.continuation, case.turn)
+
+
+def no_reference(case: Case) -> str:
+    """Return why the turn in view has no reference, empty where it has one."""
+    if reference_of(case) is not None:
+        return ""
+    is_itself = case.turn is not None and case.dialogue.is_reference(case.continuation, case.turn)
+    return "it is the reference response itself" if is_itself else "no reference response"
+
+
+def reference_block(case: Case, seen: Seen) -> str:
+    """Return the reference, quoted."""
+    reference = reference_of(case)
+    assert reference is not None
+    return quote("REFERENCE", seen.turn(reference, reference))

@@ -6,7 +6,7 @@ each (the parts `turns` and `whole`).
 `PROTOCOLS["rubric"]` is a template; `over(definition, variant)` is the protocol bound to a scheme. The
 variant `json` asks all questions at once, each answer after its explanation. The variant `line` asks one
 question a call and reads a line that is the value alone. The variant `expected` asks the same and takes the
-expected value under the probabilities of the reply's tokens (`judges.protocols.expected_score`), which
+expected value under the probabilities of the reply's tokens (`judges.protocols.replies`), which
 answers a question of its own: of the scheme `rubric_expected:<key>`, on an interval scale.
 """
 
@@ -23,36 +23,49 @@ from annotation.kinds.table import KINDS
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.text.cleaning import clean
 from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable
-from judges.protocols import evidence, questionnaire
-from judges.protocols.answer_fields import (
+from judges.protocols import questions as evidence
+from judges.protocols import questions as questionnaire
+from judges.protocols.base import (
+    Asking,
+    Case,
+    Covers,
+    Reading,
+    Unfit,
+    Unwritable,
+    Verdict,
+    covered,
+    said,
+    written,
+)
+from judges.protocols.questions import (
     Answered,
+    asking,
     explanation_field,
     field_lines,
     free,
+    is_shown,
+    is_tag,
+    must_answer,
     object_of,
     read_fields,
     schema_fields,
+    shown,
     text_field,
     value_of,
 )
-from judges.protocols.base import Asking, Case, Covers, Reading, Unfit, Unwritable, Verdict, covered
-from judges.protocols.evidence import asking
-from judges.protocols.expected_score import OUTSIDE, Expected, Unclear, expected
-from judges.protocols.material import (
+from judges.protocols.quoting import (
     AROUND,
+    Seen,
     around,
     exchanges,
     history_of,
     numbered,
+    quote,
     reference_block,
     reference_of,
 )
-from judges.protocols.questionnaire import is_shown, is_tag, must_answer
-from judges.protocols.quoting import Seen, quote
-from judges.protocols.replies import json_object, limited
-from judges.protocols.scales import shown
+from judges.protocols.replies import OUTSIDE, Expected, Unclear, expected, json_object, limited
 from judges.protocols.wording import Filling, Variable, Wording
-from judges.protocols.writing import said, written
 
 # The replies of a rubric: JSON about an item or about all turns of a continuation, or one value on a line.
 #
@@ -96,20 +109,20 @@ class ItemReply(Reply):
 
     def form(self) -> str:
         """Return the object with dots for what is to be said."""
-        pointing = evidence.schema_fields(self.questions)
+        pointing = evidence.evidence_schema_fields(self.questions)
         fields = [*field_lines(self.questions), *(f"{json.dumps(name)}: [...]" for name in pointing)]
         lines = ",\n".join(f"  {line}" for line in fields)
-        return "\n\n".join([f"{{\n{lines}\n}}", *([evidence.NOTE] if pointing else [])])
+        return "\n\n".join([f"{{\n{lines}\n}}", *([evidence.EVIDENCE_NOTE] if pointing else [])])
 
     def schema(self) -> Mapping[str, Any]:
         """Return the schema of the object."""
-        return object_of({**schema_fields(self.questions), **evidence.schema_fields(self.questions)})
+        return object_of({**schema_fields(self.questions), **evidence.evidence_schema_fields(self.questions)})
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the fields."""
         data = json_object(reply, self.case)
         found, flags = read_fields(data, self.questions)
-        pointed, more = evidence.read_fields(data, self.questions, found, self.case)
+        pointed, more = evidence.read_evidence(data, self.questions, found, self.case)
         verdicts = [
             replace(one, evidence=pointed.get(one.question, ())) for one in _verdicts(found, self.case.turn)
         ]
@@ -118,7 +131,9 @@ class ItemReply(Reply):
     def write(self, reading: Reading) -> str:
         """Say the fields, null where a question has no answer that it must have."""
         own = (one for one in reading.verdicts if one.turn == self.case.turn)
-        pointed = evidence.written(self.questions, {one.question: one.evidence for one in own}, self.case)
+        pointed = evidence.written_evidence(
+            self.questions, {one.question: one.evidence for one in own}, self.case
+        )
         fields = _fields(reading, self.questions, self.case.turn) | pointed
         return json.dumps(fields, ensure_ascii=False)
 

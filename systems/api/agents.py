@@ -20,7 +20,7 @@ from annotation.scenarios.records import MODES
 from config.permissions import IsResearcher
 from jobs.errors import JobError
 from jobs.models import Job
-from judges.rating.lookup import PARTS, split_for
+from judges.runs.lookup import PARTS, split_for
 from systems.producing import baseline_job, baselines
 from systems.producing.actions import MOST_TRIALS
 from systems.producing.deciders import deciders, scenario_count

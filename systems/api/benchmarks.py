@@ -22,7 +22,7 @@ from config.permissions import IsResearcher
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from judges.rating.lookup import corpus_named, endpoint_named
+from judges.runs.lookup import corpus_named, endpoint_named
 from systems import access
 from systems.making import actions
 from systems.making.actions import Source

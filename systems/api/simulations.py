@@ -19,8 +19,8 @@ from config.lists import Filters, named, one_of
 from config.permissions import IsResearcher
 from jobs.errors import JobError
 from jobs.runs import CAPS
-from judges.rating.lookup import endpoint_named
-from judges.rating.settings import RunSettings, settings_of
+from judges.runs.lookup import endpoint_named
+from judges.runs.selection import RunSettings, settings_of
 from systems import access
 from systems.api.benchmarks import ParametersSerializer
 from systems.models.simulation import Simulation

@@ -22,8 +22,8 @@ from jobs.endpoints.parameter_inputs import parameter_serializer_fields, paramet
 from jobs.errors import JobError
 from jobs.models import Job, Run
 from judges.api.views import RunSerializer, TakenSerializer, cap_fields
-from judges.rating.lookup import PARTS, corpus_named, endpoint_named, split_for
-from judges.rating.settings import settings_of
+from judges.runs.lookup import PARTS, corpus_named, endpoint_named, split_for
+from judges.runs.selection import settings_of
 from systems import access
 from systems.generators import GENERATORS
 from systems.models.production import Production, ProductionCall

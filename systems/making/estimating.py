@@ -12,7 +12,7 @@ from annotation import records
 from jobs.endpoints.costs import cost
 from jobs.endpoints.wire import literal
 from jobs.models import Endpoint
-from judges.rating import prices
+from judges.runs import estimates
 from systems.benchmarks.choosing import Shortage, choose
 from systems.benchmarks.cutting import HISTORY, LEAST
 from systems.errors import SystemsError
@@ -69,7 +69,7 @@ class Making:
     def price(self) -> str:
         """The cost in words."""
         currency = self.endpoint.currency if self.endpoint else ""
-        return prices.in_words(self.cost, currency, calls=self.calls)
+        return estimates.cost_in_words(self.cost, currency, calls=self.calls)
 
     @property
     def host(self) -> str:

@@ -18,7 +18,7 @@ from annotation.models import Continuation, Corpus, Dialogue, Turn
 from annotation.records import HUMAN, SELF
 from annotation.records import Continuation as ContinuationRecord
 from annotation.records import Dialogue as DialogueRecord
-from judges.material.loading import dialogue_record
+from judges.runs.material import dialogue_record
 from systems.benchmarks import measuring
 from systems.benchmarks.measuring import line
 from systems.making.making import Made

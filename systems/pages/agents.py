@@ -18,7 +18,7 @@ from jobs.errors import JobError
 from jobs.models import Job
 from judges.pages.forms import offer_parts
 from judges.pages.runs import user_of
-from judges.rating.lookup import split_for
+from judges.runs.lookup import split_for
 from systems.producing import baseline_job
 from systems.producing.actions import MOST_TRIALS
 from systems.producing.baselines import Baseline

@@ -19,8 +19,7 @@ from jobs import actions as jobs
 from jobs.endpoints.parameter_inputs import LinesField, WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from judges.pages.runs import user_of
-from judges.pages.starting import sync_endpoints
+from judges.pages.runs import sync_endpoints, user_of
 from systems import access
 from systems.making import actions, telling
 from systems.making.actions import Source

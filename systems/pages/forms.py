@@ -11,7 +11,7 @@ from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.models import Endpoint
 from jobs.runs import CAPS
 from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
-from judges.rating.lookup import split_for
+from judges.runs.lookup import split_for
 from systems.errors import SystemsError
 from systems.generators import Generator, Setting, WrongSettings
 from systems.producing.actions import MOST_TRIALS

@@ -14,9 +14,8 @@ from config.files import row_id
 from config.permissions import researcher_only
 from jobs.errors import JobError
 from jobs.models import Job
-from judges.pages.runs import ROOM, user_of
-from judges.pages.starting import sync_endpoints
-from judges.rating.settings import settings_of
+from judges.pages.runs import ROOM, sync_endpoints, user_of
+from judges.runs.selection import settings_of
 from systems.generators import GENERATORS
 from systems.pages.forms import GenerateForm
 from systems.producing import job as starting

@@ -22,9 +22,8 @@ from jobs.errors import JobError
 from jobs.models import Endpoint
 from jobs.runs import CAPS
 from judges.pages.forms import cap_fields
-from judges.pages.runs import user_of
-from judges.pages.starting import sync_endpoints
-from judges.rating.settings import RunSettings, settings_of
+from judges.pages.runs import sync_endpoints, user_of
+from judges.runs.selection import RunSettings, settings_of
 from systems import access
 from systems.generators import GENERATORS
 from systems.long_dialogue.agent import BASELINES

@@ -16,7 +16,7 @@ from annotation.corpora import splits
 from annotation.models import Corpus, Dialogue
 from jobs import runs
 from jobs.models import Call, Run
-from judges.rating.settings import RunSettings
+from judges.runs.selection import RunSettings
 from systems.errors import SystemsError
 from systems.models import Production, ProductionCall, Writer
 from systems.producing import scripts, steps

@@ -14,7 +14,7 @@ from annotation.importing.rows import turn_record
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
 from annotation.scripts.stored import script_record
 from annotation.text.happenings import dated
-from judges.material.loading import dialogue_record
+from judges.runs.material import dialogue_record
 from systems.errors import SystemsError
 
 BATCH = 100

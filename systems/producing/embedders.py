@@ -15,9 +15,9 @@ from jobs.endpoints.actions import remember
 from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_client, transport_error
 from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
-from judges.material.loading import DatabaseStore, tools
 from judges.metrics import ModelMissing
-from judges.metrics.kit.embedding import text_hash
+from judges.metrics.kit.models import text_hash
+from judges.runs.material import DatabaseStore, tools
 from systems.errors import SystemsError
 from systems.generators import Failed
 from systems.long_dialogue.material import Embeds, Vectors

@@ -17,7 +17,7 @@ from annotation import records
 from jobs.endpoints.costs import BY_CHARACTERS, Count, cost, counter
 from jobs.endpoints.wire import literal
 from jobs.prompt import Prompt, about_tokens
-from judges.rating import prices
+from judges.runs import estimates
 from systems.generators import Done, Failed, Generator, Reply, State
 from systems.models import Production, Writer
 from systems.producing.dialogues import Dialogues
@@ -59,7 +59,7 @@ class Estimate:
     @property
     def price(self) -> str:
         """The cost in words."""
-        return prices.in_words(self.cost, self.currency, calls=self.calls)
+        return estimates.cost_in_words(self.cost, self.currency, calls=self.calls)
 
     @property
     def to_write(self) -> int:

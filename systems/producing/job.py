@@ -13,7 +13,7 @@ from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind
 from jobs.kinds import Progress as JobProgress
 from jobs.models import Endpoint, Job, Run
-from judges.rating.settings import RunSettings, settings_from
+from judges.runs.selection import RunSettings, settings_from
 from systems.producing import actions
 from systems.producing.dialogues import Dialogues
 from systems.producing.plans import Generation, digest

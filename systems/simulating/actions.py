@@ -20,8 +20,8 @@ from jobs import actions as jobs
 from jobs import runs
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
-from judges.rating.lookup import endpoint_named
-from judges.rating.settings import RunSettings
+from judges.runs.lookup import endpoint_named
+from judges.runs.selection import RunSettings
 from systems.errors import SystemsError
 from systems.generators import Failed
 from systems.long_dialogue.memory import NoSummary

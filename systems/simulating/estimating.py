@@ -12,7 +12,7 @@ from annotation.models import Dialogue, QuestionSet
 from jobs.endpoints.costs import BY_CHARACTERS, cost, counter
 from jobs.endpoints.wire import literal
 from jobs.models import Endpoint
-from judges.rating import prices
+from judges.runs import estimates
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, State
 from systems.long_dialogue.agent import DialsimAgent
@@ -94,7 +94,7 @@ class Estimate:
     def price(self) -> str:
         """The cost in words."""
         currency = self.endpoint.currency if self.endpoint else ""
-        return prices.in_words(self.cost, currency, calls=self.calls)
+        return estimates.cost_in_words(self.cost, currency, calls=self.calls)
 
     @property
     def host(self) -> str:

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Dialogue, QuestionSet
 from jobs.runs import OPEN
-from judges.rating.settings import RunSettings, settings_from
+from judges.runs.selection import RunSettings, settings_from
 from systems.models import Production, Simulation, SimulationRun
 from systems.producing import actions as producing
 from systems.producing.actions import Read

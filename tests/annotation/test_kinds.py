@@ -25,7 +25,7 @@ from annotation.text.item_keys import (
 from calibration.reports.wording import units
 from judges.metrics import METRICS
 from judges.protocols import PROTOCOLS
-from judges.rating.plans import WHOLE
+from judges.runs.plans import WHOLE
 from tests import factories
 
 HOSTILE = ("d", "a/b", "100%", "%2F", "//", " ", "ünï/%25")

@@ -11,7 +11,7 @@ from annotation.campaigns import editing, sampling
 from annotation.corpora import splits
 from annotation.errors import CampaignRefused
 from annotation.models import SampledDialogue
-from judges.rating.selection import Selection, continuations
+from judges.runs.selection import Selection, continuations
 from tests import factories
 
 

@@ -10,12 +10,12 @@ from annotation.errors import CampaignRefused
 from annotation.importing.engine import import_path
 from annotation.models import Assignment, Campaign, Corpus, Item, Label, Turn
 from jobs.models import Endpoint
-from judges.material.loading import load
 from judges.protocols import PROTOCOLS, Case
-from judges.rating import actions as rating
-from judges.rating.judge_calls import JudgePreparer
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.judge_calls import JudgePreparer
+from judges.runs.material import load
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.judges.helpers import begin
 
@@ -157,7 +157,7 @@ def endpoint():
 
 def prompt_over(campaign):
     plan = Judge("cocoeval_behaviours", endpoint=endpoint()).plan(campaign)
-    [prompt] = prompts_of(rating.start(by=None, plan=plan, selection=Selection(campaign.corpus, campaign)))
+    [prompt] = prompts_of(actions.start(by=None, plan=plan, selection=Selection(campaign.corpus, campaign)))
     return prompt
 
 

@@ -18,7 +18,7 @@ from annotation.work import actions as labelling
 from annotation.work import previews
 from annotation.work.standing import held
 from calibration.reading.scope import items_of, of_campaign
-from judges.rating.selection import Selection, continuations, items
+from judges.runs.selection import Selection, continuations, items
 from tests import factories
 
 pytestmark = pytest.mark.django_db

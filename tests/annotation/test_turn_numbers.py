@@ -16,7 +16,7 @@ from annotation.work import actions as labelling
 from annotation.work.screens import load
 from calibration.profiles import causes
 from judges.metrics import METRICS
-from judges.rating.metric_plans import scheme_of
+from judges.runs.metric_calls import scheme_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db

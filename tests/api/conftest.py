@@ -25,9 +25,9 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
     from calibration.models import Export
     from calibration.studies import actions as studies
     from jobs.models import Endpoint
-    from judges.rating import actions as rating
-    from judges.rating.metric_plans import metric_plan
-    from judges.rating.selection import Selection
+    from judges.runs import actions
+    from judges.runs.metric_calls import metric_plan
+    from judges.runs.selection import Selection
     from tests import factories
     from tests.calibration.world import world
 
@@ -58,7 +58,7 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
         rule="majority",
         by=person,
     )
-    run = rating.start(by=person, plan=metric_plan("dnr", corpus), selection=Selection(corpus))
+    run = actions.start(by=person, plan=metric_plan("dnr", corpus), selection=Selection(corpus))
     Export.objects.create(corpus=corpus, format="csv", rows=1, sha256="0" * 64, created_by=person)
     endpoint = Endpoint.objects.create(name="fake", base_url="http://127.0.0.1:9/v1", model="m")
     for signal in (request_started, request_finished):

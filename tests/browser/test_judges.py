@@ -55,7 +55,7 @@ def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) ->
 
 @pytest.mark.exhaustive
 def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, fake: FakeLLM) -> None:
-    from judges.rating.plans import Judge
+    from judges.runs.plans import Judge
 
     fake.say = lambda prompt: "<b>no</b> idea"  # type: ignore[method-assign,assignment]
     run = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
@@ -75,7 +75,7 @@ def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, f
 
 @pytest.mark.exhaustive
 def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
-    from judges.rating.plans import Judge
+    from judges.runs.plans import Judge
 
     run = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
     page = page_of(rea, viewport=PHONE)

@@ -8,7 +8,7 @@ from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Dialogue, Item, Rater
 from annotation.scheme_versions import store as scheme_store
 from judges.metrics import METRICS
-from judges.rating.metric_plans import scheme_of
+from judges.runs.metric_calls import scheme_of
 from tests import factories
 
 

@@ -18,12 +18,12 @@ from calibration.workbench import checks
 from calibration.workbench.agreement import agreement
 from calibration.workbench.sheets import Judged, sheets
 from calibration.workbench.versions import side_by_side
-from judges.drafts import actions, benches, trials
+from judges.drafts import actions, benches
 from judges.drafts.benches import begun_from, text_of, versions_for
 from judges.errors import JudgeError
 from judges.models import Bench, Draft, DraftAnswer
-from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import listing
+from judges.prompts import actions as prompts
+from judges.prompts import versions
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
 from tests.judges.test_rubric_runs import CLARITY
@@ -97,7 +97,7 @@ def test_a_researchers_own_scheme_is_calibrated_page_by_page(rea: Client, fake: 
     draft = Draft.objects.get()
     assert f"draft-{draft.number}" in rea.get(f"{address}disagreements/").content.decode()
     rea.post(f"{address}drafts/{draft.number}/keep/", {"name": "my clarity"})
-    kept = listing.find("my clarity@1")
+    kept = versions.find("my clarity@1")
     assert (kept.scheme_version, Label.objects.filter(rater__kind="judge").count()) == (
         bench.scheme_version,
         40,
@@ -160,7 +160,7 @@ def test_rubrics_over_different_schemes_are_counted_apart(fake: FakeLLM) -> None
     tried(mine, fake, 1)
     tried(mine, fake, 1, wording=_worded(mine))
     tried(other, fake, 1)
-    assert (trials.count(mine), trials.count(other)) == (2, 1)
+    assert (benches.count(mine), benches.count(other)) == (2, 1)
     assert side_by_side(mine).tried == 2
 
 
@@ -229,7 +229,7 @@ def test_steps_are_kept_one_on_top_of_the_other_and_counted_once(fake: FakeLLM) 
     assert kept.asker.spec["needs"]["turn_scores"]["rater"] == first.kept_rater.fingerprint
     assert Label.objects.filter(rater=kept.asker).count() == 2 * 3
     side_by_side(whole)
-    assert (trials.count(whole), fake.requests.total()) == (1, asked)
+    assert (benches.count(whole), fake.requests.total()) == (1, asked)
 
 
 @pytest.mark.exhaustive

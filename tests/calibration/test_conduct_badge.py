@@ -17,7 +17,7 @@ from calibration.cascade.query import read
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions
 from demo.fake_model.errors import ErrorModel, RoleErrors
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 from tests.scenarios.scripts import LAUNCH

@@ -21,7 +21,7 @@ from calibration.reading.scope import of_corpus
 from calibration.studies import actions as studies
 from judges.metrics import METRICS, instrument_for
 from judges.metrics.kit.base import PAPER
-from judges.rating.metric_plans import scheme_of
+from judges.runs.metric_calls import scheme_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -15,8 +15,8 @@ from annotation.corpora import comparisons, splits
 from annotation.labels import recording
 from annotation.labels.recording import Answer
 from annotation.models import Corpus, Item, Label, Occasion, Rater
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection, items
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection, items
 from tests import factories
 from tests.judges.helpers import begin, endpoint_of, finish
 

@@ -24,7 +24,7 @@ from jobs.queue import jobs as queue
 from jobs.queue.worker import Heart
 from judges.metrics import METRICS
 from judges.metrics.kit.base import HALVES
-from judges.rating.metric_plans import scheme_of
+from judges.runs.metric_calls import scheme_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -25,15 +25,15 @@ from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from jobs.models import Call, Endpoint, Job, Run
 from jobs.queue import jobs as job_queue
 from jobs.queue.worker import Heart
-from judges.drafts import benches, trials
+from judges.drafts import benches
 from judges.errors import JudgeError
 from judges.models import PromptVersion
-from judges.prompt_search.evolution import OutOfBudget
-from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import listing
-from judges.prompt_versions.texts import wording_of
-from judges.rating.needs import machines
-from judges.rating.plans import Judge
+from judges.prompts import actions as prompts
+from judges.prompts import versions
+from judges.prompts.search import OutOfBudget
+from judges.prompts.versions import wording_of
+from judges.runs.material import machines
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish
@@ -78,7 +78,7 @@ def searched(fake: FakeLLM, *, clusters: int = 20, **how: Any) -> Search:
     return actions.start(
         by=None,
         bench=bench,
-        version=listing.find("cpdscore_simple_without_reference"),
+        version=versions.find("cpdscore_simple_without_reference"),
         endpoint=endpoint_of(fake),
         improver=endpoint_of(fake, name="improver", model="fake-big"),
         **{"name": "mine", "rounds": 5, "few": 4, "most_calls": 2000} | how,
@@ -147,7 +147,7 @@ def test_every_proposal_is_a_version_with_its_parent_and_cases_and_nobody_uses_i
         assert version.is_open
         assert set(version.detail["cases"]) <= learn
         assert version.detail["cases"]
-        assert listing.find(version.parent)
+        assert versions.find(version.parent)
     best = next(version for version in proposals if BEST in version.text.system)
     gain = next(row for row in best.detail["held_back"] if row["statistic"] == "spearman")
     assert gain["difference"]["low"] > 0
@@ -156,10 +156,10 @@ def test_every_proposal_is_a_version_with_its_parent_and_cases_and_nobody_uses_i
     endpoint = search.endpoint
     with pytest.raises(JudgeError, match="nobody has adopted"):
         Judge(prompt=ref, endpoint=endpoint).plan()
-    assert listing.find("mine").number == 1, "a name alone never means an open proposal"
+    assert versions.find("mine").number == 1, "a name alone never means an open proposal"
     prompts.adopt(by=admin_user, version=best)
     assert Judge(prompt=ref, endpoint=endpoint).plan().rater.spec["wording"] == best.text.digest
-    assert listing.find("mine").ref == ref
+    assert versions.find("mine").ref == ref
     with pytest.raises(JudgeError, match="is not a proposal that waits"):
         prompts.adopt(by=admin_user, version=best)
     texts = list(search.texts.values_list("digest", "score", "version"))
@@ -175,7 +175,7 @@ def nothing_of_it_is_in_any_list(search: Search, labels: int) -> None:
     assert Label.objects.count() == labels
     assert machines() == []
     tried = search.texts.exclude(score=None).count()
-    assert trials.count(search.bench) == tried >= 2
+    assert benches.count(search.bench) == tried >= 2
     test = splits.clusters(split=search.bench.split, part="test")
     asked = set(Call.objects.values_list("continuation__dialogue__cluster", flat=True))
     assert not asked & test
@@ -234,7 +234,7 @@ def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: Fa
     search = actions.start(
         by=None,
         bench=bench,
-        version=listing.find("cocoeval_behaviours_one_behaviour"),
+        version=versions.find("cocoeval_behaviours_one_behaviour"),
         name="mine",
         endpoint=endpoint_of(fake),
         improver=endpoint_of(fake, name="improver"),
@@ -324,7 +324,7 @@ def test_a_bound_on_money_needs_prices_of_both_in_one_currency(
         actions.start(
             by=None,
             bench=search.bench,
-            version=listing.find("mine"),
+            version=versions.find("mine"),
             endpoint=Endpoint.objects.get(pk=search.endpoint_id),
             improver=Endpoint.objects.get(pk=search.improver_id),
             most_cost=Decimal(1),

@@ -235,7 +235,7 @@ def test_versions_stand_side_by_side_and_those_thrown_away_count_in_the_correcti
 
 @pytest.mark.exhaustive
 def test_a_judge_that_ran_by_itself_stands_beside_and_counts_as_tried(fake: FakeLLM) -> None:
-    from judges.rating.plans import Judge
+    from judges.runs.plans import Judge
     from tests.judges.helpers import begin
 
     bench = rated_bench()

@@ -10,13 +10,13 @@ from annotation.models import Item, Occasion, Question, Rater
 from calibration.workbench.sheets import Judged
 from judges.drafts import actions, benches
 from judges.models import Bench, Draft
-from judges.prompt_versions import listing
+from judges.prompts import versions
 from judges.protocols import Wording
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
 
 PROTOCOL = "cpdscore_simple"
-OWN = listing.find("cpdscore_simple_without_reference").wording
+OWN = versions.find("cpdscore_simple_without_reference").wording
 KINDER = Wording("You are kind.\n\n$notice", f"{OWN.user}\n\nBe kind.")
 
 

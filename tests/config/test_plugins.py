@@ -24,7 +24,7 @@ from calibration.studies import actions as studies
 from config.declared_input import declared_input
 from judges.metrics import METRICS, Metric, Score, Settings, Tools
 from judges.metrics.kit.base import DESCRIPTIVE, Aspect, Cause, scored
-from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Scene
 from judges.protocols import PROTOCOLS
 from judges.protocols.rules_baseline import RulesBaseline
 from tests import factories

@@ -7,9 +7,9 @@ import pytest
 from annotation.deletion.purging import StillUsed, purge
 from annotation.models import Continuation, Rater, System
 from jobs.models import Call, Run
-from judges.rating import actions as rating
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ def run() -> Run:
     corpus = factories.corpus("talks")
     for number in range(3):
         factories.dialogue(corpus, f"d{number}", turns=2)
-    return rating.start(by=None, plan=Judge("rules_baseline").plan(None), selection=Selection(corpus))
+    return actions.start(by=None, plan=Judge("rules_baseline").plan(None), selection=Selection(corpus))
 
 
 def test_a_system_stays_while_any_of_its_continuations_does(run: Run) -> None:

@@ -53,19 +53,18 @@ from calibration.studies import actions as studies
 from calibration.studies import inputs
 from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
-from judges.material.loading import contents
-from judges.metrics.kit.act_models import FITTED_ON_ITSELF
-from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import listing
-from judges.prompt_versions.picking import Pick, agreed
+from judges.metrics.acts import FITTED_ON_ITSELF
+from judges.prompts import actions as prompts
+from judges.prompts import versions
+from judges.prompts.examples import Pick, agreed
 from judges.protocols import PROTOCOLS
-from judges.rating import actions as rating
-from judges.rating import job
-from judges.rating.estimates import estimate
-from judges.rating.lookup import part_choices, selection_of, split_for
-from judges.rating.metric_plans import metric_plan
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection, continuations, locked
+from judges.runs import actions
+from judges.runs.estimates import estimate
+from judges.runs.lookup import part_choices, selection_of, split_for
+from judges.runs.material import contents
+from judges.runs.metric_calls import metric_plan
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection, continuations, locked
 from systems.producing.dialogues import Dialogues
 from tests import factories
 from tests.corpora.test_api import api, get
@@ -179,13 +178,13 @@ def keys_of(rows: Any, dialogue: str) -> list[str]:
 
 
 def judged(corpus: Corpus, part: str) -> list[str]:
-    run = rating.start(by=None, plan=RULES.plan(), selection=selection_of(corpus=corpus.name, part=part))
+    run = actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus=corpus.name, part=part))
     return keys_of(Call.objects.filter(run=run), "continuation__dialogue")
 
 
 def measured(corpus: Corpus, part: str) -> list[str]:
     plan = metric_plan("dnr", corpus)
-    run = rating.start(by=None, plan=plan, selection=selection_of(corpus=corpus.name, part=part))
+    run = actions.start(by=None, plan=plan, selection=selection_of(corpus=corpus.name, part=part))
     return keys_of(Call.objects.filter(run=run), "continuation__dialogue")
 
 
@@ -238,7 +237,7 @@ def test_a_run_on_training_opens_no_test_and_is_another_run(bench: Corpus) -> No
     assert locked(whole) == split
     assert locked(training) is None
     assert whole.digest() != training.digest()
-    assert job._selection(training.as_json()) == training
+    assert actions._selection(training.as_json()) == training
 
 
 def test_an_estimate_and_the_api_take_the_part(bench: Corpus) -> None:
@@ -285,8 +284,8 @@ def test_worked_examples_come_from_training_where_it_is_named(
 ) -> None:
     """No split is asked for or fixed: training is never tested."""
     split = splits.draw(corpus=bench, by=None)
-    prompts.copy(by=None, version=listing.find("cpdscore_simple_without_reference"), name="own")
-    version = listing.find("own@1")
+    prompts.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")
+    version = versions.find("own@1")
     sent = {"corpus": "bench", "rule": "balanced", "part": "training"}
     if door == "action":
         prompts.add_examples(by=None, version=version, told=Pick(bench, "balanced", part="training"))
@@ -300,7 +299,7 @@ def test_worked_examples_come_from_training_where_it_is_named(
         assert researcher.post(page, sent | {"corpus": bench.pk}).status_code == 302
     else:
         call_command("prompts", "examples", "own@1", corpus="bench", rule="balanced", part="training")
-    wording = listing.find("own@2").wording
+    wording = versions.find("own@2").wording
     assert wording.picking["part"] == "training"
     assert {example["key"].partition("/")[0] for example in wording.examples} <= set(TRAINING)
     assert wording.examples
@@ -547,7 +546,7 @@ def test_pages_of_figures_offer_the_training_part(bench: Corpus, researcher: Cli
 def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
     """Continuations that a call failed for follow it, too."""
     for part in ("", "training"):
-        run = rating.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
+        run = actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
         Call.objects.filter(run=run).update(state=Call.State.FAILED)
     raters, questions = [run.rater_id], list(run.questions.values())
     for part, keys in (("", EVALUATION), ("training", TRAINING)):
@@ -564,11 +563,11 @@ def test_failures_and_doubts_are_those_of_the_part(bench: Corpus) -> None:
     of_judge: dict[int, str] = {}
     of_metric: dict[int, str] = {}
     for part in ("", "training"):
-        run = rating.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
+        run = actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
         of_judge[run.answerer.pk] = "rules"
         kind = "refusal" if part else "truncated"
         Call.objects.filter(run=run).update(state=Call.State.FAILED, error_kind=kind)
-        run = rating.start(
+        run = actions.start(
             by=None, plan=metric_plan("dnr", bench), selection=selection_of(corpus="bench", part=part)
         )
         of_metric[run.answerer.pk] = "dnr"

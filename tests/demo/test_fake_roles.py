@@ -12,7 +12,7 @@ from demo.fake_model.roles import recognise
 from demo.fake_model.roles.dialogue_judge import ruled
 from demo.fake_model.serving import FakeModel
 from jobs.prompt import Prompt
-from judges.prompt_search import reflection
+from judges.prompts import search
 from judges.protocols import PROTOCOLS, Asking
 from judges.protocols.quoting import quote
 from tests.demo.asking import asked, said
@@ -23,9 +23,9 @@ def improving(number: int = 0, trouble: str = "") -> Prompt:
     protocol = PROTOCOLS["cpdscore_simple"]
     assert isinstance(protocol, Asking)
     shown = (quote("CONTEXT", ["Ana: Hm?"]), quote("RESPONSE", [f"Ben: {number}. {{quality 2}}"]))
-    case = reflection.Disagreement("d", shown, ("overall: 5",), ("overall: 2",))
+    case = search.Disagreement("d", shown, ("overall: 5",), ("overall: 2",))
     variant = protocol.variants[0]
-    return reflection.request(protocol.wording(variant), protocol.known_variables(variant), [case], trouble)
+    return search.request(protocol.wording(variant), protocol.known_variables(variant), [case], trouble)
 
 
 @pytest.mark.parametrize("schema", [True, False], ids=["by schema", "by the text alone"])
@@ -39,7 +39,7 @@ def test_the_improver_proposes_each_of_its_sentences_sooner_or_later(schema: boo
     for number in range(24):
         body = asked(improving(number, "it was empty." if number % 2 else ""), schema=schema)
         assert [role.key for role in recognise(request(body))] == ["improver"]
-        after = reflection.read(said(model, body), before, known).wording
+        after = search.read(said(model, body), before, known).wording
         assert after.user == before.user
         assert after.system.endswith(f"\n\n{before.system}")
         found[after.system.partition("\n\n")[0]] += 1

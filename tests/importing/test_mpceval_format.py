@@ -13,9 +13,9 @@ from annotation.formats import FORMATS, ImportProblem, Source
 from annotation.formats.guessing import beginning, guess
 from annotation.models import Continuation, Dialogue, Import, Turn
 from annotation.records import Dialogue as Record
-from judges.material.loading import load
 from judges.metrics import Scene, Tools, instrument_for
-from judges.scoring.scoring import read as read_for_score
+from judges.runs.material import load
+from judges.runs.scoring import read as read_for_score
 from tests.importing.helpers import imported, refusal, written
 
 CONTEXT = [{"speaker": "Ana", "utterance": "Hello"}, {"speaker": "Ben", "utterance": "Hi"}]

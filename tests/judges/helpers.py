@@ -16,9 +16,9 @@ from jobs.calls.outcomes import Counts
 from jobs.calls.queue import work_slice as work
 from jobs.models import Call, Endpoint, Run
 from jobs.queue.worker import Heart
-from judges.rating import actions as rating
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 
@@ -48,7 +48,7 @@ def small_corpus(dialogues: int = 2, turns: int = 6) -> Corpus:
 
 
 def begin(corpus: Corpus, judge: Judge, **scope: Any) -> Run:
-    return rating.start(by=None, plan=judge.plan(), selection=Selection(corpus, **scope))
+    return actions.start(by=None, plan=judge.plan(), selection=Selection(corpus, **scope))
 
 
 def finish(queue: str = "calls", seconds: float = 20) -> Counts:

@@ -15,12 +15,10 @@ from annotation.scenarios.records import Decision, Fact, Key, Scenario, Secret
 from annotation.schemes import comperdial_dialogue, comperdial_turn, fed, preference
 from annotation.schemes.comparisons import COMPARISON
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Reading, Verdict
-from judges.protocols.cocoeval_behaviours import KEYS
-from judges.protocols.cocoeval_overall import NO_REASON
-from judges.protocols.conduct import NOT_APPLICABLE
-from judges.protocols.cpdscore_dialogue import mean_in_words, words_in_words
-from judges.protocols.decided import NOT_ASKED
-from judges.protocols.ground_move import SAID
+from judges.protocols.agent_decisions import NOT_APPLICABLE, NOT_ASKED, SAID
+from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
+from judges.protocols.cocoeval import NO_REASON
+from judges.protocols.cpdscore import mean_in_words, words_in_words
 from judges.protocols.rubric import Rubric
 
 

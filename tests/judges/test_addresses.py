@@ -17,7 +17,7 @@ from jobs.endpoints.actions import key_of, key_variables, save, sync_environment
 from jobs.endpoints.wire import refusal
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

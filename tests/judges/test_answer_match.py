@@ -19,7 +19,7 @@ from demo.fake_model.roles.answer_match import matched
 from jobs.models import Call, Endpoint, Run
 from jobs.prompt import Unparseable
 from judges.protocols import PROTOCOLS, AnswerMatch
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.calibration.answers.world import FREE, asked, bring, walked
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish

@@ -15,11 +15,10 @@ from django.utils import timezone
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
 from jobs.models import Batch, Endpoint, Run
-from judges.rating import actions as rating
-from judges.rating.estimates import estimate
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
-from judges.rating.settings import RunSettings
+from judges.runs import actions
+from judges.runs.estimates import estimate
+from judges.runs.plans import Judge
+from judges.runs.selection import RunSettings, Selection
 from tests import factories
 from tests.judges.helpers import small_corpus
 
@@ -34,7 +33,7 @@ def endpoint(**fields: Any) -> Endpoint:
 
 def run_with(**batch: Any) -> tuple[Run, Batch]:
     judge = Judge("cpdscore_detail", endpoint=endpoint())
-    run = rating.start(
+    run = actions.start(
         by=None,
         plan=judge.plan(),
         selection=Selection(small_corpus(dialogues=1)),

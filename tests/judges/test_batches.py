@@ -20,11 +20,10 @@ from jobs.errors import JobError
 from jobs.models import Batch, Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.queue import timing
-from judges.rating import actions as rating
-from judges.rating.lookup import Drive
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
-from judges.rating.settings import RunSettings
+from judges.runs import actions
+from judges.runs.lookup import Drive
+from judges.runs.plans import Judge
+from judges.runs.selection import RunSettings, Selection
 from tests import factories
 from tests.fake_llm import TOKENS_IN, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -46,7 +45,7 @@ def batched(fake: FakeLLM, *, dialogues: int = 2, protocol: str = "cpdscore_deta
     caps = {name: fields.pop(name) for name in list(fields) if name.startswith("cap_")}
     told = {"batch_share": "0.5", "batch_most": 5} | fields
     judge = Judge(protocol, endpoint=endpoint_of(fake, **told))
-    return rating.start(
+    return actions.start(
         by=None,
         plan=judge.plan(),
         selection=Selection(small_corpus(dialogues=dialogues)),
@@ -356,7 +355,7 @@ def test_what_the_cache_holds_is_not_asked_and_samples_have_lines_of_their_own(f
     first = batched(fake, dialogues=1)
     work()
     judge = Judge("cpdscore_detail", endpoint=first.endpoint)
-    second = rating.start(
+    second = actions.start(
         by=None,
         plan=judge.plan(),
         selection=Selection(small_corpus(dialogues=1), samples=2),
@@ -430,7 +429,7 @@ def test_a_batch_is_only_for_an_endpoint_that_takes_them(fake: FakeLLM) -> None:
         batched(fake, batch_share=None)
     rules = Judge("rules_baseline").plan()
     with pytest.raises(JobError, match="asks nobody"):
-        rating.start(
+        actions.start(
             by=None, plan=rules, selection=Selection(small_corpus()), settings=RunSettings(mode="batch")
         )
 

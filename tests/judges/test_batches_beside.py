@@ -10,7 +10,7 @@ import pytest
 from jobs.calls import batch_provider, batch_results, batch_steps
 from jobs.models import Run
 from jobs.queue import timing
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, small_corpus
 from tests.judges.test_batches import _hurried, batched, work

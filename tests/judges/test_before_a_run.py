@@ -15,13 +15,13 @@ from django.urls import reverse
 from annotation.models import Corpus, Rater, Scheme
 from jobs.models import Run
 from jobs.prompt import about_tokens
-from judges.management.commands._running import RunCommand
-from judges.prompt_versions import requests
-from judges.rating import prices
-from judges.rating.availability import availability, language_warning
-from judges.rating.estimates import estimate
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.management.run_options import RunCommand
+from judges.prompts import requests
+from judges.runs import estimates
+from judges.runs.estimates import estimate
+from judges.runs.lookup import availability, language_warning
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -115,7 +115,7 @@ def test_one_call_about_one_dialogue_is_told_so_and_where_none_is_sent_no_text_g
 def test_no_price_a_price_of_nothing_and_little_are_told_apart(
     cost: Decimal | None, calls: int, told: str
 ) -> None:
-    assert prices.in_words(cost, "USD", calls=calls) == told
+    assert estimates.cost_in_words(cost, "USD", calls=calls) == told
 
 
 def test_a_free_endpoint_is_called_free_wherever_a_cost_is_told(fake: FakeLLM) -> None:
@@ -125,7 +125,7 @@ def test_a_free_endpoint_is_called_free_wherever_a_cost_is_told(fake: FakeLLM) -
     assert found is not None
     assert "cost free: the endpoint's prices are 0;" in found.sentence()
     [shown] = requests.requests(judge, requests.item_of(corpus, "d0/c/1", "turn"))
-    assert (shown.price, shown.cost) == (prices.FREE, 0)
+    assert (shown.price, shown.cost) == (estimates.FREE, 0)
 
 
 def test_what_costs_nothing_is_not_counted(fake: FakeLLM) -> None:

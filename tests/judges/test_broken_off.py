@@ -18,7 +18,7 @@ from jobs.calls.outcomes import TRIES, again_after_deadlock
 from jobs.models import Call, Run
 from jobs.queue import timing
 from jobs.queue.worker import Loop
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

@@ -9,8 +9,8 @@ from annotation.records import Continuation, Dialogue, Turn
 from jobs.models import Call
 from judges.errors import JudgeError
 from judges.protocols import PROTOCOLS, Case
-from judges.protocols.budget import TooLong, len_of, within
-from judges.rating.plans import Judge
+from judges.protocols.quoting import TooLong, len_of, within
+from judges.runs.plans import Judge
 from tests import factories
 from tests.judges.helpers import begin, endpoint_of, finish
 

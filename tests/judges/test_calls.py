@@ -15,7 +15,7 @@ from jobs.calls import claims
 from jobs.calls.outcomes import Outcome, write
 from jobs.models import Call, Run
 from judges.models import CallLabel
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judges.protocols import PROTOCOLS, Asking, Unparseable
-from judges.protocols.cocoeval_behaviours import KEYS
+from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from tests.judges.protocol_cases import behaviours_reply, case
 
 

@@ -13,9 +13,9 @@ from calibration.counts.computing import compute
 from calibration.counts.query import read
 from calibration.profiles import causes, summary
 from jobs.models import Run
-from judges.rating import actions
-from judges.rating.metric_plans import metric_plan
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.metric_calls import metric_plan
+from judges.runs.selection import Selection
 from tests import factories
 from tests.judges.helpers import finish
 

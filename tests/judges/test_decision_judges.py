@@ -20,7 +20,7 @@ from annotation.scenarios.records import Decision
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.protocols import PROTOCOLS, Asking, Case
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 from tests.scenarios.scripts import LAUNCH
@@ -201,11 +201,9 @@ def test_samples_of_a_judge_are_joined(tmp_path, fake, endpoint) -> None:
 
 def judge_said(corpus: Corpus, judge: Rater) -> Any:
     """What the cascade reads of a judge about the one decision."""
-    from judges.material.loading import load
     from judges.protocols import PROTOCOLS
-    from judges.protocols.cascade import judged_of
-    from judges.rating.cases import case_of
-    from judges.rating.needs import bind, given
+    from judges.protocols.agent_decisions import judged_of
+    from judges.runs.material import bind, case_of, given, load
 
     bound, _ = bind(PROTOCOLS["cascade"], {"conduct": judge.name})
     item = corpus.items.get(kind="decision")

@@ -11,19 +11,19 @@ from annotation.corpora import splits
 from annotation.labels.recording import Answer, record
 from annotation.models import Item, Label, Occasion, Question, Rater
 from jobs.models import Call, Endpoint, Run
-from judges.drafts import actions, benches, trials
+from judges.drafts import actions, benches
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget, Draft, DraftAnswer, Trial
-from judges.prompt_versions import listing
+from judges.prompts import versions
 from judges.protocols import Wording
-from judges.rating.needs import machines
-from judges.rating.plans import Judge
+from judges.runs.material import machines
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PROTOCOL = "cpdscore_simple"
-OWN = listing.find("cpdscore_simple_without_reference").wording
+OWN = versions.find("cpdscore_simple_without_reference").wording
 KINDER = Wording("You are kind.\n\n$notice", f"{OWN.user}\n\nBe kind.")
 
 
@@ -129,7 +129,7 @@ def test_more_items_ask_only_for_what_is_new_and_the_same_text_is_the_same_draft
     actions.run(by=None, draft=other, targets=5)
     five = set(bench.targets.filter(position__lt=5).values_list("item", flat=True))
     assert set(Call.objects.filter(rater=other.rater).values_list("item", flat=True)) == five
-    assert trials.count(bench) == 2
+    assert benches.count(bench) == 2
 
 
 def test_one_who_looked_before_another_tried_more_takes_nothing_back(fake: FakeLLM) -> None:
@@ -183,7 +183,7 @@ def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: 
     finish()
     assert Label.objects.filter(rater=kept.kept_rater).count() == 8 * 6
     assert sum(fake.requests.values()) == 8
-    assert trials.count(bench) == 1
+    assert benches.count(bench) == 1
 
 
 def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> None:

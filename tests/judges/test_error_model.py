@@ -8,8 +8,8 @@ import pytest
 
 from annotation.models import Label
 from demo.fake_model.truth import planted_number
-from judges.protocols.cocoeval_behaviours import KEYS
-from judges.rating.plans import Judge
+from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import ErrorModel, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish

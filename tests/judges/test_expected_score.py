@@ -7,7 +7,7 @@ import math
 import pytest
 
 from jobs.prompt import Token
-from judges.protocols.expected_score import Unclear, expected
+from judges.protocols.replies import Unclear, expected
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 TEN = tuple(float(value) for value in range(1, 11))

@@ -13,8 +13,8 @@ from calibration.studies import actions as studies
 from jobs.fake_models import is_fake, marked
 from jobs.models import Call
 from jobs.progress import progress
-from judges.rating.lookup import summary
-from judges.rating.plans import Judge
+from judges.runs.lookup import summary
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

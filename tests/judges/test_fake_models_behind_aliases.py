@@ -18,7 +18,7 @@ from jobs.endpoints.actions import save
 from jobs.fake_models import HEADER
 from jobs.models import Endpoint, Run
 from jobs.progress import progress
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, finish, small_corpus

@@ -25,7 +25,7 @@ from jobs.models import Endpoint
 from jobs.prompt import OutOfScale, Token, Tokens, Unparseable
 from judges.protocols import PROTOCOLS, Case, Unfit
 from judges.protocols.g_eval import LITTLE_MASS, GEval
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.demo.asking import asked
 from tests.fake_llm import FakeLLM

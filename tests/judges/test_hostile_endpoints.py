@@ -16,7 +16,7 @@ from jobs.endpoints.responses import MOST_CHARACTERS
 from jobs.endpoints.wire import MOST_BYTES
 from jobs.models import Call, Run
 from judges.protocols import PROTOCOLS
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

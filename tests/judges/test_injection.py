@@ -24,10 +24,10 @@ from annotation.text.cleaning import clean
 from annotation.text.views import DEFAULT, View
 from demo.fake_model.reading import request
 from demo.fake_model.serving import FakeModel
-from judges.prompt_search import reflection
+from judges.prompts import search
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Prompt, Unparseable
-from judges.protocols.cocoeval_behaviours import KEYS
-from judges.protocols.cpdscore_simple import ASPECTS
+from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
+from judges.protocols.cpdscore import ASPECTS
 
 ASKED_OVER = ("comperdial_turn", "cocoeval_behaviours", "comperdial_dialogue")
 """The schemes over which a protocol is tried that takes any scheme."""
@@ -246,8 +246,8 @@ def test_what_an_improving_model_is_shown_is_quoted_too() -> None:
         shown = sent(protocol, variant, hostile(protocol, lambda _, text=text: text)).user
         block = shown[shown.index("<<<BEGIN RESPONSE>>>") : shown.index("<<<END RESPONSE>>>")]
         lines = tuple(f"overall: {line}" for line in text.split("\n"))
-        case = reflection.Disagreement("d", (f"{block}<<<END RESPONSE>>>",), lines, lines)
-        prompts.append(reflection.request(before, known, [case]))
+        case = search.Disagreement("d", (f"{block}<<<END RESPONSE>>>",), lines, lines)
+        prompts.append(search.request(before, known, [case]))
     assert own_lines(prompts[0]) == own_lines(prompts[1])
 
 

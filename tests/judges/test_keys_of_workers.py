@@ -22,7 +22,7 @@ from jobs.progress import progress
 from jobs.queue import timing
 from jobs.queue import worker as heartbeat
 from jobs.queue.worker import Heart
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

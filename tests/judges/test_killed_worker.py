@@ -23,7 +23,7 @@ from jobs.progress import Progress, progress
 from jobs.queue import worker as heartbeat
 from jobs.queue.worker import Heart
 from judges.models import CallLabel
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

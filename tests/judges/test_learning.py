@@ -9,9 +9,9 @@ from annotation.corpora import splits
 from annotation.models import Corpus, Label
 from jobs.models import Call, Run
 from judges.errors import JudgeError
-from judges.rating import actions
-from judges.rating.metric_plans import metric_plan
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.metric_calls import metric_plan
+from judges.runs.selection import Selection
 from tests import factories
 from tests.judges.helpers import finish
 

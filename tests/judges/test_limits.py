@@ -13,7 +13,7 @@ from django.db import connection
 from jobs.endpoints import limits
 from jobs.endpoints.limits import Wish, allotted, take
 from jobs.models import Endpoint, Pace, Run, Share
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

@@ -9,14 +9,13 @@ from django.utils import timezone
 from annotation.models import Label, Rater
 from jobs.models import Run
 from judges.errors import JudgeError
-from judges.material import loading
-from judges.material.loading import contents, whole_corpus
 from judges.metrics import Tools, content_hash, corpus_hash
 from judges.models import Embedding
-from judges.rating import actions as rating
-from judges.rating import metric_calls, metric_plans
-from judges.rating.metric_plans import metric_plan
-from judges.rating.selection import Selection
+from judges.runs import actions, material, metric_calls
+from judges.runs import metric_calls as metric_plans
+from judges.runs.material import contents, whole_corpus
+from judges.runs.metric_calls import metric_plan
+from judges.runs.selection import Selection
 from tests import factories
 from tests.judges.helpers import finish
 from tests.metrics.helpers import tools
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def counting() -> Tools:
     """Tools whose embedder counts words, and keeps what it counted in the database as a model's vectors."""
     told = tools()
-    told.embed.store = loading.DatabaseStore()
+    told.embed.store = material.DatabaseStore()
     return told
 
 
@@ -39,7 +38,7 @@ def counting() -> Tools:
 def test_a_metric_labels_every_turn_and_each_text_is_embedded_once(
     counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loading.tools.cache_clear()  # what another test embedded is not remembered
+    material.tools.cache_clear()  # what another test embedded is not remembered
     if counts:
         counter = counting()
         for module in (metric_calls, metric_plans):
@@ -49,7 +48,7 @@ def test_a_metric_labels_every_turn_and_each_text_is_embedded_once(
     lines = [{"text": "a boat"}, {"text": "a boat"}, {"text": ""}]
     factories.continuation(dialogue, "c", system="x", turns=lines)
     plan = metric_plan("m_sns_avg", corpus)
-    run = rating.start(by=None, plan=plan, selection=Selection(corpus, include_self=True))
+    run = actions.start(by=None, plan=plan, selection=Selection(corpus, include_self=True))
     finish("metrics")
     run.refresh_from_db()
     assert run.state == Run.State.DONE
@@ -83,7 +82,7 @@ def test_a_corpus_is_hashed_once_for_all_metrics_that_learn(monkeypatch) -> None
     factories.dialogue(corpus, turns=3)
     read: list[int] = []
     monkeypatch.setattr(
-        "judges.rating.metric_plans.contents", lambda pk, *of: read.append(pk) or contents(pk, *of)
+        "judges.runs.metric_calls.contents", lambda pk, *of: read.append(pk) or contents(pk, *of)
     )
     plans = metric_plans.metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
     assert read == [corpus.pk]
@@ -96,7 +95,7 @@ def test_a_run_says_that_its_model_is_being_loaded_until_the_first_call_is_done(
     factories.dialogue(corpus, turns=3)
     scope = Selection(corpus, include_self=True)
     for key, said in (("m_sns_avg", True), ("lnr", False)):
-        run = rating.start(by=None, plan=metric_plan(key, corpus), selection=scope)
+        run = actions.start(by=None, plan=metric_plan(key, corpus), selection=scope)
         assert "Loading the model" not in client.get(reverse("run", args=[run.pk])).content.decode()
         run.calls.update(state="leased", lease_expires=timezone.now())
         Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)

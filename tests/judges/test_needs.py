@@ -15,11 +15,11 @@ from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
 from judges.models import CallLabel
 from judges.protocols import PROTOCOLS, Known, Need
-from judges.protocols.needs import UNMET
-from judges.rating.estimates import estimate
-from judges.rating.lookup import summary
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.protocols.base import UNMET
+from judges.runs.estimates import estimate
+from judges.runs.lookup import summary
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

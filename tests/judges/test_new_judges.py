@@ -12,10 +12,10 @@ from django.urls import reverse
 
 from annotation.models import Label
 from jobs.models import Call
-from judges.protocols.cocoeval_behaviours import KEYS
-from judges.rating.estimates import estimate
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
+from judges.runs.estimates import estimate
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

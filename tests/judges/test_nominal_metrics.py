@@ -15,11 +15,11 @@ from calibration.studies import actions as studies
 from jobs.models import Call, Run
 from judges.metrics import METRICS, Metric, Score, Settings, Tools
 from judges.metrics.kit.base import DESCRIPTIVE, Aspect, unscored
-from judges.metrics.kit.scene import Scene
-from judges.rating import actions as rating
-from judges.rating.metric_plans import metric_plan
-from judges.rating.selection import Selection
-from judges.scoring.scoring import Averages
+from judges.metrics.kit.tools import Scene
+from judges.runs import actions
+from judges.runs.metric_calls import metric_plan
+from judges.runs.scoring import Averages
+from judges.runs.selection import Selection
 from tests.calibration.world import World, world
 from tests.factories import user
 from tests.judges.helpers import finish
@@ -67,7 +67,7 @@ def spoken(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def run_of(built: World) -> Run:
-    run = rating.start(
+    run = actions.start(
         by=None, plan=metric_plan("tone", built.corpus), selection=Selection(built.corpus, include_self=True)
     )
     finish("metrics")

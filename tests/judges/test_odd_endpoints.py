@@ -16,7 +16,7 @@ from jobs.endpoints import client
 from jobs.endpoints.client import Again, CallError, Clients
 from jobs.models import Call, Endpoint
 from jobs.prompt import Prompt
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

@@ -20,9 +20,9 @@ from calibration.studies import actions as studies
 from config.models import Event
 from jobs.models import Run
 from judges.errors import JudgeError
-from judges.rating import actions as rating
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.calibration.world import World, world
 from tests.judges.helpers import small_corpus
@@ -45,7 +45,7 @@ def used(corpus: Corpus) -> Split:
 def start(corpus: Corpus, judge: Judge = RULES, part: str = "", reason: str = "") -> Run:
     split = corpus.splits.first() if part else None
     selection = Selection(corpus, split=split, part=part)
-    return rating.start(by=None, plan=judge.plan(), selection=selection, open_test=reason)
+    return actions.start(by=None, plan=judge.plan(), selection=selection, open_test=reason)
 
 
 def test_without_a_split_and_on_dev_nothing_is_to_be_opened(corpus: Corpus) -> None:

@@ -15,10 +15,10 @@ from calibration.reading.calls import doubtful
 from calibration.reading.scope import scope_of
 from calibration.reports.caveats import caveats
 from jobs.models import Run
-from judges.rating import actions as rating
-from judges.rating.metric_plans import metric_plan
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.metric_calls import metric_plan
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.calibration.snapshots import snapshot
 from tests.fake_llm import FakeLLM
@@ -29,7 +29,7 @@ CHINESE = ("我们明天早上去公园散步吧", "好的，记得带上雨伞�
 
 
 def measured(corpus: Corpus, key: str = "m_sns_avg") -> Run:
-    run = rating.start(by=None, plan=metric_plan(key, corpus), selection=Selection(corpus))
+    run = actions.start(by=None, plan=metric_plan(key, corpus), selection=Selection(corpus))
     finish("metrics")
     run.refresh_from_db()
     return run

@@ -10,7 +10,7 @@ from annotation.corpora import splits
 from annotation.models import Label
 from jobs import runs
 from jobs.models import Call, Endpoint, Run
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

@@ -13,7 +13,7 @@ from jobs.endpoints.client import Shut, kind_of, meaning, refused_parameter
 from jobs.endpoints.parameters import PARAMETERS, checked, named, of_sample
 from jobs.errors import JobError
 from jobs.models import Call, Run
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

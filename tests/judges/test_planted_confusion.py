@@ -17,7 +17,7 @@ from calibration.reports.contents import Figure
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.statistics.prevalence import NAME
 from calibration.studies import actions as studies
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import ErrorModel, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish

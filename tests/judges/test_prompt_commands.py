@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Rater
 from judges.models import Prompt, PromptVersion
-from judges.prompt_versions import listing
+from judges.prompts import versions
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, small_corpus
@@ -40,7 +40,7 @@ def api() -> APIClient:
 def test_a_prompt_is_copied_saved_compared_and_archived_by_command(tmp_path: Path) -> None:
     assert say("copy", SIMPLE, "mine")["ref"] == "mine@1"
     user = tmp_path / "user.txt"
-    user.write_text(f"{listing.find(SIMPLE).wording.user}\r\nBe kind.\n")
+    user.write_text(f"{versions.find(SIMPLE).wording.user}\r\nBe kind.\n")
     saved = say("save", "mine", "--user", str(user), "--note", "kinder")
     assert (saved["ref"], saved["parent"], saved["note"]) == ("mine@2", "mine@1", "kinder")
     assert saved["user"].endswith("\nBe kind.")
@@ -60,7 +60,7 @@ def test_a_prompt_is_exported_and_imported_by_command(tmp_path: Path, form: str)
     say("export", "kinder", "--form", form, "--output", str(path))
     assert say("import", str(path)) == {"versions": []}
     assert say("import", str(path), "--name", "theirs") == {"versions": ["theirs@1"]}
-    assert listing.find("theirs").wording.digest() == KINDER.digest()
+    assert versions.find("theirs").wording.digest() == KINDER.digest()
     path.write_text("concord_prompt: 9\nversions: []\n")
     with pytest.raises(CommandError, match="line 1: concord_prompt is 9"):
         call_command("prompts", "import", str(path))

@@ -19,15 +19,15 @@ from annotation.scheme_versions import store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.models import Job
 from judges.errors import JudgeError
-from judges.material.loading import DatabaseStore
-from judges.metrics.kit.embedding import text_hash
-from judges.prompt_versions import actions, listing, picking, requests
-from judges.prompt_versions.picking import Pick, pick
+from judges.metrics.kit.models import text_hash
+from judges.prompts import actions, examples, requests, versions
+from judges.prompts.examples import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
-from judges.protocols.cocoeval_behaviours import KEYS
+from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from judges.protocols.examples import INTRODUCTION, is_quoted
 from judges.protocols.wording import EXAMPLES
-from judges.rating.plans import Judge
+from judges.runs.material import DatabaseStore
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -133,8 +133,8 @@ def test_examples_come_from_dev_alone_and_fix_the_split() -> None:
     tested = min(splits.clusters(split=split, part="test"))
     with pytest.raises(JudgeError, match=f"'{tested}/c/1' is in the test part"):
         simple(corpus, "by_hand", keys=(f"{tested}/c/1",))
-    version = actions.copy(by=None, version=listing.find("cpdscore_simple_without_reference"), name="own")
-    actions.add_examples(by=None, version=listing.find("own@1"), told=Pick(corpus, "balanced"))
+    version = actions.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")
+    actions.add_examples(by=None, version=versions.find("own@1"), told=Pick(corpus, "balanced"))
     split.refresh_from_db()
     assert split.fixed_at is not None
     assert version.prompt.versions.count() == 2
@@ -264,9 +264,9 @@ def test_behaviours_that_most_people_saw_become_the_reply_of_a_whole_continuatio
 
 def test_the_nearest_examples_are_found_for_each_item(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = rated(3)
-    monkeypatch.setattr(picking, "_vector", lambda _, texts: np.array([float(texts[0][7] == "3"), 1.0]))
+    monkeypatch.setattr(examples, "_vector", lambda _, texts: np.array([float(texts[0][7] == "3"), 1.0]))
     wording = simple(corpus, "nearest", n=2, seed=1)
-    assert wording.picking["model"] == picking.model()
+    assert wording.picking["model"] == examples.model()
     assert len(wording.examples) == 15
     for key, wanted in (("d0/c/3", "line 1.3"), ("d1/c/3", "line 0.3")):
         [shown] = requests.requests(
@@ -275,7 +275,7 @@ def test_the_nearest_examples_are_found_for_each_item(monkeypatch: pytest.Monkey
         assert shown.body is not None
         system = shown.body["messages"][0]["content"]
         own = f"line {key[1]}."
-        assert wanted in system or picking.RULE not in wording.picking["rule"]
+        assert wanted in system or examples.RULE not in wording.picking["rule"]
         assert own not in system
         assert "Example 2:" in system
         assert "Example 3:" not in system
@@ -286,10 +286,10 @@ class Remembering:
 
     def prepare(self, wanted: Sequence[str]) -> None:
         vectors = {text_hash(text): np.ones(2, np.float32).tobytes() for text in wanted}
-        DatabaseStore().save(picking.model(), vectors)
+        DatabaseStore().save(examples.model(), vectors)
 
     def __call__(self, wanted: Sequence[str]) -> NDArray[np.float32]:
-        assert DatabaseStore().load(picking.model(), [text_hash(text) for text in wanted])
+        assert DatabaseStore().load(examples.model(), [text_hash(text) for text in wanted])
         return np.ones((len(wanted), 2), np.float32)
 
 
@@ -297,11 +297,11 @@ def test_a_page_waits_for_a_job_that_embeds_what_the_nearest_are_found_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     corpus = rated(2)
-    base = listing.find("cpdscore_simple_without_reference@1")
+    base = versions.find("cpdscore_simple_without_reference@1")
     actions.copy(by=None, version=base, name="near")
     told = Pick(corpus, "nearest", n=1, whole=True)
-    actions.add_examples(by=None, version=listing.find("near@1"), told=told)
-    monkeypatch.setattr(picking, "_embedder", lambda _: Remembering())
+    actions.add_examples(by=None, version=versions.find("near@1"), told=told)
+    monkeypatch.setattr(examples, "_embedder", lambda _: Remembering())
     asked = requests.item_of(corpus, "d0/c/2", "turn")
     rea = factories.user("rea", researcher=True)
     [waits] = requests.requests(Judge(prompt="near@2"), asked, later=rea)
@@ -325,7 +325,7 @@ def test_a_page_waits_for_a_job_that_embeds_what_the_nearest_are_found_by(
 def test_nearness_is_by_the_embedding_model(near: str, counts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if counts:
         counter = tools()
-        monkeypatch.setattr(picking, "tools", lambda: counter)
+        monkeypatch.setattr(examples, "tools", lambda: counter)
     corpus = factories.corpus()
     for name, text in {"a": "The cat sleeps.", "b": "Stocks fell.", "c": near}.items():
         factories.continuation(
@@ -345,17 +345,17 @@ def test_nobodys_labels_change() -> None:
     before = Label.objects.count()
     simple(corpus, "balanced")
     assert Label.objects.count() == before
-    assert picking.RULES.keys() == {"by_hand", "most_disagreed", "balanced", "nearest"}
+    assert examples.RULES.keys() == {"by_hand", "most_disagreed", "balanced", "nearest"}
 
 
 def test_examples_picked_before_a_split_was_drawn_are_refused_where_they_became_test() -> None:
     corpus = rated(6)
-    actions.copy(by=None, version=listing.find("cpdscore_simple_without_reference"), name="own")
+    actions.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")
     told = Pick(corpus, "most_disagreed", n=2, whole=True)
-    actions.add_examples(by=None, version=listing.find("own@1"), told=told)
+    actions.add_examples(by=None, version=versions.find("own@1"), told=told)
     split = splits.draw(corpus=corpus, by=None)
     tested = splits.clusters(split=split, part="test")
-    version = listing.find("own@2")
+    version = versions.find("own@2")
     assert tested & {example["cluster"] for example in version.wording.examples}
     with pytest.raises(JudgeError, match="is in the test part of"):
         Judge(prompt="own@2").plan()
@@ -372,7 +372,7 @@ def test_a_file_brings_no_example_of_test_whatever_cluster_it_claims() -> None:
     [example] = simple(
         corpus, "by_hand", keys=(f"{min(splits.clusters(split=split, part='dev'))}/c/1",), whole=False
     ).examples
-    own = listing.find("cpdscore_simple_without_reference").wording
+    own = versions.find("cpdscore_simple_without_reference").wording
     for forged in ({"key": f"{tested}/c/1"}, {"cluster": tested}):
         with pytest.raises(JudgeError, match=f"is in the test part of {corpus.name}"):
             actions.create(
@@ -387,7 +387,7 @@ def test_a_file_brings_no_example_of_test_whatever_cluster_it_claims() -> None:
 def test_an_example_is_never_shown_about_its_own_dialogue_whatever_cluster_it_claims() -> None:
     corpus = rated(2)
     forged = simple(corpus, "by_hand", keys=("d0/c/3",)).examples[0] | {"cluster": "elsewhere"}
-    own = listing.find("cpdscore_simple_without_reference").wording
+    own = versions.find("cpdscore_simple_without_reference").wording
     for key, shown in (("d0/c/1", False), ("d1/c/1", True)):
         item = requests.item_of(corpus, key, "turn")
         [asked] = requests.requests(Judge("cpdscore_simple"), item, draft=replace(own, examples=(forged,)))

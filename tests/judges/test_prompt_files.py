@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from judges.errors import JudgeError
 from judges.models import Prompt
-from judges.prompt_versions import actions, files, listing
-from judges.prompt_versions.listing import Version
+from judges.prompts import actions, files, versions
+from judges.prompts.versions import Version
 from judges.protocols import Wording
 from tests.judges.test_prompt_versions import KINDER, own
 
@@ -72,15 +72,15 @@ def test_a_prompt_with_its_versions_comes_back_under_its_name_and_again_changes_
     actions.add_version(
         by=None, prompt=first.prompt, wording=Wording("$notice", "$response"), parent="kinder@1"
     )
-    text = files.as_yaml(map(listing.version_of, first.prompt.versions.all()), "kind").encode()
+    text = files.as_yaml(map(versions.version_of, first.prompt.versions.all()), "kind").encode()
     assert actions.import_file(by=None, content=text) == []
     made = actions.import_file(by=None, content=text, name="theirs")
     assert [(one.number, one.parent, one.origin) for one in made] == [
         (1, "", "imported"),
         (2, "theirs@1", "imported"),
     ]
-    assert listing.find("theirs@1").wording == KINDER
-    assert listing.find("theirs@2").wording.digest() == listing.find("kinder@2").wording.digest()
+    assert versions.find("theirs@1").wording == KINDER
+    assert versions.find("theirs@2").wording.digest() == versions.find("kinder@2").wording.digest()
     assert Prompt.objects.get(name="theirs").description == "kind"
 
 

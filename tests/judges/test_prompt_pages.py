@@ -11,9 +11,9 @@ from django.test import Client
 from annotation.corpora import splits
 from jobs.models import Run
 from judges.models import Prompt, PromptVersion
-from judges.prompt_versions import actions, listing
+from judges.prompts import actions, versions
 from judges.protocols import Wording
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, small_corpus
@@ -76,7 +76,7 @@ def test_a_stale_page_saves_the_next_version_beside_the_others(page: Client) -> 
     assert saved.redirect_chain[-1][0] == "/prompts/kinder/4/"
     assert "made from kinder@2. Meanwhile kinder@3 was saved" in text_of(saved)
     assert PromptVersion.objects.get(number=4).parent == "kinder@2"
-    assert listing.find("kinder@3").wording.user == "3 $response"
+    assert versions.find("kinder@3").wording.user == "3 $response"
 
 
 def test_every_field_says_at_once_what_is_wrong_with_it(page: Client) -> None:
@@ -197,9 +197,9 @@ def test_examples_are_picked_on_a_page_and_shown_with_the_version(page: Client) 
         "/prompts/kinder/2/edit/", entered("$notice", "$response now", keep_examples="on"), follow=True
     )
     assert kept.redirect_chain[-1][0] == "/prompts/kinder/3/"
-    assert listing.find("kinder@3").wording.examples == listing.find("kinder@2").wording.examples
+    assert versions.find("kinder@3").wording.examples == versions.find("kinder@2").wording.examples
     page.post("/prompts/kinder/3/edit/", entered("$notice", "$response now"))
-    assert listing.find("kinder@4").wording.examples == ()
+    assert versions.find("kinder@4").wording.examples == ()
 
 
 @pytest.mark.parametrize("form", ["yaml", "md"])
@@ -210,7 +210,7 @@ def test_a_prompt_is_exported_and_imported(page: Client, form: str) -> None:
         f"kind%20er{'@1' if form == 'md' else ''}.{form}".replace("@", "%40") in answer["Content-Disposition"]
     )
     page.post("/prompts/import/", {"file": BytesIO(answer.content), "name": "theirs"})
-    assert listing.find("theirs@1").wording == KINDER
+    assert versions.find("theirs@1").wording == KINDER
     refused = page.post("/prompts/import/", {"file": BytesIO(b"a: &x 1\nb: *x"), "name": ""})
     assert (refused.status_code, "line 1: anchors and aliases" in text_of(refused)) == (422, True)
 

@@ -13,9 +13,9 @@ from annotation.models import Corpus, Item, Rater
 from jobs.endpoints.costs import as_sent
 from jobs.models import Call
 from judges.errors import JudgeError
-from judges.prompt_versions import actions, requests
+from judges.prompts import actions, requests
 from judges.protocols import Wording
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

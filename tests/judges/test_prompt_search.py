@@ -11,8 +11,23 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from jobs.prompt import Unparseable
-from judges.prompt_search.evolution import Answers, Asks, Found, OutOfBudget, Proposed, Settings, evolve
-from judges.prompt_search.reflection import Asked, Disagreement, Scorer, Target, TooFew, folds, read, request
+from judges.prompts.search import (
+    Answers,
+    Asked,
+    Asks,
+    Disagreement,
+    Found,
+    OutOfBudget,
+    Proposed,
+    Scorer,
+    Settings,
+    Target,
+    TooFew,
+    evolve,
+    folds,
+    read,
+    request,
+)
 from judges.protocols import Wording
 from judges.protocols.base import COMMON
 from judges.protocols.wording import Variable

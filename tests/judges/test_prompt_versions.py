@@ -8,14 +8,14 @@ from django.db import IntegrityError, connection, transaction
 from annotation.models import Label
 from judges.errors import JudgeError
 from judges.models import PromptText, PromptVersion
-from judges.prompt_versions import actions, listing
+from judges.prompts import actions, versions
 from judges.protocols import Wording
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SIMPLE = listing.find("cpdscore_simple_without_reference")
+SIMPLE = versions.find("cpdscore_simple_without_reference")
 KINDER = Wording("You are kind.\n\n$notice", f"{SIMPLE.wording.user}\n\nBe kind.")
 
 
@@ -26,10 +26,10 @@ def own(name: str = "kinder", wording: Wording = KINDER) -> PromptVersion:
 
 
 def test_every_text_of_concord_is_a_version_that_can_be_found_and_copied() -> None:
-    for version in listing.built_in():
-        assert listing.find(version.ref) == listing.find(version.name) == version
+    for version in versions.built_in():
+        assert versions.find(version.ref) == versions.find(version.name) == version
         actions.copy(by=None, version=version, name=f"own {version.name}")
-        copied = listing.find(f"own {version.name}")
+        copied = versions.find(f"own {version.name}")
         assert (copied.wording, copied.number, copied.is_built_in) == (version.wording, 1, False)
         assert copied.row is not None
         assert (copied.row.parent, copied.row.origin) == (version.ref, "copied")
@@ -104,7 +104,7 @@ def test_saving_the_same_text_again_makes_no_version_and_another_text_the_next()
     same = actions.add_version(by=None, prompt=first.prompt, wording=KINDER)
     changed = actions.add_version(by=None, prompt=first.prompt, wording=Wording("$notice", "$response"))
     assert (same, changed.number) == (first, 2)
-    assert listing.find("kinder").number == 2
+    assert versions.find("kinder").number == 2
 
 
 def test_the_database_freezes_versions_and_keeps_what_a_judge_used(fake: FakeLLM) -> None:

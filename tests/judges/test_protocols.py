@@ -17,7 +17,7 @@ from judges.protocols import (
     Unparseable,
     Unwritable,
 )
-from judges.protocols.cocoeval_behaviours import KEYS
+from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from judges.protocols.rules_baseline import RULES, Moment
 from judges.protocols.wording import FOLDER
 from tests.judges.protocol_cases import CASES, READINGS, case

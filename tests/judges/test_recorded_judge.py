@@ -15,8 +15,8 @@ from annotation.records import SELF
 from calibration.reports.snapshot import Snapshot, snapshot_of, written
 from calibration.studies import actions as studies
 from jobs.models import Run
-from judges.rating.judge_calls import JudgePreparer
-from judges.rating.plans import Judge
+from judges.runs.judge_calls import JudgePreparer
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 

@@ -11,7 +11,7 @@ import pytest
 from jobs.calls.batch_provider import read_line
 from jobs.endpoints.responses import MARK, decoded, redact
 from jobs.models import Call, Run
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

@@ -12,7 +12,7 @@ from jobs.calls.outcomes import MOST_EQUAL
 from jobs.errors import commonest, same_cause
 from jobs.models import Call, Run
 from jobs.progress import progress
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, finish_all, small_corpus
 

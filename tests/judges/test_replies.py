@@ -14,8 +14,8 @@ from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.prompt import Token
 from judges.protocols import PROTOCOLS
-from judges.rating.plans import Judge
-from judges.rating.unanswered import by_kind, by_rater
+from judges.runs.estimates import by_kind, by_rater
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

@@ -8,11 +8,11 @@ from string import Template
 import pytest
 
 from judges.drafts.rewordings import FORM, reordered, rewordings
-from judges.prompt_versions import listing
-from judges.prompt_versions.listing import Version
+from judges.prompts import versions
+from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
 
-EVERY = list(listing.built_in())
+EVERY = list(versions.built_in())
 
 
 @pytest.mark.parametrize("version", EVERY, ids=lambda version: version.ref)

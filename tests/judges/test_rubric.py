@@ -25,7 +25,7 @@ from judges.protocols import (
     Unwritable,
     Verdict,
 )
-from judges.protocols.questionnaire import is_shown
+from judges.protocols.questions import is_shown
 from judges.protocols.rubric import Rubric
 from tests.judges.protocol_cases import PLAIN, case
 

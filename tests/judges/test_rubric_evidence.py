@@ -14,7 +14,7 @@ from annotation.scheme_versions import store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.text import passages
 from judges.protocols import Unparseable, Verdict
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 from tests.judges.test_rubric import about, over

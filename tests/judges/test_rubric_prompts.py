@@ -15,8 +15,8 @@ from annotation.labels.recording import Answer
 from annotation.models import Corpus, Item
 from annotation.scheme_versions import store
 from judges.errors import JudgeError
-from judges.prompt_versions import actions, listing
-from judges.prompt_versions.picking import Pick
+from judges.prompts import actions, versions
+from judges.prompts.examples import Pick
 from judges.protocols import PROTOCOLS
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -34,8 +34,8 @@ def page() -> Client:
     return client
 
 
-def copied(name: str = "mine", built_in: str = "rubric@1", scheme: str = "") -> listing.Version:
-    base = listing.find(built_in)
+def copied(name: str = "mine", built_in: str = "rubric@1", scheme: str = "") -> versions.Version:
+    base = versions.find(built_in)
     over = store.find(scheme) if scheme else None
     actions.create(
         by=None,
@@ -45,7 +45,7 @@ def copied(name: str = "mine", built_in: str = "rubric@1", scheme: str = "") -> 
         wording=base.wording,
         scheme_version=over,
     )
-    return listing.find(f"{name}@1")
+    return versions.find(f"{name}@1")
 
 
 def rated() -> Corpus:
@@ -104,7 +104,7 @@ def test_examples_of_a_rubric_say_what_people_answered_to_its_scheme(variant: st
         actions.add_examples(by=None, version=version, told=Pick(**how))
     told = Pick(**how, scheme=CLARITY.key)
     made = actions.add_examples(by=None, version=version, told=told)
-    replies = [example["reply"] for example in listing.find(f"mine@{made.number}").wording.examples]
+    replies = [example["reply"] for example in versions.find(f"mine@{made.number}").wording.examples]
     quality = [json.loads(one)["quality"] if one.startswith("{") else float(one) for one in replies]
     assert quality == [3, 5]
 
@@ -116,5 +116,5 @@ def test_examples_of_a_rubric_are_picked_on_the_page(page: Client) -> None:
     lacking = page.post("/prompts/mine/1/examples/", how)
     assert (lacking.status_code, b"This field is required" in lacking.content) == (422, True)
     page.post("/prompts/mine/1/examples/", how | {"scheme": f"{CLARITY.key}@1"})
-    assert len(listing.find("mine@2").wording.examples) >= 2
+    assert len(versions.find("mine@2").wording.examples) >= 2
     assert PROTOCOLS["rubric"].answers == {}

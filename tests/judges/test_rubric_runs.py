@@ -18,9 +18,9 @@ from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
-from judges.prompt_versions import actions as prompts
+from judges.prompts import actions
 from judges.protocols import Wording
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -190,15 +190,15 @@ def test_a_prompt_for_a_scheme_asks_that_scheme(endpoint: Endpoint) -> None:
     version = store.store(definition=CLARITY)
     mine = Wording("$notice", "$questions\n$rated\n$fields")
     made = {"by": None, "protocol": "rubric", "wording": mine, "scheme_version": version}
-    prompts.create(name="short", variant="json", **made)
+    actions.create(name="short", variant="json", **made)
     plan = Judge(prompt="short@1", endpoint=endpoint).plan()
     assert (plan.scheme_version, plan.rater.name) == (version, f"m1 short@1 {CLARITY.key}@1")
     with pytest.raises(JudgeError, match="The prompt short@1 is for corpus:of@mine:turn@1: name that"):
         Judge(prompt="short@1", endpoint=endpoint, scheme="fed_turn").plan()
     with pytest.raises(JudgeError, match="rubric line reads no reply of the form 'json'; it reads line"):
-        prompts.check(protocol="rubric", variant="line", wording=replace(mine, form="json"))
+        actions.check(protocol="rubric", variant="line", wording=replace(mine, form="json"))
     with pytest.raises(JudgeError, match=r"\$rated is missing"):
-        prompts.check(protocol="rubric", variant="json", wording=replace(mine, user="$questions $fields"))
+        actions.check(protocol="rubric", variant="json", wording=replace(mine, user="$questions $fields"))
 
 
 def test_over_a_campaign_a_rubric_asks_what_its_people_are_asked(endpoint: Endpoint) -> None:

@@ -14,7 +14,7 @@ from annotation.scheme_versions import store
 from annotation.schemes import files
 from judges.protocols import Unfit, Verdict
 from judges.protocols.rubric import TURNS, WHOLE
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.annotation.test_turns_and_whole import SCHEME
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

@@ -11,7 +11,7 @@ from annotation.labels.raters import spec_fingerprint
 from annotation.models import Rater
 from jobs.models import Endpoint
 from judges.protocols import PROTOCOLS
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 
 RELEASED = {
     ("cpdscore_simple", "without_reference"): (

@@ -17,7 +17,7 @@ from calibration.exports.labels import labels, stream
 from calibration.reading.scope import Scope
 from jobs.endpoints.actions import sync_environment
 from jobs.models import Call, Endpoint, Run
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

@@ -19,7 +19,7 @@ from calibration.gold.making import make
 from calibration.studies import actions as studies
 from jobs.models import Call, Run
 from judges.protocols import PROTOCOLS
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish

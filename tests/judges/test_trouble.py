@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import Label
 from jobs import runs
 from jobs.models import Call, Endpoint, Run
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

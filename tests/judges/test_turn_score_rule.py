@@ -8,7 +8,7 @@ import pytest
 
 from annotation.records import Continuation, Dialogue, Participant, Turn
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Unparseable
-from judges.protocols.cpdscore_dialogue import BOTH, DISREGARD, broken, words
+from judges.protocols.cpdscore import BOTH, DISREGARD, broken, words
 
 JUDGE = PROTOCOLS["cpdscore_dialogue"]
 SHORT = (5, 20, 12)

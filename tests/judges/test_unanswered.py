@@ -15,10 +15,9 @@ from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Task
 from annotation.schemes.base import NO_CONVERSATION
 from jobs.models import Run
-from judges.rating.estimates import estimate
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
-from judges.rating.unanswered import unanswered
+from judges.runs.estimates import estimate, unanswered
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish

@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Continuation, Item, Label
 from jobs.models import Call, Run
 from judges.protocols import PROTOCOLS
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

@@ -10,7 +10,7 @@ import numpy as np
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.text.tokens import words
 from judges.metrics import Embedder, Scene, Score, Tools, instrument_for
-from judges.metrics.kit.embedding import Vectors
+from judges.metrics.kit.models import Vectors
 
 
 class WordCounts(Embedder):

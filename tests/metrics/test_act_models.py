@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 from annotation.records import Dialogue
-from judges.metrics import MetricError, ModelMissing, Tools, instrument_for
-from judges.metrics.kit import hidden_markov
-from judges.metrics.kit.act_models import FITTED_ON_ITSELF, Learned, digest
-from judges.metrics.kit.acts import ACTS
-from judges.metrics.kit.hidden_markov import Model
+from judges.metrics import MetricError, ModelMissing, Tools, acts, instrument_for
+from judges.metrics.acts import ACTS, FITTED_ON_ITSELF, Learned, Model, digest
 from tests.metrics import models
 from tests.metrics.helpers import reply, talk
 
@@ -78,7 +75,7 @@ def drawn(seed: int, sequences: int = 150) -> list[list[int]]:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fitted_model_is_at_least_as_likely_as_the_one_that_made_the_data(seed: int) -> None:
     data = drawn(seed)
-    fitted = hidden_markov.fit_with(data, 3, 2)
+    fitted = acts.fit_with(data, 3, 2)
     assert fitted.log_likelihood(data) >= KNOWN.log_likelihood(data)
     for rows in (fitted.start[None], fitted.transitions, fitted.emissions):
         assert rows.sum(axis=1) == pytest.approx(1.0)
@@ -97,25 +94,25 @@ def test_likelihood_is_the_sum_over_all_state_paths_and_em_never_lowers_it() -> 
             total += chance
         expected += math.log(total)
     assert KNOWN.log_likelihood(data) == pytest.approx(expected, abs=1e-12)
-    blocks = hidden_markov._blocks(drawn(7))
+    blocks = acts._blocks(drawn(7))
     model, before = KNOWN, -math.inf
     for _ in range(5):
-        likelihood, counts = hidden_markov._expected(model, blocks)
+        likelihood, counts = acts._expected(model, blocks)
         assert likelihood >= before - 1e-9
-        model, before = hidden_markov._maximised(model, counts), likelihood
+        model, before = acts._maximised(model, counts), likelihood
 
 
 def test_the_number_of_states_is_that_with_the_least_bic_and_the_same_every_time() -> None:
     data = drawn(0)
-    chosen = hidden_markov.fit(data, 3)
+    chosen = acts.fit(data, 3)
     n = sum(map(len, data))
     bics = {}
     for states in range(2, 7):
-        model = hidden_markov.fit_with(data, 3, states)
+        model = acts.fit_with(data, 3, states)
         free = (states - 1) + states * (states - 1) + states * 2
         bics[states] = free * math.log(n) - 2 * model.log_likelihood(data)
     assert len(chosen.start) == min(bics, key=bics.__getitem__)
-    assert np.array_equal(chosen.emissions, hidden_markov.fit(data, 3).emissions)
+    assert np.array_equal(chosen.emissions, acts.fit(data, 3).emissions)
 
 
 def corpus(n: int = 6) -> list[Dialogue]:

@@ -12,7 +12,7 @@ import pytest
 from annotation.records import Continuation, Dialogue, Participant, Turn
 from annotation.schemes.conversation_constraints import COUNTED
 from judges.metrics import Scene, Score, instrument_for
-from judges.scoring.scoring import lines
+from judges.runs.scoring import lines
 from tests.metrics.helpers import tools
 
 PEOPLE = tuple(Participant(name) for name in ("Ana", "Ben", "Cara"))

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from judges.metrics import Embedder, ModelMissing, Tools
-from judges.metrics.kit.embedding import text_hash
-from judges.metrics.kit.hub import torch_on_one_thread
+from judges.metrics.kit.models import text_hash, torch_on_one_thread
 from tests.metrics.helpers import WordCounts
 
 TEXTS = ["Yes.", "Shall we meet on Monday?", "是的", "ok", "The van takes six tables to the lake. " * 30]
@@ -118,7 +117,7 @@ def test_an_absent_model_is_named_in_one_line(tmp_path) -> None:
 
 def test_torch_is_not_loaded_before_it_is_needed() -> None:
     code = (
-        "import sys, judges.metrics, judges.scoring.scoring; "
+        "import sys, judges.metrics, judges.runs.scoring; "
         "judges.metrics.instrument_for('pd'); "
         "heavy = {'torch', 'transformers', 'sentence_transformers', 'sklearn', 'nltk', 'django'}; "
         "sys.exit(','.join(heavy & set(sys.modules)) or 0)"

@@ -9,17 +9,15 @@ import pytest
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
-from judges.metrics import MetricError, Scene, instrument_for, task_success
-from judges.metrics.act_transitions import ActModel
-from judges.metrics.concentration import gini
-from judges.metrics.kit.agenda import linearised, next_item, prim
-from judges.metrics.kit.mixture import sizes
-from judges.metrics.kit.topics import jensen_shannon
-from judges.metrics.learned_overlap import f1
-from judges.metrics.task_success import holds
-from judges.metrics.topic_expansion import dominant
+from judges.metrics import MetricError, Scene, agendas, instrument_for
+from judges.metrics.acts import ActModel
+from judges.metrics.agendas import holds, linearised, next_item, prim
+from judges.metrics.likelihood import sentences
+from judges.metrics.participation import gini
+from judges.metrics.references import f1
+from judges.metrics.speakers import sizes
+from judges.metrics.topics import dominant, jensen_shannon
 from judges.metrics.turn_taking import decayed
-from judges.metrics.yes_no import sentences
 from tests.metrics.helpers import reply, score, talk, tools, turns
 
 
@@ -136,7 +134,7 @@ def test_a_success_criterion_holds_or_not(criterion: dict, artifact: str, expect
 def test_a_criterion_that_is_none_is_refused(
     criterion: dict, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_success, "SECONDS", 0.05)
+    monkeypatch.setattr(agendas, "SECONDS", 0.05)
     artifact = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"
     with pytest.raises(MetricError) as caught:
         holds(criterion, artifact)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from judges.metrics import METRICS, Scene, instrument_for
-from judges.scoring.scoring import lines
+from judges.runs.scoring import lines
 from tests.metrics.helpers import tools
 from tests.metrics.test_table import OTHER, conversation
 

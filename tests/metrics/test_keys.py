@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judges.metrics import KeyRefused, Tools, instrument_for, split_keys
-from judges.scoring.scoring import expand, members
+from judges.runs.scoring import expand, members
 from tests.metrics.helpers import reply
 
 

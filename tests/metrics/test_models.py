@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from annotation.records import Participant
-from judges.metrics import METRICS, ModelMissing, Tools, follow_ups, instrument_for
-from judges.metrics.kit.hub import load_causal
+from judges.metrics import METRICS, ModelMissing, Tools, instrument_for, likelihood
+from judges.metrics.kit.models import load_causal
 from judges.metrics.likelihood import mean_log_probability
 from tests.metrics import models
 from tests.metrics.helpers import answer, reply, score
@@ -49,10 +49,10 @@ def test_fed_is_the_difference_of_mean_losses(folder: Path) -> None:
         return sum(map(loss, said)) / len(said)
 
     scene = reply("A: ", "B: a")
-    expected = mean(follow_ups.BORED) - mean(follow_ups.ENGAGED)
+    expected = mean(likelihood.BORED) - mean(likelihood.ENGAGED)
     assert score(f"fed_engaging:model={name}", scene).value == pytest.approx(expected, rel=1e-5)
     relevant = score(f"fed_relevant:model={name}", scene).value
-    assert relevant == pytest.approx(mean(follow_ups.OFF_TOPIC), rel=1e-5)
+    assert relevant == pytest.approx(mean(likelihood.OFF_TOPIC), rel=1e-5)
 
 
 def test_a_message_without_a_token_has_no_likelihood(causal: str) -> None:

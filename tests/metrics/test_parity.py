@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from judges.metrics import Scene, Score, Tools, instrument_for
-from judges.metrics.kit.agenda import cosine_distances, prim
-from judges.metrics.kit.concentration_reference import spread
-from judges.scoring.scoring import read
+from judges.metrics.agendas import cosine_distances, prim
+from judges.metrics.participation import spread
+from judges.runs.scoring import read
 
 pytestmark = [pytest.mark.shared, pytest.mark.embedding, pytest.mark.exhaustive]
 

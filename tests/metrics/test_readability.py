@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from judges.metrics import Embedder, Tools, instrument_for
-from judges.metrics.kit.languages import is_made_for, languages_of
-from judges.metrics.kit.vectors import flag
+from judges.metrics.kit.models import is_made_for, languages_of
+from judges.metrics.lexical import flag
 from tests.metrics.helpers import talk, tools
 
 CHINESE = talk("A: 我们明天早上去公园散步吧", "B: 好的，记得带上雨伞和面包", "A: 没有问题，再见")

@@ -9,7 +9,7 @@ import pytest
 from annotation.formats import FORMATS
 from annotation.formats.source import Source
 from annotation.records import Continuation, Dialogue, Turn
-from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Scene
 from tests.importing.test_usr_and_comperdial import TOPICAL, written
 from tests.metrics.helpers import score
 

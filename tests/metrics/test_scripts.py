@@ -7,8 +7,8 @@ import pytest
 from annotation.records import Participant, Turn
 from annotation.text.mentions import mentioned
 from annotation.text.tokens import words
-from judges.metrics.kit.acts import rule_act
-from judges.metrics.kit.comparison import tokens
+from judges.metrics.acts import rule_act
+from judges.metrics.references import tokens
 from tests.metrics.helpers import answer, reply, score
 
 WANG = Participant("p1", "王小明", aliases=("小明",))

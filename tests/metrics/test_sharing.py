@@ -9,12 +9,12 @@ import pytest
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from judges.metrics import Instrument, Scene, Tools, instrument_for
-from judges.metrics.act_transitions import ActModel
-from judges.metrics.kit import blocks
-from judges.metrics.kit.agenda import pair_sums
-from judges.metrics.kit.hub import one_thread
-from judges.metrics.kit.topics import Turns, documents, jensen_shannon
-from judges.metrics.kit.vectors import Neighbours
+from judges.metrics.acts import ActModel
+from judges.metrics.agendas import pair_sums
+from judges.metrics.kit import tools as blocks
+from judges.metrics.kit.models import one_thread
+from judges.metrics.lexical import Neighbours
+from judges.metrics.topics import Turns, documents, jensen_shannon
 from tests.metrics.helpers import WordCounts, reply, score, tools
 
 WORDS = (

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from judges.metrics.kit.concentration_reference import Similarities, spread
+from judges.metrics.participation import Similarities, spread
 
 ROUNDING = np.float32(6e-8)
 

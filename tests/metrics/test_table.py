@@ -9,7 +9,7 @@ import pytest
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from judges.metrics import METRICS, Instrument, Metric, Scene, Score, Tools, instrument_for
-from judges.scoring.scoring import lines
+from judges.runs.scoring import lines
 from tests.metrics.helpers import tools
 
 HUB = {key for key, metric in METRICS.items() if "language_model" in metric.needs}

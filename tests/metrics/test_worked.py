@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from annotation.records import Participant
-from judges.metrics.act_transitions import ActModel
-from judges.metrics.kit import topics
-from judges.metrics.topic_expansion import dominant
+from judges.metrics import topics
+from judges.metrics.acts import ActModel
+from judges.metrics.topics import dominant
 from tests.metrics import models
 from tests.metrics.helpers import answer, reply, score, talk
 from tests.metrics.oracle import near

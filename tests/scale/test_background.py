@@ -21,9 +21,9 @@ from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heart
 from judges.errors import JudgeError
-from judges.rating import job as starting
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import actions as starting
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 from tests.calibration.world import world
 

@@ -14,7 +14,7 @@ from config.lists import LongPaginator
 from jobs import runs
 from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.progress import progress
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.judges.helpers import begin
 

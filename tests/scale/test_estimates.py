@@ -8,10 +8,10 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Corpus, Import
 from jobs.models import Endpoint
-from judges.rating import sampled
-from judges.rating.estimates import Estimate, estimate
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection
+from judges.runs import selection
+from judges.runs.estimates import Estimate, estimate
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -37,8 +37,8 @@ def _estimate(corpus: Corpus, **scope: object) -> Estimate:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is looked at is told from four dialogues or tasks."""
-    monkeypatch.setattr(sampled, "AT_ONCE", 0)
-    monkeypatch.setattr(sampled, "LOOKED_AT", 4)
+    monkeypatch.setattr(selection, "AT_ONCE", 0)
+    monkeypatch.setattr(selection, "LOOKED_AT", 4)
 
 
 def test_calls_are_told_from_some_dialogues(large: None) -> None:
@@ -58,7 +58,7 @@ def test_a_part_of_the_tasks_tells_the_whole(monkeypatch: pytest.MonkeyPatch) ->
     corpus = _corpus(6)
     campaign = factories.campaign(corpus)
     exact = _estimate(corpus, campaign=campaign)
-    monkeypatch.setattr(sampled, "AT_ONCE", 0)
+    monkeypatch.setattr(selection, "AT_ONCE", 0)
     told = _estimate(corpus, campaign=campaign, samples=1)
     assert (told.about, told.calls, told.dialogues) == (True, exact.calls, exact.dialogues)
     assert not exact.about

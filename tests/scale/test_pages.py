@@ -17,7 +17,7 @@ from calibration.reading.scope import of_corpus
 from calibration.studies import actions as studies
 from config.lists import LongPaginator
 from jobs.models import Run
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.calibration.world import world
 from tests.judges.helpers import begin

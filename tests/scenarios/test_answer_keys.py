@@ -18,7 +18,7 @@ from annotation.models import Corpus, Dialogue, Item, Label, Rater, System
 from annotation.records import Continuation
 from annotation.scenarios.agents import AGENTS, decide
 from annotation.scenarios.decisions import turn_of
-from judges.material.loading import load
+from judges.runs.material import load
 from tests.scenarios.scripts import LAUNCH, launch
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from annotation.records import Turn as TurnRecord
 from annotation.script_editing.actions import change_session
 from annotation.text.happenings import heading
 from annotation.work import screens
-from judges.material.loading import load
 from judges.protocols import PROTOCOLS, Asking, Case
+from judges.runs.material import load
 from systems.benchmarks.showing import by_name, transcript
 from systems.producing.dialogues import of_rows
 from tests.scripts.examples import script

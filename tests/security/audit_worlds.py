@@ -143,7 +143,7 @@ def make_judge() -> Any:
 
 
 def make_test_part(by: User) -> Any:
-    from judges.rating.selection import Selection
+    from judges.runs.selection import Selection
 
     split = make_split(by)
     return Selection(split.corpus, split=split, part="test")
@@ -162,7 +162,7 @@ def make_job(by: User, state: str = "queued") -> Any:
 
 
 def make_run(by: User) -> Any:
-    from judges.rating.actions import start
+    from judges.runs.actions import start
 
     return start(by=by, **make_metric_run())
 
@@ -196,8 +196,8 @@ def make_paused(by: User) -> Any:
 
 
 def make_metric_run() -> dict[str, Any]:
-    from judges.rating.metric_plans import metric_plan
-    from judges.rating.selection import Selection
+    from judges.runs.metric_calls import metric_plan
+    from judges.runs.selection import Selection
 
     corpus = make_world().corpus
     return {"plan": metric_plan("dnr", corpus), "selection": Selection(corpus, include_self=True)}
@@ -263,7 +263,7 @@ def make_prompt_fields() -> dict[str, Any]:
 
 
 def make_prompt() -> Any:
-    from judges.prompt_versions.actions import create
+    from judges.prompts.actions import create
 
     return create(by=None, **make_prompt_fields())
 
@@ -318,9 +318,9 @@ def make_draft(by: User) -> Any:
 
 
 def make_text(by: User) -> dict[str, Any]:
-    from judges.prompt_versions import listing
+    from judges.prompts import versions
 
-    wording = listing.find("cpdscore_simple_without_reference").wording
+    wording = versions.find("cpdscore_simple_without_reference").wording
     endpoint = make_endpoint(by)
     return {"bench": make_bench(by), "wording": wording, "variant": "without_reference", "endpoint": endpoint}
 
@@ -355,7 +355,7 @@ def make_waiting(by: User) -> Any:
 
 
 def make_proposal() -> Any:
-    from judges.prompt_versions.actions import propose
+    from judges.prompts.actions import propose
 
     first = make_prompt()
     wording = make_wording("$notice", "$response, anew")
@@ -367,7 +367,7 @@ def make_search_fields(by: User) -> dict[str, Any]:
     from annotation.labels import raters
     from annotation.models import Item, Label, Occasion
     from judges.drafts import benches
-    from judges.prompt_versions import listing
+    from judges.prompts import versions
     from tests import factories
 
     corpus = factories.corpus()
@@ -386,7 +386,7 @@ def make_search_fields(by: User) -> dict[str, Any]:
             number=3,
         )
     endpoint = make_endpoint(by)
-    version = listing.find("cpdscore_simple_without_reference")
+    version = versions.find("cpdscore_simple_without_reference")
     return {"bench": bench, "version": version, "name": "mine", "endpoint": endpoint, "improver": endpoint}
 
 

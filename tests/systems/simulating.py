@@ -11,7 +11,7 @@ from annotation.importing.engine import import_path
 from annotation.models import Continuation, QuestionSet, Turn
 from annotation.scripts.stored import question_json, script_json, use_json
 from jobs.models import Endpoint
-from judges.rating.settings import RunSettings
+from judges.runs.selection import RunSettings
 from systems.long_dialogue.material import Material
 from systems.models import Simulation
 from systems.simulating import actions

@@ -22,7 +22,7 @@ from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from demo.fake_model.truth import shows_planted
 from jobs.models import Endpoint
-from judges.rating.plans import Judge
+from judges.runs.plans import Judge
 from systems.producing import actions
 from systems.producing.dialogues import Dialogues
 from systems.producing.plans import Generation

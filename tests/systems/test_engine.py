@@ -12,7 +12,7 @@ from annotation.models import Continuation, Corpus, Item, System
 from jobs import runs
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Run
-from judges.rating.settings import RunSettings
+from judges.runs.selection import RunSettings
 from systems.errors import SystemsError
 from systems.models import Production, Writer
 from systems.producing import actions

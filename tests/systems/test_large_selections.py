@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from jobs.models import Job, Run
-from judges.rating.settings import RunSettings
+from judges.runs.selection import RunSettings
 from systems.models import Production
 from systems.producing import job as starting
 from systems.producing.dialogues import Dialogues

@@ -18,7 +18,7 @@ from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs import runs
 from jobs.models import Call, Endpoint, Run
-from judges.rating.settings import RunSettings
+from judges.runs.selection import RunSettings
 from systems.errors import SystemsError
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import text_digest

@@ -21,9 +21,9 @@ from calibration.reading.calls import fake_systems
 from jobs.models import Endpoint
 from jobs.queue.jobs import work as work_jobs
 from jobs.queue.worker import Heart
-from judges.material.loading import tools
 from judges.models import Embedding
-from judges.rating.settings import RunSettings
+from judges.runs.material import tools
+from judges.runs.selection import RunSettings
 from systems.errors import SystemsError
 from systems.long_dialogue.heard import Heard
 from systems.models import Production, Simulation

@@ -27,7 +27,7 @@ from demo.fake_model.reading import Request, request
 from demo.fake_model.roles.reader import Reader, chance_right, exam_of, expected, sufficient
 from demo.fake_model.roles.session_summariser import drops
 from jobs.models import Endpoint
-from judges.rating.settings import RunSettings
+from judges.runs.selection import RunSettings
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import Material
 from systems.models import Simulation

@@ -18,7 +18,7 @@ from calibration.exports.labels import labels
 from calibration.exports.parts import Taken
 from calibration.exports.writing import ExportQuery, jsonl_blocks
 from calibration.reading.scope import Scope
-from judges.material.loading import Material, load
+from judges.runs.material import Material, load
 
 TOGETHER = 100
 """Continuations that are read together."""

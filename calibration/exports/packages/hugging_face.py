@@ -27,7 +27,7 @@ from calibration.exports.writing import ARROW, BLOCK, Blocks, parquet_blocks, pl
 from calibration.reading.census import Census, census
 from calibration.reading.scope import Scope
 from jobs.fake_models import has_fake
-from judges.material.loading import Material, load
+from judges.runs.material import Material, load
 
 # The card of a dataset: what programs read of it (front matter), and what people do.
 

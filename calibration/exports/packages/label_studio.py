@@ -28,7 +28,7 @@ from annotation.text.happenings import Names
 from calibration.exports.bundle import Bundle
 from calibration.exports.packages.base import Contents, Package, Row, by_continuation
 from calibration.reading.census import QuestionInfo, census
-from judges.material.loading import Material
+from judges.runs.material import Material
 
 # Questions as controls of Label Studio, and the labelling configuration that has them.
 

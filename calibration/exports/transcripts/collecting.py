@@ -14,7 +14,7 @@ from calibration.errors import ExportRefused
 from calibration.exports.parts import Taken
 from calibration.reading.census import Census, QuestionInfo, RaterInfo, census
 from calibration.reading.scope import Scope
-from judges.material.loading import Material, load
+from judges.runs.material import Material, load
 
 TOGETHER = 50
 """Continuations that are read together."""

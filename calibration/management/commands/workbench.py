@@ -19,11 +19,10 @@ from config.commands import DatabaseCommand
 from jobs.errors import JobError
 from jobs.models import Run
 from judges.drafts import actions, benches
-from judges.drafts.benches import begun_from, options_of, parent_of, wording_from
-from judges.drafts.trials import picked
-from judges.management.need_options import needs_told
+from judges.drafts.benches import begun_from, options_of, parent_of, picked, wording_from
+from judges.management.run_options import needs_told
 from judges.models import Bench, Draft
-from judges.rating.lookup import Drive, endpoint_named, selection_of
+from judges.runs.lookup import Drive, endpoint_named, selection_of
 
 
 class Command(DatabaseCommand):

@@ -17,13 +17,13 @@ from config.commands import DatabaseCommand, acts_of
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from judges.errors import JudgeError
-from judges.management.need_options import add_needs, needs_told
+from judges.management.run_options import add_needs, needs_told
 from judges.models import Prompt, PromptVersion
-from judges.prompt_versions import actions, files, listing, requests
-from judges.prompt_versions.listing import Version
-from judges.prompt_versions.picking import RULES, Pick
-from judges.rating.lookup import corpus_named, endpoint_named
-from judges.rating.plans import Judge
+from judges.prompts import actions, files, requests, versions
+from judges.prompts.examples import RULES, Pick
+from judges.prompts.versions import Version
+from judges.runs.lookup import corpus_named, endpoint_named
+from judges.runs.plans import Judge
 
 SCHEME = "whose questions a rubric asks, where its prompt is for no scheme: key or key@version"
 
@@ -78,7 +78,7 @@ class Command(DatabaseCommand):
             self.stdout.write(text)
 
     def _list(self, options: dict[str, Any]) -> Any:
-        found = [one.as_json() for one in (*listing.own(), *listing.coming_with_concord())]
+        found = [one.as_json() for one in (*versions.own(), *versions.coming_with_concord())]
         for one in found:
             extra = ", built in" if one["built_in"] else ", archived" if one["archived"] else ""
             about = " ".join(filter(None, (one["protocol"], one["variant"])))
@@ -86,13 +86,13 @@ class Command(DatabaseCommand):
         return found
 
     def _show(self, options: dict[str, Any]) -> Any:
-        version = listing.find(options["version"])
+        version = versions.find(options["version"])
         self._say(options, files.as_markdown(version))
-        return listing.as_json(version)
+        return versions.as_json(version)
 
     def _save(self, options: dict[str, Any]) -> Any:
         named = options["name"] + (f"@{options['parent']}" if options["parent"] else "")
-        base = listing.find(named)
+        base = versions.find(named)
         wording = base.wording
         if options["file"]:
             wording = files.read(_bytes(options["file"])).versions[-1].wording
@@ -107,19 +107,19 @@ class Command(DatabaseCommand):
         return self._saved(options, made)
 
     def _saved(self, options: dict[str, Any], made: PromptVersion) -> Any:
-        version = listing.find(f"{made.prompt.name}@{made.number}")
+        version = versions.find(f"{made.prompt.name}@{made.number}")
         self._say(options, f"{version.ref} is saved.")
-        return listing.as_json(version)
+        return versions.as_json(version)
 
     def _copy(self, options: dict[str, Any]) -> Any:
-        version = listing.find(options["version"])
+        version = versions.find(options["version"])
         told = options["description"]
         made = actions.copy(by=None, version=version, name=options["name"], description=told)
         return self._saved(options, made)
 
     def _diff(self, options: dict[str, Any]) -> Any:
-        first, second = listing.find(options["first"]), listing.find(options["second"])
-        parts = listing.difference(first.wording, second.wording)
+        first, second = versions.find(options["first"]), versions.find(options["second"])
+        parts = versions.difference(first.wording, second.wording)
         for part in parts:
             self._say(options, f"=== {part.name} ===")
             for row in part.rows:
@@ -138,18 +138,18 @@ class Command(DatabaseCommand):
             options["scheme"],
             options["part"],
         )
-        version = listing.find(options["version"])
+        version = versions.find(options["version"])
         made = actions.add_examples(by=None, version=version, told=told, note=options["note"])
         return self._saved(options, made)
 
     def _export(self, options: dict[str, Any]) -> Any:
-        version = listing.find(options["version"])
+        version = versions.find(options["version"])
         prompt = version.row.prompt if version.row else None
         told = prompt.description if prompt else ""
         if options["form"] == "md":
             text = files.as_markdown(version, told)
         else:
-            text = files.as_yaml(listing.versions_of(prompt) if prompt else [version], told)
+            text = files.as_yaml(versions.versions_of(prompt) if prompt else [version], told)
         if options["output"]:
             try:
                 Path(options["output"]).write_text(text, encoding="utf-8")
@@ -166,7 +166,7 @@ class Command(DatabaseCommand):
         return {"versions": refs}
 
     def _archive(self, options: dict[str, Any]) -> Any:
-        found = listing.find(options["name"])
+        found = versions.find(options["name"])
         prompt = actions.archive(by=None, prompt=_own(found), archived=options["act"] == "archive")
         self._say(options, f"{prompt.name} is {'archived' if prompt.archived else 'back'}.")
         return {"name": prompt.name, "archived": prompt.archived}
@@ -174,7 +174,7 @@ class Command(DatabaseCommand):
     _restore = _archive
 
     def _delete(self, options: dict[str, Any]) -> Any:
-        version = listing.find(options["version"])
+        version = versions.find(options["version"])
         _own(version)
         assert version.row is not None
         actions.delete(by=None, version=version.row)
@@ -182,7 +182,7 @@ class Command(DatabaseCommand):
         return {"deleted": version.ref}
 
     def _request(self, options: dict[str, Any]) -> Any:
-        version = listing.find(options["version"])
+        version = versions.find(options["version"])
         judge = Judge(
             prompt=version.ref,
             endpoint=endpoint_named(options["endpoint"]) if options["endpoint"] else None,
@@ -239,7 +239,7 @@ def _own(version: Version) -> Prompt:
     return version.row.prompt
 
 
-def _lines(row: listing.Row) -> list[str]:
+def _lines(row: versions.Row) -> list[str]:
     if row.skipped:
         return [f"  ... {row.skipped} lines alike"]
     if row.same and row.left:

@@ -11,16 +11,13 @@ from django.core.management.base import CommandError, CommandParser
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
-from judges.management.commands._running import RunCommand
-from judges.management.need_options import add_needs, needs_told
+from judges.management.run_options import RunCommand, add_needs, needs_told
 from judges.protocols import PROTOCOLS
-from judges.rating import actions as rating
-from judges.rating.estimates import estimate
-from judges.rating.lookup import endpoint_named
-from judges.rating.plans import Judge
-from judges.rating.selection import Selection, judge_needs_opening
-from judges.rating.settings import settings_of
-from judges.rating.unanswered import unanswered
+from judges.runs import actions
+from judges.runs.estimates import estimate, unanswered
+from judges.runs.lookup import endpoint_named
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection, judge_needs_opening, settings_of
 
 
 class Command(RunCommand):
@@ -96,7 +93,7 @@ class Command(RunCommand):
                 self.stderr.write("".join(f"Of all calls, {one.sentence()}." for one in lacking))
             if options["open_test"] and not judge_needs_opening(judge, selection):
                 self.stderr.write("--open-test: this run opens no test that is closed to the judge")
-            run = rating.start(
+            run = actions.start(
                 by=None,
                 plan=judge.plan(selection.campaign),
                 selection=selection,

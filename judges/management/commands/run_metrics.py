@@ -8,13 +8,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from jobs.errors import JobError
-from judges.management.commands._running import RunCommand
+from judges.management.run_options import RunCommand
 from judges.metrics import split_keys
-from judges.rating import actions as rating
-from judges.rating.availability import availability
-from judges.rating.metric_plans import metric_plans
-from judges.rating.plans import RaterPlan
-from judges.rating.selection import Selection
+from judges.runs import actions
+from judges.runs.lookup import availability
+from judges.runs.metric_calls import metric_plans
+from judges.runs.plans import RaterPlan
+from judges.runs.selection import Selection
 
 
 class Command(RunCommand):
@@ -41,7 +41,7 @@ class Command(RunCommand):
             selection = self.selection(options)
             plans = metric_plans(keys, selection.corpus)
             self._warn(plans, selection)
-            started = [rating.start(by=None, plan=plan, selection=selection) for plan in plans]
+            started = [actions.start(by=None, plan=plan, selection=selection) for plan in plans]
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive(started, options)

@@ -25,7 +25,7 @@ from judges.metrics import (
     split_keys,
 )
 from judges.metrics.kit.base import LEARN_FROM
-from judges.scoring.scoring import Averages, Line, count, expand, groups, lines, read
+from judges.runs.scoring import Averages, Line, count, expand, groups, lines, read
 
 _HUB = [key for key, metric in METRICS.items() if "language_model" in metric.needs]
 KEYS_HELP = (

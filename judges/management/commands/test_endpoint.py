@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.endpoints import client
 from jobs.errors import JobError
-from judges.rating.lookup import endpoint_named
+from judges.runs.lookup import endpoint_named
 
 
 class Command(BaseCommand):

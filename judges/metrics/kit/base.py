@@ -58,8 +58,7 @@ def without_punctuation(text: str) -> str:
 if TYPE_CHECKING:
     from annotation.records import Dialogue
     from annotation.schemes.base import SchemeDefinition
-    from judges.metrics.kit.scene import Scene
-    from judges.metrics.kit.tools import Tools
+    from judges.metrics.kit.tools import Scene, Tools
 
 Value: TypeAlias = float | int | bool | str
 Direction = Literal["higher", "lower", "nearer_half", "descriptive"]

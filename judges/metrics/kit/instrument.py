@@ -23,9 +23,8 @@ from judges.metrics.kit.base import (
     given_halves,
     unscored,
 )
-from judges.metrics.kit.hub import one_thread
-from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tools import Tools
+from judges.metrics.kit.models import one_thread
+from judges.metrics.kit.tools import Scene, Tools
 
 Content = tuple[str, list[tuple[str, list[tuple[str, str, int | None]]]]]
 

@@ -18,8 +18,8 @@ from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_opti
 from jobs.errors import JobError
 from jobs.models import CallCount, Run
 from judges.management.commands.run_judge import add_settings
-from judges.rating.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpoint_named, split_for
-from judges.rating.settings import settings_of
+from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpoint_named, split_for
+from judges.runs.selection import settings_of
 from systems.generators import GENERATORS
 from systems.models import Production
 from systems.producing import actions

@@ -15,7 +15,7 @@ from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_opti
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.runs import ACTIVE, OPEN
-from judges.rating.lookup import Drive, corpus_named, endpoint_named
+from judges.runs.lookup import Drive, corpus_named, endpoint_named
 from systems.making import actions
 from systems.making.actions import Source
 from systems.making.estimating import estimate

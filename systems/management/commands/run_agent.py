@@ -14,7 +14,7 @@ from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_opti
 from jobs.errors import JobError
 from jobs.runs import CAPS
 from judges.management.commands.run_judge import add_settings
-from judges.rating.lookup import PARTS, corpus_named, split_for
+from judges.runs.lookup import PARTS, corpus_named, split_for
 from systems.management.commands import generate
 from systems.producing import baselines
 from systems.producing.dialogues import Dialogues

@@ -17,8 +17,8 @@ from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from jobs.runs import ACTIVE, CAPS, OPEN
 from judges.management.commands.run_judge import add_settings
-from judges.rating.lookup import NOTHING_FAILED, Drive, corpus_named, endpoint_named
-from judges.rating.settings import settings_of
+from judges.runs.lookup import NOTHING_FAILED, Drive, corpus_named, endpoint_named
+from judges.runs.selection import settings_of
 from systems.long_dialogue.agent import BASELINES
 from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
 from systems.long_dialogue.retrieval import BM25, EMBEDDING, ORDERS, RETRIEVERS

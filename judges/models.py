@@ -1,0 +1,326 @@
+"""The tables of judges and metrics."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models import Rater
+
+# The tables of judges and metrics, one file per subject.
+
+# Benches, on which drafts of judges are tried on dev items, and what the drafts answered there.
+
+
+class Bench(models.Model):
+    """Where drafts of one protocol are tried: on items of the dev part of a corpus's split.
+
+    A protocol that takes any scheme has the one of `scheme_version` here, asked as `variant` asks it; other
+    protocols have neither. Its targets are drawn from `seed`, those that people answered first, and only
+    ever grow, so that all drafts meet the same items; dialogues' own turns are among them where
+    `include_self` says so, or there is nothing else. `questions` maps what the protocol answers to question
+    ids, fixed at the start.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="benches")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="benches"
+    )
+    split = models.ForeignKey("annotation.Split", on_delete=models.CASCADE, related_name="benches")
+    protocol = models.CharField(max_length=60)
+    scheme_version = models.ForeignKey(
+        "annotation.SchemeVersion", null=True, on_delete=models.PROTECT, related_name="benches"
+    )
+    variant = models.CharField(max_length=60, blank=True)
+    questions = models.JSONField(default=dict)
+    seed = models.PositiveIntegerField(default=0)
+    include_self = models.BooleanField(default=False, db_default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "benches"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class BenchTarget(models.Model):
+    """What a call of a draft is about: an item, or (`item` None) a continuation. Never of test (trigger)."""
+
+    bench = models.ForeignKey(Bench, on_delete=models.CASCADE, related_name="targets")
+    position = models.PositiveIntegerField()
+    continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE, related_name="+")
+    item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["bench", "position"], name="bench_position_once"),
+            models.UniqueConstraint(
+                fields=["bench", "continuation", "item"], nulls_distinct=False, name="bench_target_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.position} of bench {self.bench_id}"
+
+
+class Draft(models.Model):
+    """A judge that is being written: text, variant, endpoint and settings, tried on a bench's first targets.
+
+    `rater` stands in its calls alone: it never has a label (trigger) and is in no list of raters. `options`
+    are what `judges.runs.plans.Judge` takes beside them. Kept as a version, `kept` is the reference of that
+    and `kept_rater` the judge that took over its calls and answers. A draft that serves a check says which
+    (`check`), of which draft (`of`) and what was changed (`change`). One thrown away stays, so that it is
+    counted among those that were tried.
+    """
+
+    bench = models.ForeignKey(Bench, on_delete=models.CASCADE, related_name="drafts")
+    number = models.PositiveIntegerField()
+    rater = models.OneToOneField(Rater, on_delete=models.PROTECT, related_name="draft")
+    variant = models.CharField(max_length=60, blank=True)
+    text = models.ForeignKey("judges.PromptText", on_delete=models.PROTECT, related_name="drafts")
+    parent = models.CharField(max_length=120, blank=True)
+    endpoint = models.ForeignKey("jobs.Endpoint", on_delete=models.PROTECT, related_name="drafts")
+    options = models.JSONField(default=dict)
+    targets = models.PositiveIntegerField(default=0)
+    samples = models.PositiveIntegerField(default=1)
+    of = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="checks")
+    check_key = models.CharField(max_length=40, blank=True)
+    change = models.JSONField(default=dict)
+    kept = models.CharField(max_length=120, blank=True)
+    kept_rater = models.ForeignKey(Rater, null=True, on_delete=models.PROTECT, related_name="+")
+    discarded_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["bench", "number"], name="draft_number_once"),
+            models.CheckConstraint(condition=Q(samples__gte=1), name="draft_has_samples"),
+            models.CheckConstraint(
+                condition=Q(kept="", kept_rater=None) | (~Q(kept="") & Q(kept_rater__isnull=False)),
+                name="draft_kept_whole",
+            ),
+            models.CheckConstraint(
+                condition=Q(of=None, check_key="") | (Q(of__isnull=False, kept="") & ~Q(check_key="")),
+                name="draft_check_of_another",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft {self.number} of bench {self.bench_id}"
+
+    @property
+    def name(self) -> str:
+        """How it is called: the version that it was kept as, else its number."""
+        return self.kept or f"draft {self.number}"
+
+    @property
+    def asker(self) -> Rater:
+        """Whose calls its runs make: the judge's, once it was kept."""
+        return self.kept_rater or self.rater
+
+
+class DraftAnswer(models.Model):
+    """What a draft answered: like a label, but never one. Kept drafts have none: theirs became labels."""
+
+    draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="answers")
+    call = models.ForeignKey("jobs.Call", on_delete=models.CASCADE, related_name="drafted")
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
+    question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT, related_name="+")
+    sample = models.PositiveIntegerField(default=0)
+    number = models.FloatField(null=True)
+    text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is not a text)
+    missing = models.TextField(blank=True)
+    explanation = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["draft", "item", "question", "sample"], name="draft_answer_once"),
+            models.CheckConstraint(
+                condition=(
+                    Q(number__isnull=False, text__isnull=True, missing="")
+                    | Q(number__isnull=True, text__isnull=False, missing="")
+                    | (Q(number__isnull=True, text__isnull=True) & ~Q(missing=""))
+                ),
+                name="draft_one_answer",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.draft_id} on {self.item_id}"
+
+    @property
+    def value(self) -> float | str | None:
+        """The answer: a number, a text, or None where it is missing."""
+        return self.number if self.number is not None else self.text
+
+
+class Trial(models.Model):
+    """That a judge's answers were put beside people's on the dev part of a split, once per judge.
+
+    Corrections for many comparisons count these: also of drafts that were thrown away. Never changed and
+    never deleted but with its corpus (trigger).
+    """
+
+    split = models.ForeignKey("annotation.Split", on_delete=models.CASCADE, related_name="trials")
+    protocol = models.CharField(max_length=60)
+    fingerprint = models.CharField(max_length=64)
+    name = models.CharField(max_length=200)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["split", "protocol", "fingerprint"], name="trial_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# Which label came from which call.
+
+# Embeddings of texts, computed once.
+
+
+class Embedding(models.Model):
+    """The vector of one distinct text under one model: float32, little-endian, as bytes."""
+
+    model = models.CharField(max_length=200)
+    text_hash = models.CharField(max_length=64)
+    vector = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["model", "text_hash"], name="embedding_once")]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.text_hash[:12]}"
+
+
+class CallLabel(models.Model):
+    """Which call a label came from; a label comes from one call at most."""
+
+    call = models.ForeignKey("jobs.Call", on_delete=models.CASCADE, related_name="made")
+    label = models.OneToOneField("annotation.Label", on_delete=models.CASCADE, related_name="made_by")
+
+    def __str__(self) -> str:
+        return f"label {self.label_id} from call {self.call_id}"
+
+
+# Prompts as data: texts, and the named prompts whose versions they are.
+
+
+class PromptText(models.Model):
+    """A text of a prompt, found by the digest of its content. Never changed, by a trigger.
+
+    A judge's spec holds the digest, so what a judge was asked can always be read again: a text that a
+    rater's spec names cannot be deleted either. `examples` are worked examples and `picking` says how they
+    were picked (`judges.protocols.examples`).
+    """
+
+    digest = models.CharField(max_length=64, unique=True)
+    system = models.TextField(blank=True)
+    user = models.TextField()
+    form = models.CharField(max_length=40, blank=True)
+    examples = models.JSONField(default=list)
+    picking = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"text {self.digest[:12]}"
+
+
+class Prompt(models.Model):
+    """A researcher's prompt for a variant of a protocol; over a scheme of its own where the protocol takes
+    any scheme. Its versions hold the texts. `archived` takes it off the lists of what can be run."""
+
+    name = models.CharField(max_length=100, unique=True)
+    protocol = models.CharField(max_length=60)
+    variant = models.CharField(max_length=60, blank=True)
+    scheme_version = models.ForeignKey(
+        "annotation.SchemeVersion", null=True, blank=True, on_delete=models.PROTECT, related_name="prompts"
+    )
+    description = models.TextField(blank=True)
+    archived = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="prompts"
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PromptVersion(models.Model):
+    """A version of a prompt: its text, where it came from, and why.
+
+    `parent` is a reference such as `cpdscore_simple_without_reference@1` or `my prompt@2`, '' where it was
+    written from nothing. `detail` holds what a proposal came from (the disagreements, the gain reported); a
+    proposal is used by no judge before a person has adopted it. A version is never changed, and one whose
+    text a rater uses is never deleted (triggers).
+    """
+
+    class Origin(models.TextChoices):
+        WRITTEN = "written"
+        COPIED = "copied"
+        IMPORTED = "imported"
+        PROPOSED = "proposed"
+
+    prompt = models.ForeignKey(Prompt, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    text = models.ForeignKey(PromptText, on_delete=models.PROTECT, related_name="versions")
+    parent = models.CharField(max_length=120, blank=True)
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.WRITTEN)
+    note = models.TextField(blank=True)
+    detail = models.JSONField(default=dict)
+    adopted_at = models.DateTimeField(null=True)
+    adopted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="prompt_versions"
+    )
+
+    class Meta:
+        ordering = ["prompt", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["prompt", "number"], name="prompt_version_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="prompt_version_from_one"),
+            models.CheckConstraint(
+                condition=Q(origin__in=["written", "copied", "imported", "proposed"]),
+                name="prompt_origin_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prompt_id}@{self.number}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a proposal that nobody has adopted."""
+        return self.origin == self.Origin.PROPOSED and self.adopted_at is None
+
+
+__all__ = [
+    "Bench",
+    "BenchTarget",
+    "CallLabel",
+    "Draft",
+    "DraftAnswer",
+    "Embedding",
+    "Prompt",
+    "PromptText",
+    "PromptVersion",
+    "Trial",
+]

@@ -1,0 +1,294 @@
+"""Making prompts and versions of them. Every change of what is stored is here, and is logged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.corpora import splits
+from annotation.models import Rater, SchemeVersion
+from config.models import Event
+from judges.errors import JudgeError
+from judges.models import Prompt, PromptVersion
+from judges.prompts import examples, files, versions
+from judges.prompts.examples import Pick, pick
+from judges.prompts.versions import Version, built_in_names
+from judges.protocols import PROTOCOLS, Asking, Wording
+from judges.runs import plans
+
+# Making prompts and versions of them. Every change of what is stored is here, and is logged.
+
+_NAME = re.compile(r"[^\W_][\w .+-]{0,98}")
+Origin = PromptVersion.Origin
+RESERVED = ("diff", "import", "new", "request")
+"""Names that addresses have for something else."""
+
+
+@transaction.atomic
+def create(
+    *,
+    by: User | None,
+    name: str,
+    protocol: str,
+    variant: str,
+    wording: Wording,
+    scheme_version: SchemeVersion | None = None,
+    description: str = "",
+    parent: str = "",
+    origin: str = Origin.WRITTEN,
+    note: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> PromptVersion:
+    """Make a prompt with its first version. Raises JudgeError for a name that is taken, or for a text that
+    cannot be a prompt of the protocol."""
+    name = free_name(name)
+    check(protocol=protocol, variant=variant, wording=wording)
+    prompt = Prompt.objects.create(
+        name=name,
+        protocol=protocol,
+        variant=variant,
+        scheme_version=scheme_version,
+        description=description,
+        created_by=by,
+    )
+    return _add(by, prompt, wording, parent, origin, note, detail)
+
+
+def free_name(name: str) -> str:
+    """Return the name of a new prompt without spaces around it; raise JudgeError where it cannot be one."""
+    name = name.strip()
+    if not _NAME.fullmatch(name):
+        raise JudgeError(
+            f"{name[:60]!r} cannot be a prompt's name: up to 99 letters, digits, spaces and . _ + -, "
+            "a letter or digit first."
+        )
+    if name.lower() in RESERVED or name in built_in_names() or Prompt.objects.filter(name=name).exists():
+        raise JudgeError(f"There is already a prompt {name!r}: choose another name.")
+    return name
+
+
+@transaction.atomic
+def add_version(
+    *,
+    by: User | None,
+    prompt: Prompt,
+    wording: Wording,
+    parent: str = "",
+    origin: str = Origin.WRITTEN,
+    note: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> PromptVersion:
+    """Add a version to a prompt; a text that its newest version has already is that version.
+
+    Raises JudgeError for a text that cannot be a prompt of the protocol.
+    """
+    prompt = Prompt.objects.select_for_update().get(pk=prompt.pk)
+    check(protocol=prompt.protocol, variant=prompt.variant, wording=wording)
+    newest = prompt.versions.select_related("text").order_by("-number").first()
+    if newest is not None and newest.text.digest == wording.digest():
+        return newest
+    return _add(by, prompt, wording, parent, origin, note, detail)
+
+
+@transaction.atomic
+def propose(
+    *,
+    by: User | None,
+    prompt: Prompt,
+    wording: Wording,
+    parent: str,
+    note: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> PromptVersion:
+    """Add a proposal to a prompt; a text that one of its versions has already is that version.
+
+    No judge uses it before a person adopts it.
+    """
+    prompt = Prompt.objects.select_for_update().get(pk=prompt.pk)
+    check(protocol=prompt.protocol, variant=prompt.variant, wording=wording)
+    same = prompt.versions.filter(text__digest=wording.digest()).order_by("number").first()
+    return same or _add(by, prompt, wording, parent, Origin.PROPOSED, note, detail)
+
+
+@transaction.atomic
+def adopt(*, by: User | None, version: PromptVersion) -> PromptVersion:
+    """Adopt a proposal: from now on judges may use it. Raises JudgeError for what is no open proposal."""
+    version = PromptVersion.objects.select_for_update().select_related("prompt").get(pk=version.pk)
+    ref = f"{version.prompt.name}@{version.number}"
+    if not version.is_open:
+        raise JudgeError(f"{ref} is not a proposal that waits to be adopted.")
+    version.adopted_at, version.adopted_by = timezone.now(), by
+    version.save(update_fields=["adopted_at", "adopted_by"])
+    Event.objects.create(by=by, verb="adopt proposed prompt", subject=ref)
+    return version
+
+
+def copy(*, by: User | None, version: Version, name: str, description: str = "") -> PromptVersion:
+    """Make a prompt of one's own from a version: the same text, under a new name."""
+    return create(
+        by=by,
+        name=name,
+        protocol=version.protocol,
+        variant=version.variant,
+        wording=version.wording,
+        scheme_version=version.scheme_version,
+        description=description,
+        parent=version.ref,
+        origin=Origin.COPIED,
+    )
+
+
+@transaction.atomic
+def import_file(*, by: User | None, content: bytes, name: str = "") -> list[PromptVersion]:
+    """Make a prompt of a file, under another `name` where one is given; return the versions that are new.
+
+    A prompt of the name gains the versions that it lacks, where it is one of the same protocol. Raises
+    JudgeError for a file that cannot be read, with a line for each problem, and then nothing is kept.
+    """
+    told = files.read(content)
+    scheme = files.scheme_of(told.scheme)
+    name = (name or told.name).strip()
+    prompt = Prompt.objects.select_for_update().filter(name=name).first()
+    same = prompt is None or (prompt.protocol, prompt.variant, prompt.scheme_version) == (
+        told.protocol,
+        told.variant,
+        scheme,
+    )
+    if not same:
+        raise JudgeError(f"There is a prompt {name!r} of another protocol: import under another name.")
+    known = set(prompt.versions.values_list("text__digest", flat=True)) if prompt else set()
+    numbers: dict[str, str] = {}
+    made = []
+    for read in told.versions:
+        if read.wording.digest() in known:
+            continue
+        known.add(read.wording.digest())
+        parent = numbers.get(read.parent, read.parent)[:120]
+        detail = {"number": read.number, "origin": read.origin, "digest": read.digest}
+        if prompt is None:
+            version = create(
+                by=by,
+                name=name,
+                protocol=told.protocol,
+                variant=told.variant,
+                wording=read.wording,
+                scheme_version=scheme,
+                description=told.description,
+                parent=parent,
+                origin=Origin.IMPORTED,
+                note=read.note,
+                detail=detail,
+            )
+            prompt = version.prompt
+        else:
+            check(protocol=prompt.protocol, variant=prompt.variant, wording=read.wording)
+            version = _add(by, prompt, read.wording, parent, Origin.IMPORTED, read.note, detail)
+        numbers[f"{told.name}@{read.number}"] = f"{name}@{version.number}"
+        made.append(version)
+    return made
+
+
+@transaction.atomic
+def add_examples(*, by: User | None, version: Version, told: Pick, note: str = "") -> PromptVersion:
+    """Add a version that has another one's text and examples picked anew; the split that they come from is
+    fixed by it. Raises JudgeError where there are none to be had."""
+    if version.row is None:
+        raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it first.")
+    protocol = bound_to(version, told.scheme)
+    wording = pick(protocol, version.variant, version.wording, told)
+    if not told.part and (lock := splits.lock_of(told.corpus)) is not None:
+        splits.fix(split=lock, by=by)
+    return add_version(by=by, prompt=version.row.prompt, wording=wording, parent=version.ref, note=note)
+
+
+def bound_to(version: Version, scheme: str) -> Asking:
+    """Return a version's protocol, over its own scheme or the one that is named. Raises JudgeError."""
+    template = PROTOCOLS[version.protocol]
+    over = plans.scheme_version_for(template, scheme, version, None)
+    protocol = plans.bind_protocol(template, over, version.variant)
+    assert isinstance(protocol, Asking)
+    return protocol
+
+
+@transaction.atomic
+def archive(*, by: User | None, prompt: Prompt, archived: bool = True) -> Prompt:
+    """Take a prompt off the lists of what can be run, or put it back."""
+    prompt.archived = archived
+    prompt.save(update_fields=["archived"])
+    Event.objects.create(by=by, verb="archive prompt" if archived else "restore prompt", subject=prompt.name)
+    return prompt
+
+
+@transaction.atomic
+def delete(*, by: User | None, version: PromptVersion) -> None:
+    """Delete a version that no judge has used, and its prompt with the last one. Raises JudgeError else."""
+    version = PromptVersion.objects.select_for_update().select_related("prompt", "text").get(pk=version.pk)
+    if is_used(version):
+        raise JudgeError(f"{version.prompt.name}@{version.number} was used by a judge and stays.")
+    prompt, text = version.prompt, version.text
+    Event.objects.create(by=by, verb="delete prompt version", subject=f"{prompt.name}@{version.number}")
+    version.delete()
+    if not prompt.versions.exists():
+        prompt.delete()
+    if not text.versions.exists() and not Rater.objects.filter(spec__wording=text.digest).exists():
+        text.delete()
+
+
+def is_used(version: PromptVersion) -> bool:
+    """Whether a judge has a version's text."""
+    return Rater.objects.filter(spec__wording=version.text.digest).exists()
+
+
+def check(*, protocol: str, variant: str, wording: Wording) -> None:
+    """Raise JudgeError, with all that is wrong, for a text that cannot be a prompt of the protocol."""
+    found = PROTOCOLS.get(protocol)
+    if not isinstance(found, Asking):
+        names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
+        raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
+    if variant not in found.variants:
+        raise JudgeError(
+            f"{protocol} has no variant {variant!r}; it has {', '.join(filter(None, found.variants))}."
+        )
+    if wording.form and wording.form not in found.forms_of(variant):
+        known = ", ".join(filter(None, found.forms_of(variant))) or "one form alone"
+        raise JudgeError(
+            f"{protocol} {variant} reads no reply of the form {wording.form!r}; it reads {known}."
+        )
+    if problems := wording.problems(found.known_variables(variant)):
+        raise JudgeError(" ".join(problems))
+    examples.refuse_test_items(wording)
+
+
+def _add(
+    by: User | None,
+    prompt: Prompt,
+    wording: Wording,
+    parent: str,
+    origin: str,
+    note: str,
+    detail: Mapping[str, Any] | None,
+) -> PromptVersion:
+    last = prompt.versions.aggregate(last=Max("number"))["last"] or 0
+    version = PromptVersion.objects.create(
+        prompt=prompt,
+        number=last + 1,
+        text=versions.store(wording=wording),
+        parent=parent,
+        origin=origin,
+        note=note,
+        detail=dict(detail or {}),
+        created_by=by,
+    )
+    Event.objects.create(
+        by=by,
+        verb="save prompt version",
+        subject=f"{prompt.name}@{version.number}",
+        detail={"origin": origin, "parent": parent, "digest": version.text.digest},
+    )
+    return version

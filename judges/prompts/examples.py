@@ -1,0 +1,659 @@
+"""Worked examples picked from people's answers: by hand or by rule, from dev or training alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Q
+from numpy.typing import NDArray
+
+from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
+from annotation.kinds.table import WITH_TURN
+from annotation.models import Continuation, Dialogue, Label, Occasion, Question
+from annotation.models.corpora import Corpus, Item
+from annotation.models.labels import live_labels
+from annotation.models.raters import Rater
+from annotation.text.item_keys import item_key, parse_item_key
+from annotation.text.views import RENDERING
+from judges.errors import JudgeError
+from judges.metrics import DEFAULT_MODEL, Embedder
+from judges.metrics.kit.base import ModelMissing
+from judges.metrics.kit.models import text_hash
+from judges.protocols import Protocol, Verdict
+from judges.protocols.base import Asking, Case, Reading, Unwritable
+from judges.protocols.cpdscore import ASPECTS, CpdscoreSimple
+from judges.protocols.examples import MOST, about, dialogue_of, shown
+from judges.protocols.rubric import base_of
+from judges.protocols.wording import Wording
+from judges.runs.material import DatabaseStore, case_of, load, machines, tools
+
+# A reply written from what people answered: what a worked example shows as the right one.
+
+EXPLAINED = "This is what people answered."
+"""What stands where a reply explains itself: people's own remarks are not shown to models."""
+
+
+class CannotBeWritten(ValueError):
+    """No reply can be made of the answers; the message says why."""
+
+
+def write(protocol: Asking, reading: Reading, case: Case, variant: str) -> str:
+    """Return the reply of a protocol that says a reading; raise CannotBeWritten where there is none.
+
+    Of separate scores those that people gave are enough: few people are asked for all that a judge is.
+    """
+    try:
+        return protocol.write(reading, case, variant)
+    except Unwritable as error:
+        known = {one.question: one.value for one in reading.verdicts if one.value is not None}
+        if not isinstance(protocol, CpdscoreSimple) or not known:
+            raise CannotBeWritten(f"{error}") from None
+        return "\n".join(f"{key} - {known[key]:g}" for key in (*ASPECTS, "overall") if key in known)
+
+
+# Worked examples picked from what people answered: by hand or by rule, from dev or training alone.
+
+# What people answered about items, as one answer each: what the replies of worked examples are made of.
+
+Value = float | str
+_NUMERIC = ("ordinal", "interval", "ratio")
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """One answer made of people's. `spread` is how much they disagree, from 0 to 1: the mean over all pairs
+    of them of the distance between two answers, as a share of the scale's range (numbers) or 1 where they
+    differ (others); None for fewer than two of them. `how` says how it was made."""
+
+    value: Value
+    spread: float | None
+    n: int
+    how: str
+
+
+def questions_of(protocol: Protocol) -> dict[int, tuple[str, Question]]:
+    """Return, by id, the questions that a protocol answers in any version, each with the protocol's name.
+
+    An expected score answers what people were asked, too.
+    """
+    wanted = {(base_of(scheme.key), key): name for name, (scheme, key) in protocol.answers.items()}
+    rows = Question.objects.select_related("version__scheme").filter(
+        version__scheme__key__in={scheme for scheme, _ in wanted}
+    )
+    named = ((row, wanted.get((row.version.scheme.key, row.key))) for row in rows)
+    return {row.pk: (name, row) for row, name in named if name is not None}
+
+
+def agreed(
+    protocol: Protocol,
+    corpus: Corpus,
+    clusters: frozenset[str] | None,
+    keep: Iterable[int] | None = None,
+    *,
+    training: bool = False,
+) -> dict[int, dict[str, Agreed]]:
+    """Return, by item and the protocol's question, what people answered in some clusters (None: all).
+
+    What they answered about training dialogues is left out, or of `training` taken alone.
+
+    An adjudicated answer counts alone; else binary, nominal and text questions get the majority (none where
+    two are equally frequent) and others the mean, rounded to the nearest value of the scale (of two equally
+    near ones the lower). `keep` narrows it to some items.
+    """
+    questions = questions_of(protocol)
+    scope = Q(item__corpus=corpus, item__training=training, question__in=questions)
+    if clusters is not None:
+        scope &= splits.within(clusters, "item__")
+    if keep is not None:
+        scope &= Q(item__in=list(keep))
+    people = live_labels().filter(scope, rater__kind=Rater.Kind.HUMAN, missing="")
+    judged = Label.objects.filter(
+        scope, superseded_at__isnull=True, occasion=Occasion.ADJUDICATION, missing=""
+    )
+    fields = ("item_id", "question_id", "number", "text")
+    given: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
+    final: dict[tuple[int, str], Value] = {}
+    for item, question, number, text in people.order_by("pk").values_list(*fields):
+        name, row = questions[question]
+        given[item, name].append((row, text if number is None else number))
+    for item, question, number, text in judged.order_by("pk").values_list(*fields):
+        final[item, questions[question][0]] = text if number is None else number
+    found: dict[int, dict[str, Agreed]] = defaultdict(dict)
+    for (item, name), answers in given.items():
+        one = _one(answers[-1][0], [value for _, value in answers], final.get((item, name)))
+        if one is not None:
+            found[item][name] = one
+    return dict(found)
+
+
+def _one(question: Question, values: Sequence[Value], final: Value | None) -> Agreed | None:
+    spread = spread_of(question, values)
+    if final is not None:
+        return Agreed(final, spread, len(values), "adjudicated")
+    if question.level in _NUMERIC:
+        numbers = [value for value in values if not isinstance(value, str)]
+        if not numbers:
+            return None
+        return Agreed(nearest(question, fmean(numbers)), spread, len(numbers), f"mean of {len(numbers)}")
+    most = Counter(values).most_common(2)
+    if len(most) == 2 and most[0][1] == most[1][1]:
+        return None
+    return Agreed(most[0][0], spread, len(values), f"majority of {len(values)}")
+
+
+def nearest(question: Question, value: float) -> float:
+    """Return the value of a question's scale that is nearest to a number; of two, the lower."""
+    scale = sorted(float(one) for one in question.values)
+    return min(scale, key=lambda one: (abs(one - value), one)) if scale else value
+
+
+def distance(question: Question, first: Value, second: Value) -> float:
+    """Return how far two answers are apart, from 0 to 1."""
+    if question.level not in _NUMERIC or isinstance(first, str) or isinstance(second, str):
+        return float(first != second)
+    scale = [float(one) for one in question.values]
+    width = max(scale) - min(scale) if len(scale) > 1 else 0.0
+    return min(abs(first - second) / width, 1.0) if width else float(first != second)
+
+
+def spread_of(question: Question, values: Sequence[Value]) -> float | None:
+    """Return the mean distance of all pairs of answers; None for fewer than two."""
+    pairs = [distance(question, *pair) for pair in combinations(values, 2)]
+    return fmean(pairs) if pairs else None
+
+
+def against(
+    protocol: Protocol, rater: Rater, said: Mapping[int, Mapping[str, Agreed]]
+) -> dict[int, dict[str, float]]:
+    """Return, by item and question, how far a judge's answer (the mean or majority of its samples) is from
+    what people say."""
+    questions = questions_of(protocol)
+    rows = live_labels().filter(rater=rater, question__in=questions, item__in=list(said), missing="")
+    given: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
+    fields = ("item_id", "question_id", "number", "text")
+    for item, question, number, text in rows.order_by("sample", "pk").values_list(*fields):
+        name, row = questions[question]
+        given[item, name].append((row, text if number is None else number))
+    far: dict[int, dict[str, float]] = defaultdict(dict)
+    for (item, name), answers in given.items():
+        values = [value for _, value in answers]
+        numbers = [value for value in values if not isinstance(value, str)]
+        own: Value = Counter(values).most_common(1)[0][0]
+        if answers[0][0].level in _NUMERIC and numbers:
+            own = fmean(numbers)
+        if name in said[item]:
+            far[item][name] = distance(answers[0][0], own, said[item][name].value)
+    return dict(far)
+
+
+def targets(protocol: Protocol, items: Iterable[int]) -> dict[tuple[int, int | None], list[int]]:
+    """Return what calls about items would be about: (continuation, item or None) to the items of it."""
+    rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "kind", "continuation_id").order_by("pk")
+    found: dict[tuple[int, int | None], list[int]] = defaultdict(list)
+    for pk, kind, continuation in rows:
+        if protocol.covers == "continuation":
+            found[continuation, None].append(pk)
+        elif protocol.covers == kind:
+            found[continuation, pk].append(pk)
+    return dict(found)
+
+
+# The examples nearest to a case, by embeddings of what each is about.
+
+Matrix = NDArray[np.float64]
+RULE = "nearest"
+
+
+def model() -> str:
+    """Return the embedding model that a new version's nearest examples are found with."""
+    return settings.EMBEDDING_MODEL or DEFAULT_MODEL
+
+
+def ranked(wording: Wording, case: Case) -> Wording:
+    """Return a text with its examples in the order of their nearness to a case, the nearest first.
+
+    Nearness is the cosine between the mean unit vectors of the texts that each is about; equally near ones
+    keep the version's order. A text whose examples were picked by another rule is returned as it is. Raises
+    JudgeError where the embedding model is not on this machine.
+    """
+    if wording.picking.get("rule") != RULE or not wording.examples:
+        return wording
+    name = str(wording.picking.get("model", ""))
+    pool = tuple(tuple(example.get("about", ())) for example in wording.examples)
+    try:
+        cosines = _vectors(name, pool) @ _vector(name, about(case))
+    except ModelMissing as error:
+        raise JudgeError(f"The nearest examples cannot be found: {error}.") from error
+    order = np.argsort(-np.round(cosines, 6), kind="stable")
+    return replace(wording, examples=tuple(wording.examples[index] for index in order))
+
+
+def _texts(wording: Wording, case: Case) -> list[str]:
+    """Return the texts whose embeddings say which examples are nearest to a case."""
+    pool = [text for example in wording.examples for text in example.get("about") or [""]]
+    return list(dict.fromkeys([*pool, *(about(case) or [""])]))
+
+
+def is_known(wording: Wording, case: Case) -> bool:
+    """Whether the nearest examples can be told without loading a model: every text was embedded before."""
+    if wording.picking.get("rule") != RULE or not wording.examples:
+        return True
+    wanted = {text_hash(text) for text in _texts(wording, case)}
+    return wanted == DatabaseStore().load(str(wording.picking.get("model", "")), list(wanted)).keys()
+
+
+def embed(wording: Wording, case: Case) -> int:
+    """Embed what the nearest examples are found by; return how many texts that is. Raises JudgeError where
+    the embedding model is not on this machine."""
+    wanted = _texts(wording, case)
+    try:
+        _embedder(str(wording.picking.get("model", ""))).prepare(wanted)
+    except ModelMissing as error:
+        raise JudgeError(f"The nearest examples cannot be found: {error}.") from error
+    return len(wanted)
+
+
+@lru_cache(maxsize=32)
+def _vectors(name: str, pool: tuple[tuple[str, ...], ...]) -> Matrix:
+    """Return one row for each of a version's examples."""
+    return np.stack([_vector(name, texts) for texts in pool])
+
+
+def _vector(name: str, texts: Sequence[str]) -> Matrix:
+    """Return the mean of the texts' unit vectors, of length 1; zeros where there is no text."""
+    rows = _embedder(name)(list(texts) or [""]).astype(np.float64)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    mean = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0).mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    made: Matrix = mean / length if texts and length else np.zeros_like(mean)
+    return made
+
+
+@cache
+def _embedder(name: str) -> Embedder:
+    return tools().embed if name == model() else Embedder(name, store=DatabaseStore())
+
+
+# Keeping worked examples out of test: those of a file, and those picked before a split was drawn, too.
+
+
+def refuse_test_items(wording: Wording) -> None:
+    """Raise JudgeError where an example is of the test part of its corpus, as the corpus stands now.
+
+    What cluster an example is of is looked up where its dialogue is here: files say what they like.
+    """
+    by_corpus: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for example in wording.examples:
+        by_corpus[example["corpus"]].append(example)
+    for corpus in Corpus.objects.filter(name__in=list(by_corpus)):
+        lock = splits.lock_of(corpus)
+        if lock is None:
+            continue
+        examples = by_corpus[corpus.name]
+        tested = splits.clusters(split=lock, part="test") & _clusters_of_held_out(corpus, examples).keys()
+        if tested:
+            key = _clusters_of_held_out(corpus, examples)[min(tested)]
+            raise JudgeError(
+                f"The worked example {key} is in the test part of {corpus.name}: examples come from dev "
+                "alone. Pick them anew, or leave them out."
+            )
+
+
+def _clusters_of_held_out(corpus: Corpus, examples: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the clusters that examples say they are of, and those they are of, each with a key."""
+    keys = {example["key"]: dialogue_of(example) for example in examples}
+    rows = Dialogue.objects.filter(corpus=corpus, key__in=list(keys.values()))
+    known = dict(rows.values_list("key", "cluster"))
+    told = {example["cluster"]: example["key"] for example in examples}
+    return told | {known[dialogue]: key for key, dialogue in keys.items() if dialogue in known}
+
+
+MOST_SHOWN = 20
+POOL = 100
+"""Examples among which the nearest are looked for."""
+_BATCH = 50
+
+
+class BadKeys(JudgeError):
+    """Items picked by hand that cannot be examples."""
+
+
+class NoSplit(JudgeError):
+    """A corpus without a split, which nobody said is all for development."""
+
+
+Target = tuple[int, int | None]
+Said = Mapping[int, Mapping[str, Agreed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """How examples are to be picked: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
+    `judge` names the judge whose distance from people counts for `most_disagreed` ('': people from each
+    other). `whole` takes a corpus that has no split, on purpose. `scheme` names whose questions are asked,
+    where the protocol takes any and the prompt is for none. They come from dev, or from training where that
+    is the `part`."""
+
+    corpus: Corpus
+    rule: str
+    n: int = 4
+    keys: tuple[str, ...] = ()
+    judge: str = ""
+    seed: int = 0
+    whole: bool = False
+    scheme: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What examples may be made of: the targets with their keys, their items, and what people said."""
+
+    protocol: Asking
+    items: Mapping[Target, Sequence[int]]
+    keys: Mapping[Target, str]
+    said: Said
+
+
+RULES: dict[str, str] = {
+    "by_hand": "by hand, by their keys and in this order",
+    "most_disagreed": "most disagreed: between people, or between a judge and the people",
+    "balanced": "balanced by answer: each answer in turn, drawn by the seed",
+    "nearest": f"nearest to the item at hand, at each call, of up to {POOL} drawn by the seed",
+}
+
+RULE_CHOICES = [(key, key) for key in RULES]
+"""The rules as the API's document names them."""
+
+
+def pick(protocol: Asking, variant: str, wording: Wording, told: Pick) -> Wording:
+    """Return a text with examples picked anew. Raises JudgeError where there are none to be had."""
+    if told.rule not in RULES:
+        raise JudgeError(f"There is no rule {told.rule!r}: there are {', '.join(RULES)}.")
+    if not 1 <= told.n <= MOST_SHOWN:
+        raise JudgeError(f"Show 1 to {MOST_SHOWN} examples in a call.")
+    if protocol.needs:
+        raise JudgeError(f"{protocol.key} reads other raters' answers: it takes no examples.")
+    clusters = _clusters(told)
+    candidates = _candidates(protocol, told, clusters)
+    if told.rule == "by_hand":
+        order = _by_hand(candidates, told, clusters)
+    else:
+        order = _ORDERS[told.rule](candidates, told)
+    built = _built(candidates, variant, wording, told, order)
+    if not built:
+        raise JudgeError(
+            f"No example can be made: people answered nothing that {protocol.key} asks about the "
+            f"{_of(told, clusters)} of {told.corpus.name}."
+        )
+    picking = _described(told, clusters, min(told.n, len(built)))
+    if told.rule == "by_hand":
+        picking["n"] = len(built)
+    return Wording(wording.system, wording.user, wording.form, tuple(built), picking)
+
+
+def _clusters(told: Pick) -> frozenset[str] | None:
+    """Return the clusters that examples may come from; None for all of the part."""
+    if told.part not in ("", TRAINING):
+        raise JudgeError(f"Examples come from dev or from {TRAINING}: there is no part {told.part!r}.")
+    if told.part != TRAINING:
+        return dev_clusters(told.corpus, whole=told.whole)
+    if told.whole:
+        raise JudgeError("Examples come from training or from the whole corpus: choose one of the two.")
+    if not told.corpus.has_training:
+        raise JudgeError(f"No dialogue of {told.corpus.name} is in training.")
+    return None
+
+
+def _of(told: Pick, clusters: frozenset[str] | None) -> str:
+    if told.part:
+        return "training part"
+    return "dev part" if clusters is not None else "items"
+
+
+def dev_clusters(corpus: Corpus, *, whole: bool = False) -> frozenset[str] | None:
+    """Return the clusters that examples may come from; None for all of a corpus without a split.
+
+    Raises JudgeError for a corpus without a split unless that is meant (`whole`).
+    """
+    lock = splits.lock_of(corpus)
+    if lock is not None:
+        return splits.clusters(split=lock, part="dev")
+    if not whole:
+        raise NoSplit(
+            f"The corpus {corpus.name} has no split, so nothing keeps its examples out of a test: draw one "
+            "on its page, or say on purpose that the whole corpus is for development."
+        )
+    return None
+
+
+def _described(told: Pick, clusters: frozenset[str] | None, n: int) -> dict[str, Any]:
+    """Return what is kept of how the examples were picked."""
+    kept: dict[str, Any] = {"rule": told.rule, "n": n, "corpus": told.corpus.name, "rendering": RENDERING}
+    kept["part"] = told.part or ("dev" if clusters is not None else "whole corpus, no split")
+    if told.rule != "by_hand":
+        kept["seed"] = told.seed
+    if told.rule == "most_disagreed":
+        kept["between"] = told.judge or "people"
+    if told.rule == RULE:
+        kept["model"] = model()
+    return kept
+
+
+def _candidates(protocol: Asking, told: Pick, clusters: frozenset[str] | None) -> Candidates:
+    said = agreed(protocol, told.corpus, clusters, training=told.part == TRAINING)
+    items = targets(protocol, said)
+    return Candidates(protocol, items, _keys(items), said)
+
+
+def _keys(items: Mapping[Target, Sequence[int]]) -> dict[Target, str]:
+    parts = Continuation.objects.filter(pk__in={part for part, _ in items})
+    names = {pk: (key, own) for pk, key, own in parts.values_list("pk", "dialogue__key", "key")}
+    rows = Item.objects.filter(pk__in={item for _, item in items if item is not None})
+    turns = dict(rows.values_list("pk", "turn__position"))
+    return {
+        target: item_key(*names[target[0]], turns[target[1]] if target[1] is not None else None)
+        for target in items
+    }
+
+
+def _by_hand(candidates: Candidates, told: Pick, clusters: frozenset[str] | None) -> list[Target]:
+    """Return the targets that keys name, in their order; raise JudgeError for one that cannot be taken."""
+    known = {key: target for target, key in candidates.keys.items()}
+    if not told.keys:
+        raise BadKeys("Name the items by their keys, one a line.")
+    if len(told.keys) > MOST_SHOWN:
+        raise BadKeys(f"Name at most {MOST_SHOWN} items.")
+    for key in told.keys:
+        if key not in known:
+            raise BadKeys(_why_not(candidates.protocol, told, key, clusters))
+    return [known[key] for key in dict.fromkeys(told.keys)]
+
+
+def _why_not(protocol: Asking, told: Pick, key: str, clusters: frozenset[str] | None) -> str:
+    corpus = told.corpus
+    try:
+        dialogue, continuation, turn = parse_item_key(key)
+    except ValueError as error:
+        return f"{error}."
+    if (turn is None) != (protocol.covers not in WITH_TURN):
+        wanted = f"a {protocol.covers}" if protocol.covers in WITH_TURN else "a continuation as a whole"
+        return f"{key!r} is not {wanted}, which {protocol.key} judges."
+    rows = Item.objects.filter(
+        corpus=corpus, continuation__dialogue__key=dialogue, continuation__key=continuation
+    )
+    found = (rows.filter(turn__isnull=True) if turn is None else rows.filter(turn__position=turn)).first()
+    if found is None:
+        return f"There is no item {key!r} in {corpus.name}."
+    if found.training and not told.part:
+        return f"{key!r} is in training: name that part, and all examples come from it."
+    if told.part and not found.training:
+        return f"{key!r} is not in training, the part that is named."
+    if clusters is not None and splits.of_item(found) not in clusters:
+        return f"{key!r} is in the test part: examples come from dev alone."
+    return f"{key!r} cannot be an example: people gave no answer to what {protocol.key} asks."
+
+
+def _draw(seed: int, key: str) -> str:
+    return hashlib.sha256(f"{seed}\0{key}".encode()).hexdigest()
+
+
+def _drawn(candidates: Candidates, told: Pick) -> list[Target]:
+    return sorted(candidates.items, key=lambda target: _draw(told.seed, candidates.keys[target]))
+
+
+def _most_disagreed(candidates: Candidates, told: Pick) -> list[Target]:
+    """Return the targets by their mean disagreement over items and questions, the greatest first."""
+    if told.judge:
+        far = against(candidates.protocol, _judge(told.judge), candidates.said)
+        of = {item: list(by.values()) for item, by in far.items()}
+    else:
+        of = {
+            item: [one.spread for one in by.values() if one.spread is not None]
+            for item, by in candidates.said.items()
+        }
+    scores = {}
+    for target, items in candidates.items.items():
+        if values := [value for item in items for value in of.get(item, ())]:
+            scores[target] = fmean(values)
+    if not scores:
+        between = f"by {told.judge} and people" if told.judge else "by two people"
+        raise JudgeError(f"No item of dev has answers {between}: nothing to disagree about.")
+    return sorted(
+        scores, key=lambda target: (-round(scores[target], 9), _draw(told.seed, candidates.keys[target]))
+    )
+
+
+def _judge(name: str) -> Rater:
+    found = [rater for rater in machines() if name in (rater.name, rater.fingerprint)]
+    if not found:
+        raise JudgeError(f"There is no judge {name!r} with answers here.")
+    return found[0]
+
+
+def _balanced(candidates: Candidates, told: Pick) -> list[Target]:
+    """Return the targets so that each answer comes in turn: of a turn its first answered question's, of a
+    continuation the questions of which it has a positive anywhere."""
+    classes: dict[tuple[str, ...], list[Target]] = defaultdict(list)
+    for target in _drawn(candidates, told):
+        classes[_class(candidates, target)].append(target)
+    queues = [classes[name] for name in sorted(classes)]
+    longest = max(map(len, queues), default=0)
+    return [queue[round_] for round_ in range(longest) for queue in queues if round_ < len(queue)]
+
+
+def _class(candidates: Candidates, target: Target) -> tuple[str, ...]:
+    told = [candidates.said[item] for item in candidates.items[target]]
+    if target[1] is None and candidates.protocol.covers == "continuation":
+        return tuple(sorted({name for by in told for name, one in by.items() if one.value == 1.0}))
+    first = next(name for name in candidates.protocol.answers if name in told[0])
+    return (first, f"{told[0][first].value}")
+
+
+_ORDERS: dict[str, Callable[[Candidates, Pick], list[Target]]] = {
+    "most_disagreed": _most_disagreed,
+    "balanced": _balanced,
+    "nearest": _drawn,
+}
+
+
+def _built(
+    candidates: Candidates, variant: str, wording: Wording, told: Pick, order: Sequence[Target]
+) -> list[dict[str, Any]]:
+    """Return examples in order, as many as are needed. What cannot be judged is passed over, but refused
+    where it was picked by hand."""
+    built: list[dict[str, Any]] = []
+    for start in range(0, len(order), _BATCH):
+        batch = order[start : start + _BATCH]
+        material = load({part for part, _ in batch})
+        for target in batch:
+            one = material[target[0]]
+            if not _is_needed(built, one.dialogue.cluster or one.dialogue.id, told):
+                continue
+            try:
+                built.append(_example(candidates, variant, wording, target, one, told))
+            except CannotBeWritten as error:
+                if told.rule == "by_hand":
+                    raise BadKeys(f"{candidates.keys[target]}: {error}.") from error
+    return built
+
+
+def _is_needed(built: Sequence[Mapping[str, Any]], cluster: str, told: Pick) -> bool:
+    """Whether one more example, of a cluster, has a use: until there are enough, and then in reserve, so that
+    a call about any cluster's items still finds enough of others."""
+    if told.rule == "by_hand" or len(built) < (POOL if told.rule == RULE else told.n):
+        return True
+    if len(built) >= MOST:
+        return False
+    own = Counter(example["cluster"] for example in built)
+    return any(len(built) - many < told.n for name, many in own.items() if name != cluster)
+
+
+def _example(
+    candidates: Candidates, variant: str, wording: Wording, target: Target, material: Any, told: Pick
+) -> dict[str, Any]:
+    protocol = candidates.protocol
+    case = case_of(material, target[1], {})
+    if refusal := protocol.why_not(case, variant):
+        raise CannotBeWritten(refusal)
+    replies, trouble = _replies(candidates, variant, target, material, case)
+    if not replies:
+        raise trouble
+    hows = sorted({one.how for item in candidates.items[target] for one in candidates.said[item].values()})
+    made = {
+        "key": candidates.keys[target],
+        "corpus": told.corpus.name,
+        "cluster": case.dialogue.cluster or case.dialogue.id,
+        "shown": shown(protocol, replace(case, part=next(iter(replies))), variant, wording),
+        "reply": next(iter(replies.values())),
+        "about": about(case),
+        "how": f"{told.rule.replace('_', ' ')}; {', '.join(hows)}",
+    }
+    return made | ({"replies": replies} if len(protocol.parts(variant)) > 1 else {})
+
+
+def _replies(
+    candidates: Candidates, variant: str, target: Target, material: Any, case: Case
+) -> tuple[dict[str, str], CannotBeWritten]:
+    """Return the reply to each part that people answered, and why there is none to the last that they did
+    not."""
+    replies, trouble = {}, CannotBeWritten("people gave no answer")
+    for part in candidates.protocol.parts(variant):
+        said = _reading(candidates, target, material, replace(case, part=part))
+        try:
+            replies[part] = write(candidates.protocol, said, replace(case, part=part), variant)
+        except CannotBeWritten as error:
+            trouble = error
+    return replies, trouble
+
+
+def _reading(candidates: Candidates, target: Target, material: Any, case: Case) -> Reading:
+    """Return people's answers about a target as a protocol reads them from a reply."""
+    places = {item: turn for turn, item in material.items.items()}
+    asked = candidates.protocol.asked_in(case.part)
+    return Reading(
+        tuple(
+            Verdict(name, places[item], _as_seen(candidates.protocol, name, one, case), explanation=EXPLAINED)
+            for item in candidates.items[target]
+            for name, one in candidates.said[item].items()
+            if name in asked
+        )
+    )
+
+
+def _as_seen(protocol: Asking, name: str, one: Agreed, case: Case) -> float | str:
+    """Return an answer; people's own words as judges see texts: cleaned, and without the names of systems."""
+    scheme, key = protocol.answers[name]
+    if isinstance(one.value, str) and not scheme.question(key).values:
+        return case.view.about(one.value)
+    return one.value

@@ -1,0 +1,254 @@
+"""The exact request about an item, before anything is sent: made by what makes it when it is."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.corpora import comparisons, splits
+from annotation.corpora.parts import of_dialogues
+from annotation.kinds.table import COMPARING, WITH_TURN
+from annotation.models import Campaign, Continuation, Corpus
+from annotation.models.corpora import Item
+from annotation.text.item_keys import place_of
+from jobs import actions
+from jobs.endpoints.costs import as_sent, cost, request_body
+from jobs.endpoints.parameters import forms_for, of_sample
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Endpoint, Job
+from jobs.prompt import about_tokens
+from judges.errors import JudgeError
+from judges.prompts import examples, versions
+from judges.protocols import Asking, Wording
+from judges.protocols.quoting import TooLong
+from judges.runs import estimates
+from judges.runs.material import answers_for_needs, case_of, load, with_compared
+from judges.runs.plans import WHOLE, Judge, RaterPlan, asker_of
+from judges.runs.selection import Selection, continuations
+
+# The exact request about an item, before anything is sent: made by what makes it when it is.
+
+# Embedding what the nearest examples are found by: a job, so that no web process loads a model.
+
+KIND = "nearest"
+
+
+def start(*, by: User | None, item: Item, whole: bool, spec: Mapping[str, Any]) -> Job:
+    """Let the examples nearest to an item be found for a judge of this spec; return the job that does it.
+
+    One that failed is returned as it is: it is done again from the list of jobs.
+    """
+    digest = spec["wording"]
+    subject = f"{item.key}, for the examples of the text {digest[:12]}"[:300]
+    last = Job.objects.filter(kind=KIND, subject=subject).order_by("-pk").first()
+    if last is not None and last.state == Job.State.FAILED:
+        return last
+    params = {
+        "digest": digest,
+        "continuation": item.continuation_id,
+        "item": None if whole else item.pk,
+        "shows": spec.get("shows"),
+    }
+    return actions.start(kind=KIND, subject=subject, by=by, params=params)
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Embed what a text's examples and an item are about; the result is {texts: how many}."""
+    told = job.params
+    continuation = told["continuation"]
+    if not Continuation.objects.filter(pk=continuation).exists():
+        raise JobRefused("the continuation that it was to be asked about was deleted")
+    shows = {} if told["shows"] is None else {"shows": told["shows"]}
+    case = case_of(load({continuation})[continuation], told["item"], shows)
+    try:
+        found = examples.embed(versions.of_digest(told["digest"]), case)
+    except JudgeError as error:
+        raise JobRefused(str(error)) from error
+    progress(found, found, "embedded")
+    return {"texts": found}
+
+
+JOB = JobKind(KIND, "Nearest examples", run)
+
+
+COUNTED = "four characters of ASCII to a token, one token for any other character"
+"""How tokens are counted."""
+NO_MODEL = "(no endpoint chosen)"
+NO_ENDPOINT = "not known: no endpoint is chosen"
+LOOKED_FOR = "the examples nearest to it are being looked for: look again in a few seconds"
+"""Why there is no request yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request about an item as it would be sent, or why none is (`unasked`, and `body` None).
+
+    Where the examples nearest to the item are looked for first, `job` does that.
+    `part` is the protocol's part where it asks in several. Tokens of the prompt are counted as COUNTED says;
+    those of the reply are the protocol's usual length. `cost` is None where the endpoint has no prices.
+    """
+
+    item: str
+    part: str = ""
+    body: dict[str, Any] | None = None
+    flags: tuple[str, ...] = ()
+    unasked: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: Decimal | None = None
+    currency: str = ""
+    job: int | None = None
+
+    @property
+    def exact(self) -> str:
+        """The body, to the byte as it is sent."""
+        return as_sent(self.body).decode() if self.body is not None else ""
+
+    @property
+    def price(self) -> str:
+        """The cost in words."""
+        return estimates.cost_in_words(self.cost, self.currency) if self.currency else NO_ENDPOINT
+
+    @property
+    def readable(self) -> str:
+        """The body on several lines."""
+        return json.dumps(self.body, ensure_ascii=False, indent=2) if self.body is not None else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data; `exact` is the body to the byte."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        values |= {"flags": list(self.flags), "cost": None if self.cost is None else float(self.cost)}
+        return values | {"exact": self.exact, "tokens_counted": COUNTED}
+
+
+def requests(
+    judge: Judge,
+    item: Item,
+    campaign: Campaign | None = None,
+    draft: Wording | None = None,
+    *,
+    later: User | None = None,
+) -> list[Request]:
+    """Return what a judge would send about an item, one for each part of its protocol; nothing is kept.
+
+    `draft` takes the place of the judge's text. A judge without an endpoint is shown with no model's name.
+    With `later`, who asks, no embedding model is loaded: where the nearest examples are not known yet, a job
+    looks for them and there is no request before that has ended. Raises JudgeError for what does not fit
+    together.
+    """
+    with transaction.atomic():
+        plan = replace(judge, endpoint=judge.endpoint or _nowhere()).plan(campaign)
+        found = list(_requests(plan, item, draft, load_model=later is None))
+        transaction.set_rollback(True)
+    if not any(one.unasked == LOOKED_FOR for one in found):
+        return found
+    job = start(by=later, item=item, whole=plan.covers == WHOLE, spec=plan.rater.spec)
+    why = f"the nearest examples were not found: {job.error}" if job.error else LOOKED_FOR
+    return [replace(one, job=job.pk, unasked=why) if one.unasked == LOOKED_FOR else one for one in found]
+
+
+def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model: bool) -> Iterator[Request]:
+    spec = plan.rater.spec
+    asker = asker_of(spec)
+    if draft is not None:
+        asker = replace(asker, wording=draft)
+    protocol = asker.protocol
+    if not isinstance(protocol, Asking):
+        raise JudgeError(f"{protocol.key} asks nobody: it sends nothing.")
+    _fits(plan, item)
+    material = load({item.continuation_id})
+    if plan.covers in COMPARING:
+        material = with_compared(material, [item.pk])
+    known = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
+    own = None if plan.covers == WHOLE else item.pk
+    for part in asker.parts():
+        case = case_of(material[item.continuation_id], own, spec, known.get(item.continuation_id), part)
+        made = Request(item.key, part, currency=_currency(plan))
+        if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
+            yield replace(made, unasked=unasked)
+            continue
+        if not load_model and asker.wording and not examples.is_known(asker.wording, case):
+            yield replace(made, unasked=LOOKED_FOR)
+            continue
+        try:
+            prompt, flags = asker.prompt(case)
+        except TooLong as error:
+            yield replace(made, unasked=f"{error}")
+            continue
+        form = forms_for(prompt, plan.endpoint.reply_form if plan.endpoint else "")[0]
+        body = request_body(spec["model"], prompt, of_sample(spec.get("parameters", {}), 0), form)
+        read = about_tokens(prompt.system) + about_tokens(prompt.user)
+        written = protocol.reply_tokens
+        price = cost(plan.endpoint, read, written) if plan.endpoint else None
+        yield replace(made, body=body, flags=flags, tokens_in=read, tokens_out=written, cost=price)
+
+
+def _fits(plan: RaterPlan, item: Item) -> None:
+    """Refuse an item of a kind that the judge asks nothing about."""
+    wanted = ("dialogue",) if plan.covers == WHOLE else (plan.covers,)
+    if item.kind not in wanted:
+        raise JudgeError(f"{item.key!r} is a {item.kind}; this judge asks about each {wanted[0]}.")
+
+
+def _currency(plan: RaterPlan) -> str:
+    """Return the currency of the endpoint that was chosen, '' for none."""
+    return plan.endpoint.currency if plan.endpoint and plan.endpoint.pk else ""
+
+
+def _nowhere() -> Endpoint:
+    """Return what stands for an endpoint where none is chosen; it is not stored."""
+    return Endpoint(name=NO_MODEL, model=NO_MODEL)
+
+
+def item_of(corpus: Corpus, key: str, covers: str) -> Item:
+    """Return the item of a key in a corpus; raise JudgeError for none such.
+
+    For a judge of whole continuations (`covers`), the key of a turn means its continuation.
+    """
+    try:
+        place = place_of(key.strip())
+    except ValueError as error:
+        raise JudgeError(f"{error}.") from None
+    rows = _items().filter(
+        corpus=corpus, continuation__dialogue__key=place.dialogue, continuation__key=place.continuation
+    )
+    turn = place.turn
+    if place.others:
+        named = comparisons.keys_of(list(rows.filter(kind__in=COMPARING).values_list("pk", flat=True)))
+        found = rows.filter(pk__in=[pk for pk, own in named.items() if own == key.strip()]).first()
+    elif turn is None or covers not in WITH_TURN:
+        found = rows.filter(kind="dialogue").first()
+    else:
+        found = rows.filter(turn__position=turn).first()
+    if found is None:
+        raise JudgeError(f"There is no item {key.strip()!r} in {corpus.name}.")
+    return found
+
+
+def any_item(corpus: Corpus, covers: str, rng: random.Random | None = None) -> Item:
+    """Return an item of dev drawn at random, of any part where the corpus has no split; raise JudgeError
+    where there is none that a judge covers."""
+    rng = rng or random.Random()
+    kind = "dialogue" if covers == WHOLE else covers
+    rows = _items().filter(kind=kind, continuation__in=continuations(Selection(corpus)))
+    lock = splits.lock_of(corpus)
+    names = splits.clusters(split=lock, part="dev") if lock else None
+    dialogues = corpus.dialogues.filter(of_dialogues())
+    if names is not None:
+        dialogues = dialogues.filter(cluster__in=names)
+    for pk in rng.sample(drawn := list(dialogues.values_list("pk", flat=True)), min(len(drawn), 50)):
+        if found := list(rows.filter(continuation__dialogue=pk).values_list("pk", flat=True)):
+            return rows.get(pk=rng.choice(sorted(found)))
+    raise JudgeError(f"There is nothing in {'dev of ' if lock else ''}{corpus.name} to ask about.")
+
+
+def _items() -> Any:
+    return Item.objects.select_related("continuation__dialogue", "turn")

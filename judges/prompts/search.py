@@ -1,0 +1,427 @@
+"""Letting a model propose prompts: reflective evolution (GEPA) over people's answers. Pure."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Any
+
+from annotation.schemes.base import Level
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.quoting import quote
+from judges.protocols.replies import json_object
+from judges.protocols.wording import NOTICE, Variable, Wording, released
+
+# What the improving model is asked, and how its proposal is read.
+#
+# It sees the judge's present text and cases in which the judge and the people differ: what the judge saw,
+# what it answered, what people answered. All of it is quoted. It answers with both parts of a new text.
+
+# Dev clusters in three parts: to learn from, to choose by, and held back until the end.
+
+LEAST = 6
+"""Clusters that a search needs, two for each part."""
+SHARES = (0.4, 0.3, 0.3)
+
+
+class TooFew(ValueError):
+    """Fewer clusters than a search needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folds:
+    """The clusters of each part; no cluster is in two.
+
+    `learn`: their disagreements are shown to the improving model. `choose`: which text the search goes on
+    with is decided on them. `held_back`: nothing of the search sees them; what a proposal is worth is
+    measured on them.
+    """
+
+    learn: frozenset[str]
+    choose: frozenset[str]
+    held_back: frozenset[str]
+
+    def part_of(self, cluster: str) -> str:
+        """Return the name of a cluster's part."""
+        return next(name for name in self.__slots__ if cluster in getattr(self, name))
+
+
+def folds(clusters: Iterable[str], seed: int) -> Folds:
+    """Return the parts: 40, 30 and 30% of the clusters, shuffled with a seed; each has at least two.
+
+    The same clusters and seed give the same parts, in whatever order the clusters come. Raises TooFew.
+    """
+    found = sorted(set(clusters))
+    if len(found) < LEAST:
+        raise TooFew(
+            f"a search needs people's answers in at least {LEAST} clusters of dialogues, two for each part; "
+            f"there are {len(found)}"
+        )
+    random.Random(f"folds {seed}").shuffle(found)
+    held_back = max(2, round(SHARES[2] * len(found)))
+    choose = max(2, round(SHARES[1] * len(found)))
+    return Folds(
+        frozenset(found[held_back + choose :]),
+        frozenset(found[held_back : held_back + choose]),
+        frozenset(found[:held_back]),
+    )
+
+
+# How near a judge's answers are to people's, target by target: what the search climbs by.
+#
+# What a proposal is worth is another matter: that is measured with the statistics of reports, on dialogues
+# that the search has never seen. Here every target (what one call is about) needs a number whose mean can
+# be climbed.
+
+Value = float | str
+Place = tuple[str, int]
+"""A question's key (of the protocol's answers) and an item."""
+ORDERED = frozenset({"ordinal", "interval", "ratio"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as scores read it: its level, and the ends of its scale (None where it has none)."""
+
+    level: Level
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What one call is about: its key, its cluster, and people's answers by place."""
+
+    key: str
+    cluster: str
+    people: Mapping[Place, tuple[Value, ...]]
+
+
+class Scorer:
+    """Scores a judge's answers about targets against people's.
+
+    Binary and nominal: whether the judge says what a person says, averaged over the people, each answer
+    weighted by 1 / (K n_v / N) for K values that occur and n_v of the N answers being v; so the mean over all
+    answers is the balanced accuracy, and saying no to everything gains nothing where most answers are no.
+    Ordered: 1 - |judge - people's mean| / range of the scale, 0 at least. What has no answer scores 0. Texts
+    are not scored. The score of a target is the sum over its places, scaled so that the mean over all targets
+    is the mean over all places.
+    """
+
+    def __init__(self, questions: Mapping[str, Asked], targets: Sequence[Target]) -> None:
+        self.questions = {key: one for key, one in questions.items() if one.level != "text"}
+        self.places = sum(len(self._scored(target)) for target in targets)
+        self.share = len(targets) / self.places if self.places else 0.0
+        self._counts: dict[str, Counter[Value]] = {key: Counter() for key in self.questions}
+        self._ends: dict[str, tuple[float, float]] = {}
+        for target in targets:
+            for (question, _), answers in self._scored(target).items():
+                self._counts[question].update(answers)
+        for key, one in self.questions.items():
+            seen = [value for value in self._counts[key] if not isinstance(value, str)]
+            low = min(seen, default=0.0) if one.low is None else one.low
+            high = max(seen, default=0.0) if one.high is None else one.high
+            self._ends[key] = (low, high)
+
+    def score(self, target: Target, answers: Mapping[Place, Value | None]) -> float:
+        """Return a target's score: at least 0, its mean over all targets at most 1."""
+        return self.share * sum(
+            self.agreement(place[0], people, answers.get(place))
+            for place, people in self._scored(target).items()
+        )
+
+    def agreement(self, question: str, people: Sequence[Value], judge: Value | None) -> float:
+        """Return how near one answer is to people's answers to the same question about the same item."""
+        if judge is None:
+            return 0.0
+        if self.questions[question].level in ORDERED:
+            low, high = self._ends[question]
+            distance = abs(float(judge) - fmean(float(value) for value in people))
+            return max(0.0, 1.0 - distance / (high - low)) if high > low else float(distance == 0)
+        return fmean(self._weight(question, value) * (value == judge) for value in people)
+
+    def _weight(self, question: str, value: Value) -> float:
+        counts = self._counts[question]
+        return counts.total() / (len(counts) * counts[value])
+
+    def _scored(self, target: Target) -> dict[Place, tuple[Value, ...]]:
+        return {
+            place: answers
+            for place, answers in target.people.items()
+            if place[0] in self.questions and answers
+        }
+
+
+NAME, VERSION = "improve", 1
+FIELDS = ("diagnosis", "system", "user")
+LONGEST_DIAGNOSIS = 10_000
+SCHEMA = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in FIELDS},
+    "required": list(FIELDS),
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A case in which the judge and the people differ.
+
+    `key` is the item's, for those who read the proposal later (the model does not see it). `shown` are quoted
+    blocks as the judge saw them. `judge` and `people` are lines that say who answered what to which question.
+    """
+
+    key: str
+    shown: tuple[str, ...]
+    judge: tuple[str, ...]
+    people: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A text that a model proposes, and what it says was wrong with the one before."""
+
+    wording: Wording
+    diagnosis: str
+
+
+def request(
+    wording: Wording, known: Mapping[str, Variable], cases: Sequence[Disagreement], trouble: str = ""
+) -> Prompt:
+    """Return what the improving model is asked. `trouble` says why its last proposal could not be used."""
+    values = {
+        "notice": NOTICE,
+        "system": quote("SYSTEM PART", wording.system.split("\n")),
+        "user": quote("USER PART", wording.user.split("\n")),
+        "variables": "\n".join(_line(one) for one in known.values()),
+        "cases": "\n\n".join(_case(number, case) for number, case in enumerate(cases, start=1)),
+    }
+    prompt = released(NAME, VERSION).fill(values, SCHEMA)
+    if not trouble:
+        return prompt
+    again = f"\n\nYour last proposal could not be used: {trouble} Write it again without that mistake."
+    return Prompt(prompt.system, prompt.user + again, SCHEMA)
+
+
+def read(reply: str, wording: Wording, known: Mapping[str, Variable]) -> Proposal:
+    """Return the proposal of a reply to `request(wording, ...)`; its reply form and worked examples stay.
+
+    Raises Unparseable where it is not a proposal, or its text cannot be a prompt; the message says why.
+    """
+    data = json_object(reply)
+    for name in FIELDS:
+        if not isinstance(data.get(name), str):
+            raise Unparseable(f"the field {name} is missing or not a text")
+    if extra := sorted(set(data) - set(FIELDS)):
+        raise Unparseable(f"the field {extra[0][:80]} was not asked for")
+    text = replace(wording, system=data["system"].strip(), user=data["user"].strip())
+    if problems := text.problems(known):
+        raise Unparseable(" ".join(problems))
+    return Proposal(text, data["diagnosis"].strip()[:LONGEST_DIAGNOSIS])
+
+
+def _line(variable: Variable) -> str:
+    return f"- ${variable.name}: {variable.help}{' (it must stay)' if variable.required else ''}"
+
+
+def _case(number: int, case: Disagreement) -> str:
+    parts = [
+        f"Case {number}",
+        *case.shown,
+        quote("JUDGE", case.judge),
+        quote("PEOPLE", case.people),
+    ]
+    return "\n\n".join(parts)
+
+
+# Reflective evolution of a prompt by GEPA: the adapter between the library and Concord.
+#
+# GEPA (Agrawal et al. 2025) keeps a pool of texts. In each round it takes one that is best on some target
+# of the choosing fold, lets the judge answer a few targets of the learning fold with it, shows the
+# disagreements to the improving model, and keeps the proposal where it does better on the same few targets;
+# then it is scored on the choosing fold. The held-back fold is no part of this.
+
+SYSTEM, USER = "system", "user"
+Answers = Mapping[Place, Value | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How long to search: `rounds` proposals at most, `few` targets a round, at most `calls` of the judge."""
+
+    rounds: int = 8
+    few: int = 6
+    calls: int = 500
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text that the search came upon. `parent` is the digest of the text it was made from ('' for the
+    first), `score` its mean on the choosing fold (None where it did no better than its parent on the cases it
+    came from, and so was not tried there), `cases` the keys of those cases, `diagnosis` what the improving
+    model said of them."""
+
+    wording: Wording
+    parent: str = ""
+    score: float | None = None
+    cases: tuple[str, ...] = ()
+    diagnosis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What the improving model made of disagreements; no `wording` where it made nothing usable."""
+
+    wording: Wording | None
+    diagnosis: str = ""
+
+
+class OutOfBudget(Exception):
+    """Nothing more may be asked; the search ends with what it has."""
+
+
+@dataclass
+class Asks:
+    """Who asks the models. `judge` returns a judge's answers about targets under a text, in order; `improve`
+    what the improving model proposes; `disagreement` what to show it of a target and the answers given.
+    `judge` and `improve` may raise OutOfBudget; whatever else any of them raises ends the search with it."""
+
+    judge: Callable[[Wording, Sequence[Target]], Sequence[Answers]]
+    improve: Callable[[Wording, Sequence[Disagreement]], Proposed]
+    disagreement: Callable[[Target, Answers], Disagreement]
+
+
+@dataclass
+class _Adapter:
+    """GEPA's adapter: texts are its candidates, targets its data. `scorers` are by cluster; `stopped` is what
+    was raised and ends the search: GEPA itself would go on to the next round."""
+
+    first: Wording
+    asks: Asks
+    scorers: Mapping[str, Scorer]
+    found: dict[str, Found] = field(default_factory=dict)
+    stopped: BaseException | None = None
+
+    @contextmanager
+    def stopping(self) -> Iterator[None]:
+        """Remember what is raised inside, and raise it again whenever GEPA comes back."""
+        if self.stopped is not None:
+            raise self.stopped
+        try:
+            yield
+        except BaseException as error:
+            self.stopped = error
+            raise
+
+    def wording(self, candidate: Mapping[str, str]) -> Wording:
+        return replace(self.first, system=candidate[SYSTEM], user=candidate[USER])
+
+    def evaluate(self, batch: list[Target], candidate: dict[str, str], capture_traces: bool = False) -> Any:
+        """Return the judge's answers and their scores, with what was answered where traces are wanted."""
+        from gepa import EvaluationBatch
+
+        with self.stopping():
+            answered = list(self.asks.judge(self.wording(candidate), batch))
+        scores = [
+            self.scorers[target.cluster].score(target, answers)
+            for target, answers in zip(batch, answered, strict=True)
+        ]
+        traces = list(zip(batch, answered, scores, strict=True)) if capture_traces else None
+        return EvaluationBatch(outputs=answered, scores=scores, trajectories=traces)
+
+    def make_reflective_dataset(
+        self, candidate: dict[str, str], eval_batch: Any, components_to_update: list[str]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Return the cases to learn from, the farthest apart first."""
+        ordered = sorted(eval_batch.trajectories, key=lambda trace: (trace[2], trace[0].key))
+        with self.stopping():
+            cases = [{"case": self.asks.disagreement(target, answers)} for target, answers, _ in ordered]
+        return dict.fromkeys(components_to_update, cases)
+
+    def propose_new_texts(
+        self,
+        candidate: dict[str, str],
+        reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
+        components_to_update: list[str],
+    ) -> dict[str, str]:
+        """Return both parts anew; the present ones where the improving model made nothing usable."""
+        cases = [one["case"] for one in reflective_dataset[components_to_update[0]]]
+        with self.stopping():
+            proposed = self.asks.improve(self.wording(candidate), cases)
+        if proposed.wording is None:
+            return dict(candidate)
+        self.found.setdefault(
+            proposed.wording.digest(),
+            Found(
+                proposed.wording,
+                self.wording(candidate).digest(),
+                cases=tuple(case.key for case in cases),
+                diagnosis=proposed.diagnosis,
+            ),
+        )
+        return {SYSTEM: proposed.wording.system, USER: proposed.wording.user}
+
+    def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
+        """Take down a text's score on the choosing fold, so that nothing is lost where the budget ends."""
+        digest = self.wording(event["candidate"]).digest()
+        self.found[digest] = replace(self.found[digest], score=float(event["average_score"]))
+
+
+def evolve(
+    *,
+    first: Wording,
+    learn: Sequence[Target],
+    choose: Sequence[Target],
+    questions: Mapping[str, Asked],
+    asks: Asks,
+    settings: Settings,
+    stopping: Callable[[], bool] = lambda: False,
+) -> list[Found]:
+    """Search from a text; return every text that was proposed, after the first, in their order.
+
+    A fold's scores are weighted by its own people's answers, so that its mean is what `Scorer` says. The same
+    replies and seed give the same texts. Where the budget ends early, they are what there is.
+    """
+    import gepa
+    from gepa.logging.logger import LoggerProtocol
+    from gepa.utils.stop_condition import MaxCandidateProposalsStopper
+
+    class Quiet(LoggerProtocol):
+        def log(self, message: str) -> None:
+            """GEPA's own diary is not kept: the pool is."""
+
+    scorers = {
+        target.cluster: scorer
+        for scorer, part in ((Scorer(questions, part), part) for part in (learn, choose))
+        for target in part
+    }
+    adapter: Any = _Adapter(first, asks, scorers, {first.digest(): Found(first)})
+    with suppress(OutOfBudget):
+        gepa.optimize(
+            seed_candidate={SYSTEM: first.system, USER: first.user},
+            trainset=list(learn),
+            valset=list(choose),
+            adapter=adapter,
+            reflection_minibatch_size=min(settings.few, len(learn)),
+            skip_perfect_score=False,
+            module_selector="all",
+            max_metric_calls=settings.calls,
+            stop_callbacks=[
+                MaxCandidateProposalsStopper(settings.rounds),
+                lambda _state: stopping() or adapter.stopped is not None,
+            ],
+            seed=settings.seed,
+            logger=Quiet(),
+            callbacks=[adapter],
+            raise_on_exception=True,
+            track_best_outputs=False,
+        )
+        if adapter.stopped is not None:
+            raise adapter.stopped
+    found: dict[str, Found] = adapter.found
+    return list(found.values())

@@ -1,0 +1,339 @@
+"""Prompts and their versions: stored, found by name, and as their pages, commands and routes list them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from annotation.models import Rater, SchemeVersion
+from annotation.text.differences import Row, rows
+from jobs.models import Run
+from judges.errors import JudgeError
+from judges.models import Prompt, PromptText, PromptVersion
+from judges.protocols import PROTOCOLS, Asking
+from judges.protocols.examples import shown_at_once
+from judges.protocols.wording import Wording
+
+# Texts of prompts in the database, stored once and found by the digest of their content.
+
+
+def store(*, wording: Wording) -> PromptText:
+    """Return the stored text of a wording, storing it first where it is new."""
+    found, _ = PromptText.objects.get_or_create(
+        digest=wording.digest(),
+        defaults={
+            "system": wording.system,
+            "user": wording.user,
+            "form": wording.form,
+            "examples": [dict(example) for example in wording.examples],
+            "picking": dict(wording.picking),
+        },
+    )
+    return found
+
+
+def wording_of(text: PromptText) -> Wording:
+    """Return a stored text as protocols read it."""
+    return Wording(text.system, text.user, text.form, tuple(text.examples), text.picking)
+
+
+def of_digest(digest: str) -> Wording:
+    """Return the text of a digest; raise JudgeError where it is not stored here."""
+    found = PromptText.objects.filter(digest=digest).first()
+    if found is None:
+        raise JudgeError(f"The text {digest[:12]} of this judge's prompt is not stored here.")
+    return wording_of(found)
+
+
+# Prompts as their pages, commands and routes list them.
+
+# What two versions of a prompt differ by, part by part.
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of two texts side by side."""
+
+    name: str
+    rows: tuple[Row, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is any difference."""
+        return any(not (row.same or row.skipped) for row in self.rows)
+
+
+def difference(first: Wording, second: Wording) -> list[Part]:
+    """Return the parts of two texts: system, user, and, where either has them, form and examples."""
+    found = [
+        Part("system", rows(first.system, second.system)),
+        Part("user", rows(first.user, second.user)),
+    ]
+    if first.form or second.form:
+        found.append(Part("form", rows(first.form, second.form)))
+    if first.examples or second.examples:
+        found.append(Part("examples", rows(_listed(first), _listed(second))))
+    return found
+
+
+def _listed(wording: Wording) -> str:
+    told = [f"{name}: {value}" for name, value in sorted(wording.picking.items())]
+    return "\n".join(
+        [*told, *(f"{one['key']} ({one['corpus']}): {one['reply']}" for one in wording.examples)]
+    )
+
+
+# Finding a version of a prompt by its reference `name@number`: one that comes with Concord, or one's own.
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a prompt as a judge uses it. `row` is None for a text that comes with Concord."""
+
+    name: str
+    number: int
+    protocol: str
+    variant: str
+    wording: Wording
+    scheme_version: SchemeVersion | None = None
+    row: PromptVersion | None = None
+
+    @property
+    def ref(self) -> str:
+        """Its reference."""
+        return f"{self.name}@{self.number}"
+
+    @property
+    def protocol_title(self) -> str:
+        """What its protocol is, in words."""
+        return PROTOCOLS[self.protocol].title
+
+    @property
+    def variant_told(self) -> str:
+        """Its variant, in words."""
+        return self.variant.replace("_", " ")
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it comes with Concord and cannot be changed."""
+        return self.row is None
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When it was made; None for one that comes with Concord."""
+        return None if self.row is None else self.row.created_at
+
+
+def built_in() -> Iterator[Version]:
+    """Yield the versions that come with Concord: the newest text of every protocol's every variant."""
+    for protocol in PROTOCOLS.values():
+        if isinstance(protocol, Asking):
+            for variant in protocol.variants:
+                yield Version(
+                    protocol.prompt_file(variant),
+                    protocol.version,
+                    protocol.key,
+                    variant,
+                    protocol.wording(variant),
+                )
+
+
+def built_in_names() -> set[str]:
+    """Return the names that are taken by what comes with Concord."""
+    return {version.name for version in built_in()}
+
+
+def version_of(row: PromptVersion) -> Version:
+    """Return a stored version."""
+    prompt = row.prompt
+    return Version(
+        prompt.name,
+        row.number,
+        prompt.protocol,
+        prompt.variant,
+        wording_of(row.text),
+        prompt.scheme_version,
+        row,
+    )
+
+
+def of_spec(spec: Mapping[str, Any]) -> Version | None:
+    """Return the version that a judge of a spec asks with; None for one that asks nobody, and for a text
+    whose version is not here any more."""
+    if "wording" in spec:
+        rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text")
+        named, _, number = str(spec.get("prompt", "")).rpartition("@")
+        found = list(rows.filter(text__digest=spec["wording"]).order_by("pk"))
+        own = [row for row in found if (row.prompt.name, str(row.number)) == (named, number)]
+        return version_of((own or found)[0]) if found else None
+    asked = (spec.get("protocol"), spec.get("variant", ""), spec.get("version"))
+    known = ((one, (one.protocol, one.variant, one.number)) for one in built_in())
+    return next((one for one, identity in known if identity == asked), None)
+
+
+def find(ref: str) -> Version:
+    """Return the version of a reference; a name alone means its newest, open proposals left aside.
+
+    Raises JudgeError for none such.
+    """
+    name, at, number = ref.strip().rpartition("@")
+    if not at:
+        name, number = number, ""
+    if number and not (number.isdecimal() and len(number) < 10):
+        raise JudgeError(f"{ref!r} is not a reference to a prompt: write NAME or NAME@NUMBER.")
+    if "\x00" in name:
+        raise JudgeError("A prompt's name has no such characters.")
+    for version in built_in():
+        if version.name == name and number in ("", str(version.number)):
+            return version
+    rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text").filter(
+        prompt__name=name
+    )
+    row = rows.filter(number=int(number)).first() if number else _newest(rows)
+    if row is None:
+        raise JudgeError(f"There is no prompt {ref!r}.")
+    return version_of(row)
+
+
+def _newest(rows: QuerySet[PromptVersion]) -> PromptVersion | None:
+    proposed = Q(origin=PromptVersion.Origin.PROPOSED, adopted_at=None)
+    return rows.exclude(proposed).order_by("-number").first()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A prompt with its newest version, how many versions it has, and how many judges use any of them."""
+
+    newest: Version
+    versions: int
+    judges: int
+    prompt: Prompt | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.newest.name
+
+    @property
+    def archived(self) -> bool:
+        """Whether it is off the lists of what can be run."""
+        return self.prompt is not None and self.prompt.archived
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        by = self.prompt.created_by if self.prompt else None
+        return {
+            "name": self.name,
+            "protocol": self.newest.protocol,
+            "variant": self.newest.variant,
+            "built_in": self.newest.is_built_in,
+            "newest": self.newest.number,
+            "versions": self.versions,
+            "judges": self.judges,
+            "archived": self.archived,
+            "description": self.prompt.description if self.prompt else "",
+            "created_by": by.get_username() if by else None,
+            "changed_at": self.newest.created_at.isoformat() if self.newest.created_at else None,
+        }
+
+
+def own() -> list[Listed]:
+    """Return people's prompts by name."""
+    rows = PromptVersion.objects.select_related(
+        "prompt__created_by", "prompt__scheme_version__scheme", "text", "created_by"
+    ).order_by("prompt__name", "number")
+    versions: dict[int, list[PromptVersion]] = defaultdict(list)
+    for row in rows:
+        versions[row.prompt_id].append(row)
+    used = judges_by_digest()
+    return [
+        Listed(
+            version_of(of[-1]),
+            len(of),
+            len({rater.pk for row in of for rater in used.get(row.text.digest, ())}),
+            of[-1].prompt,
+        )
+        for of in versions.values()
+    ]
+
+
+def coming_with_concord() -> list[Listed]:
+    """Return the prompts that come with Concord."""
+    used: dict[tuple[str, str], int] = defaultdict(int)
+    plain = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=True, draft=None)
+    for spec in plain.values_list("spec", flat=True):
+        used[spec.get("protocol", ""), spec.get("variant", "")] += 1
+    return [Listed(version, 1, used[version.protocol, version.variant]) for version in built_in()]
+
+
+def judges_by_digest(digests: Sequence[str] | None = None) -> dict[str, list[Rater]]:
+    """Return the judges that have a text, by its digest."""
+    found: dict[str, list[Rater]] = defaultdict(list)
+    rows = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=False, draft=None).order_by(
+        "name"
+    )
+    if digests is not None:
+        rows = rows.filter(spec__wording__in=list(digests))
+    for rater in rows:
+        found[rater.spec["wording"]].append(rater)
+    return dict(found)
+
+
+def runs_of(version: Version) -> list[Run]:
+    """Return the runs of the judges that use a version, latest first."""
+    if version.is_built_in:
+        judges = Rater.objects.filter(
+            kind=Rater.Kind.JUDGE,
+            draft=None,
+            spec__wording__isnull=True,
+            spec__protocol=version.protocol,
+            spec__variant=version.variant,
+        )
+    else:
+        judges = Rater.objects.filter(spec__wording=version.wording.digest(), draft=None)
+    runs = Run.objects.select_related("rater", "corpus", "campaign").filter(rater__in=judges)
+    return list(runs.order_by("-id")[:50])
+
+
+def versions_of(prompt: Prompt) -> list[Version]:
+    """Return a prompt's versions, the newest first."""
+    rows = prompt.versions.select_related("prompt__scheme_version__scheme", "text", "created_by")
+    return [version_of(row) for row in rows.order_by("-number")]
+
+
+def runnable() -> list[Version]:
+    """Return the versions of people's prompts that are not archived, by name, the newest first."""
+    rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text")
+    found = rows.filter(prompt__archived=False).order_by("prompt__name", "-number")
+    return [version_of(row) for row in found]
+
+
+def as_json(version: Version) -> dict[str, Any]:
+    """Return a version as plain data."""
+    row, wording = version.row, version.wording
+    by = row.created_by if row else None
+    return {
+        "ref": version.ref,
+        "name": version.name,
+        "number": version.number,
+        "protocol": version.protocol,
+        "variant": version.variant,
+        "built_in": version.is_built_in,
+        "digest": wording.digest(),
+        "system": wording.system,
+        "user": wording.user,
+        "form": wording.form,
+        "examples": [dict(example) for example in wording.examples],
+        "examples_shown": shown_at_once(wording),
+        "picking": dict(wording.picking),
+        "origin": row.origin if row else "built in",
+        "parent": row.parent if row else "",
+        "note": row.note if row else "",
+        "created_by": by.get_username() if by else None,
+        "created_at": row.created_at.isoformat() if row else None,
+    }

@@ -1,0 +1,281 @@
+"""CoCoEval: counts of ten behaviours over a continuation, and overall scores of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from annotation.schemes.base import QuestionDefinition
+from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
+from annotation.schemes.cocoeval_behaviours import SCHEME as BEHAVIOURS_SCHEME
+from annotation.schemes.cocoeval_overall import SCHEME as OVERALL_SCHEME
+from annotation.schemes.cocoeval_overall import VALUES
+from jobs.prompt import OutOfScale, Unparseable
+from judges.protocols.base import Asking, Case, Reading, Verdict, number, said
+from judges.protocols.questions import scale_lines
+from judges.protocols.quoting import AROUND, Seen, around, history_of, numbered, quote
+from judges.protocols.replies import json_object, whole_number
+from judges.protocols.wording import Filling, Variable
+
+# CoCoEval's ten behaviours over a whole continuation: a count, an explanation and the turns of each.
+#
+# The ten behaviours, and the count and explanation of each, are those of CoCoEval's fine-grained judge (table
+# 15); the wording is Concord's own, and the turn numbers are its extension. The turns decide the labels: a
+# behaviour is 1 on the turns that the judge names and 0 on all others. A count that differs is flagged.
+#
+# The paper asks about all ten in one call. The variant `one_behaviour` asks about each in a call of its own.
+
+BEHAVIOUR_KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
+LONGEST_EXPLANATION = 10_000
+QUESTIONS: dict[str, QuestionDefinition] = {key: BEHAVIOURS_SCHEME.question(key) for key in BEHAVIOUR_KEYS}
+
+
+ALL, ONE = "", "one_behaviour"
+PAPER_NAMES = {"interruption": "interruptions"}
+"""What the paper's fields are called where that differs; both names are read."""
+
+
+class CocoevalBehaviours(Asking):
+    """One call per continuation, or ten: ten binary labels per turn. Static continuations are left out."""
+
+    key = "cocoeval_behaviours"
+    title = "CoCoEval behaviours: ten behaviours, tagged on every turn"
+    covers = "continuation"
+    reply_tokens = 500
+    variants = (ALL, ONE)
+    answers = {key: (BEHAVIOURS_SCHEME, key) for key in BEHAVIOUR_KEYS}
+
+    def parts(self, variant: str) -> tuple[str, ...]:
+        """A call for each behaviour, or one for all."""
+        return BEHAVIOUR_KEYS if variant == ONE else ("",)
+
+    def asked_in(self, part: str) -> tuple[str, ...]:
+        """The one behaviour of a part, or all."""
+        return (part,) if part else BEHAVIOUR_KEYS
+
+    def prompt_file(self, variant: str) -> str:
+        """One text per variant."""
+        return f"{self.key}_{variant}" if variant else self.key
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The numbered turns, what came before, what is known, the behaviours and the reply's fields."""
+        asked = "the behaviour of the call" if variant == ONE else "the ten behaviours with their definitions"
+        return (
+            Variable("turns", "the continuation, its judged turns numbered from 1", required=True),
+            Variable("history", "the turns before the continuation"),
+            *AROUND,
+            Variable("behaviours", asked, required=variant == ONE),
+            Variable("fields", "the fields of the reply, three for each behaviour", required=True),
+            Variable("n", "the number of judged turns"),
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
+        seen = Seen(case)
+        history = history_of(case)
+        keys = self.asked_in(case.part)
+        return {
+            "behaviours": lambda: "\n".join(_described_of_cocoeval_behaviours(key) for key in keys),
+            "history": lambda: quote("HISTORY", seen.transcript(history)),
+            "turns": lambda: quote("TURNS", numbered(case, seen, history)),
+            "n": str(len(case.judged())),
+            "fields": lambda: ",\n".join(_field_lines(key) for key in keys),
+            **around(seen),
+        }
+
+    def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
+        """Three fields for each behaviour."""
+        return reply_schema(self.asked_in(case.part))
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the JSON object; every behaviour that was asked about needs its three fields."""
+        data, judged = _own_names(json_object(reply, case)), case.judged()
+        verdicts: list[Verdict] = []
+        flags: list[str] = []
+        for key in self.asked_in(case.part):
+            count = whole_number(data, f"{key}_count", len(judged))
+            explanation = _explanation_of_cocoeval_behaviours(data, key)
+            marked = _marked(data, key, len(judged))
+            if count != len(marked):
+                flags.append(f"{key}: the count {count} contradicts the {len(marked)} turns named")
+            for place, index in enumerate(judged, start=1):
+                shown = place in marked
+                verdicts.append(Verdict(key, index, float(shown), explanation=explanation if shown else ""))
+        return Reading(tuple(verdicts), tuple(flags))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the three fields of each behaviour; what its turns have for an explanation, each once."""
+        fields: dict[str, Any] = {}
+        for key in self.asked_in(case.part):
+            answers = [said(reading, key, index) for index in case.judged()]
+            marked = [number for number, one in enumerate(answers, start=1) if one.value]
+            why = dict.fromkeys(one.explanation for one in answers if one.value and one.explanation)
+            fields[f"{key}_explanation"] = " ".join(why)
+            fields[f"{key}_turns"] = marked
+            fields[f"{key}_count"] = len(marked)
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def reply_schema(keys: Iterable[str] = BEHAVIOUR_KEYS) -> dict[str, Any]:
+    """Return the JSON schema of a reply: three required fields per behaviour, nothing else."""
+    fields: dict[str, Any] = {}
+    for key in keys:
+        fields[f"{key}_explanation"] = {"type": "string"}
+        fields[f"{key}_turns"] = {"type": "array", "items": {"type": "integer"}}
+        fields[f"{key}_count"] = {"type": "integer"}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def _own_names(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply's fields by our names; raise Unparseable where one is there under both."""
+    for ours, theirs in PAPER_NAMES.items():
+        for field in ("explanation", "turns", "count"):
+            if f"{theirs}_{field}" in data:
+                if f"{ours}_{field}" in data:
+                    raise Unparseable(f"the field {ours}_{field} is there twice, also as {theirs}_{field}")
+                data[f"{ours}_{field}"] = data.pop(f"{theirs}_{field}")
+    return data
+
+
+def _described_of_cocoeval_behaviours(key: str) -> str:
+    question = QUESTIONS[key]
+    text = question.help
+    return f"- {key} ({question.group.lower()}): {text['definition']} Not this: {text['not_this']}"
+
+
+def _field_lines(key: str) -> str:
+    return f'  "{key}_explanation": "...", "{key}_turns": [...], "{key}_count": ...'
+
+
+def _explanation_of_cocoeval_behaviours(data: dict[str, Any], key: str) -> str:
+    value = data.get(f"{key}_explanation")
+    if not isinstance(value, str):
+        raise Unparseable(f"the field {key}_explanation is missing or no text")
+    if len(value) > LONGEST_EXPLANATION:  # it is kept with every turn that it is about
+        raise Unparseable(
+            f"{key}_explanation has {len(value):,} characters, not at most {LONGEST_EXPLANATION:,}"
+        )
+    return value
+
+
+def _marked(data: dict[str, Any], key: str, last: int) -> set[int]:
+    """Return the turn numbers named for a behaviour; they are 1-based, as shown in the prompt."""
+    value = data.get(f"{key}_turns")
+    if not isinstance(value, list):
+        raise Unparseable(f"the field {key}_turns is missing or no list")
+    for place in value:
+        if not isinstance(place, int) or isinstance(place, bool):
+            raise Unparseable(f"{key}_turns: {str(place)[:40]!r} is not a turn number")
+        if not 1 <= place <= last:
+            raise Unparseable(f"{key}_turns: there is no turn {str(place)[:40]}; the turns are 1 to {last}")
+    return set(value)
+
+
+# CoCoEval's overall scores of a whole continuation: consistency and collaborativeness, 1 to 10.
+#
+# The criteria, the scale and its bands are those of CoCoEval's overall judge (table 14), the bands in the
+# words that people read (`annotation.schemes.cocoeval_overall`).
+
+OVERALL_KEYS = tuple(question.key for question in OVERALL_SCHEME.questions)
+CRITERIA = {
+    "consistency": "Consistency: do the turns agree with one another, with what is known about the speakers "
+    "and with what came before, openly said or implied, and does one follow from another? Length and "
+    "phrasing alone cost nothing.",
+    "collaborativeness": "Collaborativeness: do the speakers take up each other's contributions, reason "
+    "together and move towards what they share, without disagreement that nothing calls for?",
+}
+NO_REASON = "no_reason"
+
+
+class CocoevalOverall(Asking):
+    """One call per continuation answers the two questions about it as a whole. Static ones are left out."""
+
+    key = "cocoeval_overall"
+    title = "CoCoEval overall: consistency and collaborativeness of a continuation, 1 to 10"
+    covers = "dialogue"
+    reply_tokens = 300
+    answers = {key: (OVERALL_SCHEME, key) for key in OVERALL_KEYS}
+
+    def prompt_file(self, variant: str) -> str:
+        """The one text."""
+        return self.key
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The numbered turns, what came before, what is known, the criteria and the reply's fields."""
+        return (
+            Variable("turns", "the continuation, its judged turns numbered from 1", required=True),
+            Variable("history", "the turns before the continuation"),
+            *AROUND,
+            Variable("criteria", "the two criteria, each with the descriptions of its scores"),
+            Variable("fields", "the fields of the reply, two for each score", required=True),
+            Variable("n", "the number of judged turns"),
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
+        seen, history = Seen(case), history_of(case)
+        return {
+            "criteria": lambda: "\n\n".join(_described(key) for key in OVERALL_KEYS),
+            "history": lambda: quote("HISTORY", seen.transcript(history)),
+            "turns": lambda: quote("TURNS", numbered(case, seen, history)),
+            "n": str(len(case.judged())),
+            "fields": ",\n".join(f'  "{key}_explanation": "...", "{key}": ...' for key in OVERALL_KEYS),
+            **around(seen),
+        }
+
+    def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
+        """An explanation and a score for each of the two."""
+        fields: dict[str, Any] = {}
+        for key in OVERALL_KEYS:
+            fields[f"{key}_explanation"] = {"type": "string"}
+            fields[key] = {"type": "integer", "enum": list(VALUES)}
+        return {
+            "type": "object",
+            "properties": fields,
+            "required": list(fields),
+            "additionalProperties": False,
+        }
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the JSON object: both scores whole numbers, both explanations there."""
+        data = json_object(reply, case)
+        verdicts = tuple(
+            Verdict(key, None, _score(data, key), explanation=_explanation(data, key)) for key in OVERALL_KEYS
+        )
+        silent = [one.question for one in verdicts if one.value != VALUES[-1] and not one.explanation.strip()]
+        return Reading(verdicts, tuple(f"{NO_REASON}: nothing is said of what cost {key}" for key in silent))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say both scores, each after its explanation."""
+        fields: dict[str, Any] = {}
+        for key in OVERALL_KEYS:
+            verdict = said(reading, key, None)
+            fields |= {f"{key}_explanation": verdict.explanation, key: int(number(verdict))}
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def _described(key: str) -> str:
+    return "\n".join([CRITERIA[key], *scale_lines(OVERALL_SCHEME.question(key))])
+
+
+def _score(data: dict[str, Any], key: str) -> float:
+    if key not in data:
+        raise Unparseable(f"the field {key} is missing")
+    value = data[key]
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Unparseable(f"{key}: {str(value)[:40]!r} is not a whole number")
+    if value not in VALUES:
+        raise OutOfScale(f"{key}: {str(value)[:40]} is not on the scale {VALUES[0]} to {VALUES[-1]}")
+    return float(value)
+
+
+def _explanation(data: dict[str, Any], key: str) -> str:
+    value = data.get(f"{key}_explanation")
+    if not isinstance(value, str):
+        raise Unparseable(f"the field {key}_explanation is missing or no text")
+    if len(value) > LONGEST_EXPLANATION:
+        raise Unparseable(
+            f"{key}_explanation has {len(value):,} characters, not at most {LONGEST_EXPLANATION:,}"
+        )
+    return value

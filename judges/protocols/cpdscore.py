@@ -1,0 +1,529 @@
+"""CPDScore: judges of one response and of whole continuations, and the prompts that they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from annotation.records import Turn
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
+from annotation.text.happenings import happening
+from jobs.prompt import Tokens
+from judges.protocols.base import Asking, Case, Need, Reading, Verdict, said, score
+from judges.protocols.questions import scale_lines
+from judges.protocols.quoting import (
+    AROUND,
+    FACTS,
+    REFERENCE,
+    Seen,
+    around,
+    no_reference,
+    quote,
+    reference_block,
+)
+from judges.protocols.replies import explained, explanation, numbers, scores
+from judges.protocols.wording import Filling, Variable, Wording
+
+# CPDScore-Simple: six scores from 1 to 5 for one response, with or without a reference.
+#
+# After Wakaki et al. 2024 (ComperDial), appendix B.1: the same six scores, scale and output lines; the
+# wording is Concord's own. The paper averages three calls: ask for three samples.
+
+SCALE = (1, 2, 3, 4, 5)
+ASPECTS = {
+    "humanness": "How much does the response read as if a person had written it?",
+    "fluency": "How natural and correct is the wording?",
+    "coherency": "How well does the response follow from what was said before?",
+    "consistency": "How well does the response agree with what was said before?",
+    "engagingness": "How much does the response invite the talk to go on?",
+}
+WITHOUT_REFERENCE, WITH_REFERENCE = "without_reference", "with_reference"
+
+SIMPLE_SCHEME = SchemeDefinition(
+    key="cpdscore_simple",
+    version=1,
+    title="CPDScore-Simple: five aspects of a response",
+    item_kind="turn",
+    unit="item",
+    introduction="Rate five aspects of the marked response from 1 (very bad) to 5 (very good).",
+    questions=tuple(
+        QuestionDefinition(
+            key=key,
+            wording=wording,
+            level="ordinal",
+            values=SCALE,
+            anchors={1: "very bad", 5: "very good"},
+            required=False,
+        )
+        for key, wording in ASPECTS.items()
+    ),
+    source="ComperDial (Wakaki et al. 2024), appendix B.1",
+)
+
+
+class CpdscoreSimple(Asking):
+    """One call per turn; `overall` answers the ComperDial turn question, the rest a scheme of its own."""
+
+    key = "cpdscore_simple"
+    title = "CPDScore-Simple: six scores from 1 to 5 per response"
+    covers = "turn"
+    reply_tokens = 40
+    variants: ClassVar[tuple[str, ...]] = (WITHOUT_REFERENCE, WITH_REFERENCE)
+    answers = {"overall": (TURN_SCHEME, "overall")} | {key: (SIMPLE_SCHEME, key) for key in ASPECTS}
+
+    def refusal(self, case: Case, variant: str) -> str:
+        """A turn without a reference cannot be judged against one."""
+        return no_reference(case) if variant == WITH_REFERENCE else ""
+
+    def prompt_file(self, variant: str) -> str:
+        """One text per variant."""
+        return f"{self.key}_{variant}"
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The response, the turns before it, and the reference where there is one to compare with."""
+        reference = (REFERENCE,) if variant == WITH_REFERENCE else ()
+        return (
+            Variable("context", "the turns before the response"),
+            Variable("response", "the response that is judged", required=True),
+            *reference,
+            *AROUND,
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show the context, the reference where wanted, and the response."""
+        assert case.turn is not None
+        seen = Seen(case)
+        context = seen.before()
+        values: dict[str, Filling] = {
+            "context": lambda: quote("CONTEXT", seen.transcript(context)),
+            "response": lambda: quote("RESPONSE", seen.response(context)),
+            **around(seen),
+        }
+        if variant == WITH_REFERENCE:
+            values["reference"] = lambda: reference_block(case, seen)
+        return values
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read six lines `name - x`."""
+        assert case.turn is not None
+        found = scores(reply, [*ASPECTS, "overall"], SCALE, case)
+        return Reading(tuple(Verdict(key, case.turn, found[key]) for key in self.answers))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the six lines."""
+        return "\n".join(f"{key} - {score(reading, key, case.turn)}" for key in (*ASPECTS, "overall"))
+
+
+# CPDScore-Detail: one humanness score from 1 to 5 with steps and a brief explanation.
+#
+# After Wakaki et al. 2024 (ComperDial), appendix B.2: the same criterion, scale and steps, with and without a
+# reference; the wording is Concord's own. Both speakers' profiles are the paper's "facts".
+
+
+class CpdscoreDetail(Asking):
+    """One call per turn; the humanness score answers the ComperDial turn question `overall`."""
+
+    key = "cpdscore_detail"
+    title = "CPDScore-Detail: humanness from 1 to 5 with an explanation"
+    covers = "turn"
+    variants = (WITHOUT_REFERENCE, WITH_REFERENCE)
+    answers = {"overall": (TURN_SCHEME, "overall")}
+
+    def refusal(self, case: Case, variant: str) -> str:
+        """A turn without a reference cannot be judged against one."""
+        return no_reference(case) if variant == WITH_REFERENCE else ""
+
+    def prompt_file(self, variant: str) -> str:
+        """One text per variant."""
+        return f"{self.key}_{variant}"
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The response, the turns before it, the speakers' profiles, and the reference where it is used."""
+        return (
+            Variable("profiles", "what is known of each speaker"),
+            Variable("history", "the turns before the response"),
+            Variable("response", "the response that is judged", required=True),
+            *((REFERENCE,) if variant == WITH_REFERENCE else ()),
+            FACTS,
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show the profiles, the history, the response, and the reference where it is used."""
+        assert case.turn is not None
+        seen = Seen(case)
+        history = seen.before()
+        values: dict[str, Filling] = {
+            "profiles": lambda: quote("PROFILES", seen.people()),
+            "history": lambda: quote("HISTORY", seen.transcript(history)),
+            "response": lambda: quote("RESPONSE", seen.response(history)),
+            "facts": lambda: quote("FACTS", seen.facts()),
+        }
+        if variant == WITH_REFERENCE:
+            values["reference"] = lambda: reference_block(case, seen)
+        return values
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the line `Humanness: x` and keep the explanation."""
+        assert case.turn is not None
+        score = scores(reply, ["humanness"], SCALE, case)["humanness"]
+        why = explanation(reply, until="humanness")
+        return Reading((Verdict("overall", case.turn, score, explanation=why),))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the explanation, where there is one, and the score."""
+        why = explained(said(reading, "overall", case.turn).explanation, until="humanness")
+        line = f"Humanness: {score(reading, 'overall', case.turn)}"
+        return f"{why}\n{line}" if why else line
+
+
+# CPDScore-Dialogue: three scores of a whole continuation, on top of another rater's scores of its turns.
+#
+# After Wakaki et al. 2024 (ComperDial), appendix B.3: the same two steps, criteria, scores and output lines;
+# the wording is Concord's own. Step 1 is a judge of turns, bound to the need `turn_scores`. Step 2 sees these
+# scores and the responses, and gives a score T of the turns taken together, a score I of what shows only over
+# all of them, and a final score F by a rule. The model applies the rule; what can be checked of it is
+# (`judges.protocols.turn_score_rule`).
+
+# The rule of CPDScore-Dialogue: when the final score rests on the turn score alone, and when on both.
+#
+# Below 4 both scores count; above 4 the turn score alone; exactly at 4 as a judge's variant says. Where
+# responses are inordinately long, both may count from 4 on, too. "Both" is the model's own weighing, so all
+# that can be said is that the result lies between the two.
+
+DISREGARD, BOTH = "disregard", "both"
+"""What a turn score of exactly 4 does to the interaction score."""
+BORDER = 4.0
+MOST_WORDS = 20
+TOLERANCE = 0.05
+_DUST = 1e-9
+"""So that 4.55 is not further than 0.05 from 4.5 by the way numbers are stored."""
+
+
+def words(text: str) -> int:
+    """Return how many parts between white space hold a letter or a digit."""
+    return sum(any(character.isalnum() for character in part) for part in text.split())
+
+
+def broken(
+    turn_score: float, interaction: float, final: float, word_counts: Sequence[int], at_four: str
+) -> str:
+    """Return how three scores break the rule, '' where they do not or where it cannot be told.
+
+    `rule_not_followed`: the turn score alone counts, no response is long, and the final score differs.
+    `final_outside`: both count, and the final score is not between them. Both by more than TOLERANCE.
+    """
+    alone = turn_score > BORDER or (turn_score == BORDER and at_four == DISREGARD)
+    if alone:
+        long = any(count > MOST_WORDS for count in word_counts)
+        if long or abs(final - turn_score) <= TOLERANCE + _DUST:
+            return ""
+        return f"rule_not_followed: final {final:g}, though the turn score {turn_score:g} alone counts"
+    low, high = sorted((turn_score, interaction))
+    if low - TOLERANCE - _DUST <= final <= high + TOLERANCE + _DUST:
+        return ""
+    return f"final_outside: final {final:g} is not between {low:g} and {high:g}"
+
+
+ENDS = (1, 5)
+"""The scores lie between these."""
+LINES = {
+    "turn_score": "Overall Dialogue Turn Score",
+    "interaction": "Dialogue Interaction Score",
+    "final": "Final Score",
+}
+WITH_CONTEXT = "_with_context"
+AT_FOUR = {
+    DISREGARD: "If the Overall Dialogue Turn Score is 4 or more, it alone decides",
+    BOTH: "If the Overall Dialogue Turn Score is more than 4, it alone decides",
+}
+BELOW = {
+    DISREGARD: "If the Overall Dialogue Turn Score is less than 4, both scores count",
+    BOTH: "If the Overall Dialogue Turn Score is 4 or less, both scores count",
+}
+
+
+def _question(key: str, wording: str) -> QuestionDefinition:
+    return QuestionDefinition(key, wording, "interval", anchors={1: "very bad", 5: "very good"})
+
+
+DIALOGUE_SCHEME = SchemeDefinition(
+    key="cpdscore_dialogue",
+    version=1,
+    title="CPDScore-Dialogue: three scores of a dialogue, 1 to 5",
+    item_kind="dialogue",
+    unit="item",
+    introduction="Three scores from 1 to 5, decimals allowed.",
+    questions=(
+        _question("turn_score", "How good are the responses, by the scores of the single turns?"),
+        _question("interaction", "How good are the responses over all turns: varied, lively, not too long?"),
+        _question("final", "How good is the dialogue, all in all?"),
+    ),
+    source="ComperDial (Wakaki et al. 2024), appendix B.3",
+)
+
+
+class CpdscoreDialogue(Asking):
+    """One call per continuation. The responses of a static one, or the system's turns of a rollout.
+
+    Where the turn score is exactly 4, the paper says nothing: by default it then counts alone (variants
+    `disregard`), or both scores count (`both`). With context, each response stands after what it answers.
+    """
+
+    key = "cpdscore_dialogue"
+    title = "CPDScore-Dialogue: three scores of a dialogue from the scores of its turns"
+    covers = "dialogue"
+    reply_tokens = 40
+    variants = (DISREGARD, BOTH, DISREGARD + WITH_CONTEXT, BOTH + WITH_CONTEXT)
+    answers = {key: (DIALOGUE_SCHEME, key) for key in LINES}
+    needs = (Need("turn_scores", "comperdial_turn/overall"),)
+
+    def prompt_file(self, variant: str) -> str:
+        """One text per variant."""
+        return f"{self.key}_{variant}"
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The turn scores, the responses, and the rule."""
+        beside = ", each after what it answers" if variant.endswith(WITH_CONTEXT) else ", as texts only"
+        return (
+            Variable("turn_scores", "the score of every turn, by the other rater", required=True),
+            Variable("responses", f"the responses in order{beside}", required=True),
+            Variable("below", "the rule for a low turn score, as a sentence without its end"),
+            Variable("above", "the rule for a high turn score, as a sentence without its end"),
+            Variable("n", "the number of responses"),
+            *AROUND,
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show the given scores with two decimals, and the responses."""
+        seen = Seen(case)
+        with_context, at_four = variant.endswith(WITH_CONTEXT), at_four_of(variant)
+        return {
+            "turn_scores": lambda: quote("TURN SCORES", _score_lines(case)),
+            "responses": lambda: quote("RESPONSES", _responses(case, seen, with_context=with_context)),
+            "below": BELOW[at_four],
+            "above": AT_FOUR[at_four],
+            "n": str(len(case.judged())),
+            **around(seen),
+        }
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read three lines `name - x`, decimals allowed; keep what the scores rest on with them."""
+        found = numbers(reply, list(LINES.values()), ENDS, case)
+        beside = {"turn_score": mean_in_words(case), "interaction": words_in_words(case)}
+        return Reading(
+            tuple(
+                Verdict(key, None, found[line], explanation=beside.get(key, ""))
+                for key, line in LINES.items()
+            )
+        )
+
+    def read(
+        self, reply: str, tokens: Tokens, case: Case, variant: str, wording: Wording | None = None
+    ) -> Reading:
+        """Read the lines, and flag what does not follow the variant's rule."""
+        reading = self.parse(reply, case)
+        turn_score, interaction, final = (float(one.value or 0) for one in reading.verdicts)
+        found = broken(turn_score, interaction, final, _word_counts(case), at_four_of(variant))
+        return replace(reading, flags=(found,) if found else ())
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the three lines."""
+        return "\n".join(f"{line} - {score(reading, key, None)}" for key, line in LINES.items())
+
+
+def at_four_of(variant: str) -> str:
+    """Return what a variant does where the turn score is exactly 4."""
+    return variant.removesuffix(WITH_CONTEXT)
+
+
+def mean_in_words(case: Case) -> str:
+    """Return the mean of the turn scores that were given, to be kept beside the model's own turn score."""
+    known = [one.value for one in case.given.get("turn_scores", {}).values()]
+    scores = [value for value in known if isinstance(value, int | float)]
+    return f"mean of the turn scores given: {sum(scores) / len(scores):.4g}" if scores else ""
+
+
+def words_in_words(case: Case) -> str:
+    """Return how many words the responses have."""
+    return f"words of the responses: {', '.join(map(str, _word_counts(case)))}"
+
+
+def _word_counts(case: Case) -> list[int]:
+    return [words(case.continuation.turns[index].text) for index in case.judged()]
+
+
+def _score_lines(case: Case) -> list[str]:
+    given = case.given["turn_scores"]
+    values = [given[index].value for index in case.judged()]
+    return [f"Turn {n} - {float(value or 0):.2f}" for n, value in enumerate(values, start=1)]
+
+
+def _responses(case: Case, seen: Seen, *, with_context: bool) -> list[str]:
+    """Return the responses in order, numbered; with context each after the turn that it answers."""
+    lines: list[str] = []
+    for number, index in enumerate(case.judged(), start=1):
+        before = case.dialogue.context(case.continuation, index)
+        if with_context and before:
+            lines += seen.turn(before[-1], before[-1], f"[before {number}] ")
+        first, *rest = _text(case.continuation.turns[index], seen).split("\n")
+        lines += [f"[{number}] {first}", *(f"      {line}" for line in rest)]
+    return lines
+
+
+def _text(turn: Turn, seen: Seen) -> str:
+    """Return what a turn says or does, without who it is."""
+    what = happening(turn, seen.names, seen.view.spoken(turn.text))
+    return what.text if turn.act == "message" and what.text else f"{what.how} {what.text}".strip()
+
+
+# The prompt that CPDScore-Simple was made from: five scores from 1 to 5 for one response.
+#
+# After Wakaki et al. 2024 (ComperDial), appendix B.1.1: the same scores, scale and output lines; the
+# wording is Concord's own.
+
+ORIGINAL_ASPECTS = {
+    "relevance": "How much does the response bear on what was said before?",
+    "specificity": "How particular is the response to this dialogue, rather than fit for any?",
+    "interestingness": "How interesting is the response?",
+    "understandability": "How easily can the response be understood?",
+    "overall": "How good is the response on the whole?",
+}
+
+ORIGINAL_SIMPLE_SCHEME = SchemeDefinition(
+    key="original_simple",
+    version=1,
+    title="Five scores of a response, 1 to 5",
+    item_kind="turn",
+    unit="item",
+    introduction="Rate the marked response from 1 (lowest) to 5 (highest).",
+    questions=tuple(
+        QuestionDefinition(
+            key=key, wording=wording, level="ordinal", values=SCALE, anchors={1: "lowest", 5: "highest"}
+        )
+        for key, wording in ORIGINAL_ASPECTS.items()
+    ),
+    source="ComperDial (Wakaki et al. 2024), appendix B.1.1",
+)
+
+
+class CpdscoreOriginalSimple(Asking):
+    """One call per turn; its `overall` meets the ComperDial turn question on the same scale."""
+
+    key = "cpdscore_original_simple"
+    title = "The original of CPDScore-Simple: five scores from 1 to 5 per response"
+    covers = "turn"
+    reply_tokens = 40
+    answers = {key: (ORIGINAL_SIMPLE_SCHEME, key) for key in ORIGINAL_ASPECTS}
+
+    def prompt_file(self, variant: str) -> str:
+        """The one text."""
+        return self.key
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The response and the turns before it."""
+        return (
+            Variable("context", "the turns before the response"),
+            Variable("response", "the response that is judged", required=True),
+            *AROUND,
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show the context and the response."""
+        seen = Seen(case)
+        context = seen.before()
+        return {
+            "context": lambda: quote("CONTEXT", seen.transcript(context)),
+            "response": lambda: quote("RESPONSE", seen.response(context)),
+            **around(seen),
+        }
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read five lines `name - x`, in any order."""
+        found = scores(reply, list(ORIGINAL_ASPECTS), SCALE, case)
+        return Reading(tuple(Verdict(key, case.turn, found[key]) for key in ORIGINAL_ASPECTS))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the five lines."""
+        return "\n".join(f"{key} - {score(reading, key, case.turn)}" for key in ORIGINAL_ASPECTS)
+
+
+# The prompt that CPDScore-Detail was made from: how engaging one response is, 1 to 3, with steps.
+#
+# After Wakaki et al. 2024 (ComperDial), appendix B.2.1: the same score, scale and steps; the wording is
+# Concord's own. Both speakers' profiles are the fact that the response is about.
+
+QUESTION = "engagingness"
+
+ORIGINAL_SCALE = (1, 2, 3)
+
+ORIGINAL_DETAIL_SCHEME = SchemeDefinition(
+    key="original_detail",
+    version=1,
+    title="How engaging a response is, 1 to 3",
+    item_kind="turn",
+    unit="item",
+    introduction="Rate how engaging the marked response is, in view of what is known of the speakers.",
+    questions=(
+        QuestionDefinition(
+            key="engagingness",
+            wording="How engaging is this response?",
+            level="ordinal",
+            values=ORIGINAL_SCALE,
+            anchors={
+                1: "Dull: it could be said anywhere, and leads nowhere",
+                2: "Somewhat interesting: an opinion or a thought that one could take up",
+                3: "Interesting: one wants to go on, or learns something worth knowing",
+            },
+        ),
+    ),
+    source="ComperDial (Wakaki et al. 2024), appendix B.2.1",
+)
+
+
+class CpdscoreOriginalDetail(Asking):
+    """One call per turn; the score meets the ComperDial turn question by order only."""
+
+    key = "cpdscore_original_detail"
+    title = "The original of CPDScore-Detail: engagingness from 1 to 3"
+    covers = "turn"
+    answers = {QUESTION: (ORIGINAL_DETAIL_SCHEME, QUESTION)}
+
+    def prompt_file(self, variant: str) -> str:
+        """The one text."""
+        return self.key
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The response, the turns before it, the fact, and the scale."""
+        return (
+            Variable("history", "the turns before the response"),
+            Variable("fact", "what is known of each speaker"),
+            Variable("response", "the response that is judged", required=True),
+            Variable("scale", "the three scores and what they stand for"),
+            FACTS,
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show the history, both profiles and the response."""
+        seen = Seen(case)
+        history = seen.before()
+        return {
+            "history": lambda: quote("HISTORY", seen.transcript(history)),
+            "fact": lambda: quote("FACT", seen.people()),
+            "response": lambda: quote("RESPONSE", seen.response(history)),
+            "scale": lambda: "\n".join(scale_lines(ORIGINAL_DETAIL_SCHEME.question(QUESTION))),
+            "facts": lambda: quote("FACTS", seen.facts()),
+        }
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the line `Engagingness: x`, and keep an explanation where one is given."""
+        found = scores(reply, [QUESTION], ORIGINAL_SCALE, case)[QUESTION]
+        why = explanation(reply, until=QUESTION)
+        return Reading((Verdict(QUESTION, case.turn, found, explanation=why),))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the explanation, where there is one, and the score."""
+        why = explained(said(reading, QUESTION, case.turn).explanation, until=QUESTION)
+        line = f"Engagingness: {score(reading, QUESTION, case.turn)}"
+        return f"{why}\n{line}" if why else line

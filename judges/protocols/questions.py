@@ -1,0 +1,401 @@
+"""Any scheme's questions: how a prompt says them, and how the fields of a reply are read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from annotation.records import SELF, Passage, Turn
+from annotation.schemes.base import TEXT_LIMIT, QuestionDefinition, Value, explains, is_met, takes_evidence
+from annotation.text.cleaning import clean, one_line
+from annotation.text.passages import MOST, in_order
+from annotation.text.views import visible
+from jobs.prompt import OutOfScale, Unparseable
+from judges.protocols.base import Case, written
+
+# The scale of a question in words, as prompts say it.
+
+
+def shown(value: Value) -> str:
+    """Return a value as a reply has it."""
+    return one_line(value) if isinstance(value, str) else written(value)
+
+
+def scale_lines(question: QuestionDefinition) -> list[str]:
+    """Return a line for each value of a question with what it stands for; neighbours alike share one."""
+    anchors = {str(key): one_line(text) for key, text in question.anchors.items()}
+    pairs = [(shown(value), anchors.get(str(value), "")) for value in question.values]
+    lines = []
+    for text, group in groupby(pairs, key=lambda pair: pair[1]):
+        names = [name for name, _ in group]
+        if text:
+            lines.append(f"- {_span(names)}: {text}")
+        else:
+            lines += [f"- {name}" for name in names]
+    return lines
+
+
+def _span(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+# Any scheme's questions in a prompt: how they are said, and which are asked after which answers.
+
+HELP = {
+    "definition": "Definition",
+    "example": "Example",
+    "not_this": "Not this",
+    "keep_in_mind": "Keep in mind",
+}
+"""The parts of a question's help, in the order in which they are said."""
+_COMMA = frozenset(",;，、；")
+"""What a reader would take for the end of a value in a list on one line."""
+
+
+def is_tag(question: QuestionDefinition) -> bool:
+    """Whether it is one mark of several that stand together: left untouched, it means no."""
+    return question.is_tag
+
+
+def is_shown(question: QuestionDefinition, answers: Mapping[str, Any]) -> bool:
+    """Whether a question is asked, given the answers to the questions before it."""
+    return is_met(question.show_if, answers)
+
+
+def must_answer(question: QuestionDefinition, tags: Iterable[str]) -> bool:
+    """Whether a question that is asked needs an answer: it is required, or says what a mark stands for."""
+    return question.required or explains(question.level, question.show_if, set(tags))
+
+
+def told(
+    questions: Iterable[QuestionDefinition], *, conditions: bool = True, marks: Collection[str] = ()
+) -> str:
+    """Return questions as a prompt says them: wording, help, values and when each is asked.
+
+    Those of one group stand under its name. Without `conditions` nothing is said of leaving answers out.
+    `marks` are the keys of those that are answered by naming turns, so they have no values.
+    """
+    blocks: list[str] = []
+    group = ""
+    for question in questions:
+        if question.group != group and question.group:
+            name = one_line(question.group)
+            blocks.append(name if name[-1:] in ".:?!" else f"{name}:")
+        group = question.group
+        values = [] if question.key in marks else values_told(question)
+        when = _conditions(question) if conditions else []
+        blocks.append("\n".join([*_lines(question), *values, *when]))
+    return "\n\n".join(blocks)
+
+
+def _lines(question: QuestionDefinition) -> list[str]:
+    lines = [f"{one_line(question.key)}: {one_line(question.wording)}"]
+    for part, name in HELP.items():
+        if text := question.help.get(part):
+            first, *rest = clean(text).strip().split("\n")
+            lines += [f"{name}: {first}", *(f"  {line}" for line in rest)]
+    return lines
+
+
+def values_told(question: QuestionDefinition) -> list[str]:
+    """Return what may be answered, in lines."""
+    if question.level == "text":
+        return ["Answer in words."]
+    if not question.values:
+        ends = [f"- {shown_key(key)}: {one_line(text)}" for key, text in question.anchors.items()]
+        return [f"Answer with {bounds_told(question)}.", *ends]
+    if question.anchors or question.level != "binary":
+        return scale_lines(question) if question.anchors else _listed(question)
+    yes = question.positive if question.positive is not None else question.values[-1]
+    return [f"- {shown(value)}: {'yes' if value == yes else 'no'}" for value in question.values]
+
+
+def bounds_told(question: QuestionDefinition) -> str:
+    """Return what may be answered to a question without values."""
+    if question.level == "nominal":
+        return "a short text"
+    what = "a whole number" if question.whole else "a number, decimals allowed"
+    least = 0 if question.minimum is None and question.level == "ratio" else question.minimum
+    if question.maximum is None:
+        return what if least is None else f"{what}, at least {shown(least)}"
+    most = shown(question.maximum)
+    return f"{what}, at most {most}" if least is None else f"{what}, from {shown(least)} to {most}"
+
+
+def shown_key(key: Any) -> str:
+    """Return the value that an anchor words, which a stored scheme has as a text."""
+    return one_line(str(key))
+
+
+def _listed(question: QuestionDefinition) -> list[str]:
+    """Return values without a meaning beside them: on one line, or where one has a comma, each on its own."""
+    values = [shown(value) for value in question.values]
+    if any(_COMMA & set(value) for value in values):
+        return ["One of these, as it stands:", *(f"- {value}" for value in values)]
+    return [f"One of: {', '.join(values)}"]
+
+
+def _conditions(question: QuestionDefinition) -> list[str]:
+    lines = []
+    if (when := question.show_if) is not None:
+        ends = [
+            f"at {most} {when[end]:g}" for end, most in (("min", "least"), ("max", "most")) if end in when
+        ]
+        if "in" in when:
+            ends = [" or ".join(shown(value) for value in when["in"])]
+        place = (
+            f"{one_line(when['question'])} is {' and '.join(ends)}" if ends else "the one before is answered"
+        )
+        lines.append(f"Asked only where {place}; else null.")
+    elif not question.required:
+        lines.append("May be left out: then null.")
+    return lines
+
+
+# The fields of a JSON reply to any scheme's questions: their form, their schema, and how they are read.
+
+LONGEST_EXPLANATION = 10_000
+NOT_ASKED = "not_asked"
+"""The flag of a reply that answers a question which its other answers rule out; that answer is left aside."""
+
+Answered = dict[str, tuple[float | str, str]]
+"""Per question its value and its explanation; one without an answer is not there."""
+
+
+def free(name: str, taken: Iterable[str]) -> str:
+    """Return a field's name that no question has for its key."""
+    keys = set(taken)
+    while name in keys:
+        name += "_"
+    return name
+
+
+def explanation_field(question: QuestionDefinition, questions: Sequence[QuestionDefinition]) -> str:
+    """Return the name of the field that explains an answer."""
+    return free(f"{question.key}_explanation", (one.key for one in questions))
+
+
+def field_lines(questions: Sequence[QuestionDefinition]) -> list[str]:
+    """Return the form of a reply's fields, a line for each question."""
+    return [
+        f'{json.dumps(explanation_field(one, questions))}: "...", {json.dumps(one.key)}: ...'
+        if one.level != "text"
+        else f'{json.dumps(one.key)}: "..."'
+        for one in questions
+    ]
+
+
+def schema_fields(questions: Sequence[QuestionDefinition]) -> dict[str, Any]:
+    """Return the JSON schemas of the fields: an explanation before each value but words."""
+    tags = [one.key for one in questions if is_tag(one)]
+    fields: dict[str, Any] = {}
+    for one in questions:
+        if one.level != "text":
+            fields[explanation_field(one, questions)] = {"type": "string"}
+        may_lack = one.show_if is not None or not must_answer(one, tags)
+        fields[one.key] = {"anyOf": [_value(one), {"type": "null"}]} if may_lack else _value(one)
+    return fields
+
+
+def object_of(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these fields."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def read_fields(
+    data: Mapping[str, Any],
+    questions: Sequence[QuestionDefinition],
+    place: str = "",
+    beside: Mapping[str, tuple[float | str, str]] | None = None,
+) -> tuple[Answered, list[str]]:
+    """Return the answers that an object's fields hold, and flags; `place` begins every message.
+
+    `beside` are answers to marks that are said elsewhere in the reply.
+
+    Raises Unparseable for a missing field, a value that is not on its scale, or a required question left out.
+    A value for a question that is not asked after the others' answers is left aside, and flagged.
+    """
+    found: Answered = {}
+    flags: list[str] = []
+    known = dict(beside or {})
+    tags = [*known, *(one.key for one in questions if is_tag(one))]
+    for one in questions:
+        if one.key not in data:
+            raise Unparseable(f"{place}the field {one.key[:80]} is missing")
+        why = "" if one.level == "text" else text_field(data, explanation_field(one, questions), place)
+        value = value_of(one, data[one.key], place)
+        if not is_shown(one, {key: answer for key, (answer, _) in {**known, **found}.items()}):
+            if value is not None:
+                flags.append(f"{NOT_ASKED}: {place}{one.key[:80]} was answered, though it was not asked")
+        elif value is not None:
+            found[one.key] = (value, why)
+        elif must_answer(one, tags):
+            raise Unparseable(f"{place}{one.key[:80]} has no answer")
+    return found, flags
+
+
+def text_field(data: Mapping[str, Any], name: str, place: str = "") -> str:
+    """Return a text; raise Unparseable where it is missing, not a text, or too long to be kept."""
+    value = data.get(name)
+    if not isinstance(value, str):
+        raise Unparseable(f"{place}the field {name[:80]} is missing or no text")
+    if len(value) > LONGEST_EXPLANATION:
+        raise Unparseable(
+            f"{place}{name[:80]} has {len(value):,} characters, not at most {LONGEST_EXPLANATION:,}"
+        )
+    return value
+
+
+def value_of(question: QuestionDefinition, raw: Any, place: str = "") -> float | str | None:
+    """Return the value that a JSON value says, None for null (and an empty text); raise Unparseable."""
+    name = f"{place}{question.key[:80]}"
+    if raw is None:
+        return None
+    if question.level in ("text", "nominal"):
+        return _text(question, raw, name)
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not _is_finite(raw):
+        raise Unparseable(f"{name}: {str(raw)[:40]!r} is not a number")
+    if question.values:
+        if raw not in question.values:
+            raise OutOfScale(f"{name}: {str(raw)[:40]} is not one of {_scale(question)}")
+    elif question.level == "ratio" and raw < 0:
+        raise OutOfScale(f"{name}: {str(raw)[:40]} is below 0")
+    elif not question.accepts(raw):
+        raise OutOfScale(f"{name}: {str(raw)[:40]} is not {bounds_told(question)}")
+    return float(raw)
+
+
+def _text(question: QuestionDefinition, raw: Any, name: str) -> str | None:
+    if not isinstance(raw, str):
+        raise Unparseable(f"{name}: {str(raw)[:40]!r} is not a text")
+    if len(raw) > TEXT_LIMIT:
+        raise Unparseable(f"{name}: the text has {len(raw):,} characters, not at most {TEXT_LIMIT:,}")
+    if question.level == "nominal" and question.values:
+        known = {shown(value): str(value) for value in question.values} | {
+            str(value): str(value) for value in question.values
+        }
+        if raw not in known:
+            raise OutOfScale(f"{name}: {raw[:40]!r} is not one of {_scale(question)}")
+        return known[raw]
+    return raw.strip() or None
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
+def _scale(question: QuestionDefinition) -> str:
+    return ", ".join(shown(value) for value in question.values)[:200]
+
+
+def _value(question: QuestionDefinition) -> dict[str, Any]:
+    if question.level in ("text", "nominal"):
+        values = [shown(value) for value in question.values]
+        return (
+            {"type": "string", "enum": values}
+            if values and question.level == "nominal"
+            else {"type": "string"}
+        )
+    if not question.values:
+        return {"type": "integer" if question.whole else "number", **_bounds(question)}
+    whole = all(float(value) == int(float(value)) for value in question.values)
+    return {"type": "integer" if whole else "number", "enum": list(question.values)}
+
+
+def _bounds(question: QuestionDefinition) -> dict[str, float]:
+    ends = {"minimum": question.minimum, "maximum": question.maximum}
+    return {name: end for name, end in ends.items() if end is not None}
+
+
+# What a judge's answers point at: numbers of turns as they stand in brackets in the prompt.
+#
+# Asked in JSON about one item. A number that no turn in the prompt has is left aside and flagged, and so is
+# an answer that had to point at something and does not: the answer itself stands.
+
+NO_EVIDENCE = "no_evidence"
+"""The flag of an answer that had to point at turns, and names none that the prompt shows."""
+NO_TURN = "no_such_turn"
+"""The flag of evidence that names a turn which the prompt does not show."""
+EVIDENCE_NOTE = (
+    "A list that ends in _evidence holds the numbers, as they stand in brackets before the turns, of those "
+    "that the answer refers to, [] where it refers to none."
+)
+
+
+def asking(questions: Sequence[QuestionDefinition]) -> list[QuestionDefinition]:
+    """Return the questions whose answers may point at turns."""
+    return [one for one in questions if one.evidence]
+
+
+def field_of(question: QuestionDefinition, questions: Sequence[QuestionDefinition]) -> str:
+    """Return the name of the field that holds the numbers."""
+    return free(f"{question.key}_evidence", (one.key for one in questions))
+
+
+def numbers_of(case: Case) -> dict[int, Passage]:
+    """Return the turns that a prompt numbers: those before and of a rated turn, else the judged ones."""
+    own = case.continuation.id
+    if case.turn is None:
+        return {number: Passage(own, index) for number, index in enumerate(case.judged(), start=1)}
+    places: dict[int, Passage] = {id(turn): Passage(own, n) for n, turn in enumerate(case.continuation.turns)}
+    if own != SELF:
+        places |= {id(turn): Passage(SELF, n) for n, turn in enumerate(case.dialogue.turns)}
+    shown: tuple[Turn, ...] = visible(case.dialogue, case.continuation, case.turn)
+    passages = [*(places[id(turn)] for turn in shown), Passage(own, case.turn)]
+    return dict(enumerate(passages, start=1))
+
+
+def evidence_schema_fields(questions: Sequence[QuestionDefinition]) -> dict[str, Any]:
+    """Return the JSON schemas of the fields."""
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    return {field_of(one, questions): numbers for one in asking(questions)}
+
+
+def read_evidence(
+    data: Mapping[str, Any], questions: Sequence[QuestionDefinition], found: Answered, case: Case
+) -> tuple[dict[str, tuple[Passage, ...]], list[str]]:
+    """Return what answers point at, by question, and flags; raise Unparseable where a field is no list."""
+    known = numbers_of(case)
+    read: dict[str, tuple[Passage, ...]] = {}
+    flags: list[str] = []
+    for one in asking(questions):
+        listed = data.get(name := field_of(one, questions))
+        if not isinstance(listed, list):
+            raise Unparseable(f"the field {name[:80]} is missing or no list")
+        if one.key not in found or not takes_evidence(one, found[one.key][0]):
+            continue
+        numbers = [number for number in listed if isinstance(number, int) and not isinstance(number, bool)]
+        read[one.key] = in_order(known[number] for number in numbers if number in known)[:MOST]
+        if strange := [number for number in listed if number not in known]:
+            flags.append(f"{NO_TURN}: {one.key[:80]} points at {str(strange[0])[:40]}, no turn shown")
+        if one.evidence_required and not read[one.key]:
+            flags.append(f"{NO_EVIDENCE}: {one.key[:80]} points at no turn")
+    return read, flags
+
+
+def written_evidence(
+    questions: Sequence[QuestionDefinition], pointed: Mapping[str, tuple[Passage, ...]], case: Case
+) -> dict[str, list[int]]:
+    """Return the fields that say what answers point at; places in a text are said as whole turns."""
+    numbers = {passage: number for number, passage in numbers_of(case).items()}
+    return {
+        field_of(one, questions): sorted(
+            {
+                numbers[place]
+                for passage in pointed.get(one.key, ())
+                if (place := Passage(passage.continuation, passage.turn)) in numbers
+            }
+        )
+        for one in asking(questions)
+    }

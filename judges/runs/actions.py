@@ -1,0 +1,255 @@
+"""Starting or resuming runs, in a job where the corpus is large; `jobs.runs` has what comes after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from annotation.corpora import reading as browsing
+from annotation.corpora import splits
+from annotation.models import Campaign, Corpus, Split
+from config.planner import WORTH_TELLING, tell_planner
+from jobs import actions, runs
+from jobs.errors import JobError, JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Call, Endpoint, Job
+from jobs.models.run import Run
+from judges.errors import JudgeError
+from judges.protocols.base import UNMET, WAITING
+from judges.runs.metric_calls import check_keys, metric_plan, metric_plans
+from judges.runs.plans import MOST_SAMPLES, WHOLE, Judge, RaterPlan
+from judges.runs.selection import RunSettings, Selection, continuations, items, open_or_refuse, settings_from
+
+# Starting or resuming a run of a judge or a metric; `jobs.runs` has what comes after.
+
+_BATCH = 5000
+ReportProgress = Callable[[int, int], None]
+
+
+@transaction.atomic
+def start(
+    *,
+    by: User | None,
+    plan: RaterPlan,
+    selection: Selection,
+    settings: RunSettings | None = None,
+    progress: ReportProgress | None = None,
+    open_test: str = "",
+) -> Run:
+    """Start a run, or resume the one of the same rater, selection and endpoint; return it.
+
+    `settings` say how it is done; where they say nothing, a run that is resumed keeps its own.
+
+    Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
+    done is never done again; failed calls of this run stay failed until `retry_failed`. `progress` is told
+    (calls made, calls in all) as it goes and may raise to stop. `open_test` is the reason for opening test
+    for a judge whose run covers it. Raises JudgeError.
+    """
+    if not 1 <= selection.samples <= MOST_SAMPLES:
+        raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    open_or_refuse(rater=plan.rater, selection=selection, by=by, reason=open_test)
+    if selection.split is not None:
+        splits.fix(split=selection.split, by=by)
+    run, created = Run.objects.get_or_create(
+        rater=plan.rater,
+        scope_hash=selection.digest(),
+        endpoint=plan.endpoint,
+        defaults={
+            "corpus": selection.corpus,
+            "campaign": selection.campaign,
+            "scheme_version": plan.scheme_version,
+            "kind": plan.kind,
+            "queue": plan.queue,
+            "scope": selection.as_json(),
+            "questions": dict(plan.questions),
+            "samples": selection.samples,
+            "reasks": plan.reasks,
+            "created_by": by,
+        },
+    )
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    _create_calls(run, plan, selection, progress)
+    (settings or RunSettings()).put(run)
+    calls = calls_of(plan, selection)
+    if not calls.exists():
+        raise JudgeError("There is nothing to judge in this selection.")
+    _take_over(run, calls)
+    run.reused = calls.exclude(run=run).count()
+    runs.log(by, "start run" if created else "resume run", run)
+    runs.reopen(run)
+    return run
+
+
+def _create_calls(run: Run, plan: RaterPlan, selection: Selection, progress: ReportProgress | None) -> None:
+    batch: list[Call] = []
+    each = len(plan.parts) * selection.samples
+    made, total = 0, _target_count(plan, selection) * each if progress else 0
+    for continuation, item in targets(plan, selection):
+        batch += [
+            Call(
+                run=run, rater=run.rater, continuation_id=continuation, item_id=item, part=part, sample=sample
+            )
+            for part in plan.parts
+            for sample in range(selection.samples)
+        ]
+        if len(batch) >= _BATCH:
+            Call.objects.bulk_create(batch, ignore_conflicts=True)
+            made, batch = made + len(batch), []
+            if progress:
+                progress(made, total)
+    Call.objects.bulk_create(batch, ignore_conflicts=True)
+    if made + len(batch) >= WORTH_TELLING:
+        tell_planner("jobs_call")
+
+
+def targets(plan: RaterPlan, selection: Selection) -> Iterator[tuple[int, int | None]]:
+    """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
+    if plan.covers != WHOLE:
+        rows = items(selection, plan.covers).order_by("continuation_id", F("turn__position"))
+        yield from rows.values_list("continuation_id", "pk").iterator(_BATCH)
+        return
+    wanted = continuations(selection).filter(items__kind__in=plan.item_kinds).distinct().order_by("pk")
+    for pk in wanted.values_list("pk", flat=True).iterator(_BATCH):
+        yield pk, None
+
+
+def _target_count(plan: RaterPlan, selection: Selection) -> int:
+    if plan.covers != WHOLE:
+        return items(selection, plan.covers).count()
+    return continuations(selection).filter(items__kind__in=plan.item_kinds).distinct().count()
+
+
+def calls_of(plan: RaterPlan, selection: Selection) -> QuerySet[Call]:
+    """Return the calls of a plan's rater over a selection, whichever run holds them."""
+    calls = Call.objects.filter(rater=plan.rater, sample__lt=selection.samples)
+    if plan.covers != WHOLE:
+        return calls.filter(item__in=items(selection, plan.covers))
+    return calls.filter(item=None, continuation__in=continuations(selection))
+
+
+def _take_over(run: Run, calls: QuerySet[Call]) -> None:
+    """Bring unfinished calls here: cancelled ones of this run, and whatever other runs have not finished.
+
+    What went without an answer because a need was not met, or without what another rater will still say, is
+    tried again: the need may be met by now.
+    """
+    other = ~Q(run=run) & Q(state__in=[Call.State.PENDING, Call.State.CANCELLED, Call.State.FAILED])
+    own = Q(run=run, state=Call.State.CANCELLED)
+    unmet = Q(state=Call.State.DONE) & (Q(flags__contains=[UNMET]) | Q(flags__contains=[WAITING]))
+    left = set(calls.filter(other).values_list("run_id", flat=True))
+    calls.filter(own | other | unmet).update(run=run, **runs.AFRESH)
+    for run_id in left:
+        runs.settle(run_id)
+
+
+# Starting runs over a large corpus: a job, so that nobody waits in a request while their calls are made.
+
+KIND = "starting"
+AT_ONCE = 20_000
+"""Runs over a corpus of at most this many items are started while the page waits, in a few seconds."""
+
+
+def start_judge(
+    *,
+    by: User | None,
+    judge: Judge,
+    selection: Selection,
+    settings: RunSettings | None = None,
+    open_test: str = "",
+) -> Run | Job:
+    """Start a judge over a small corpus and return its run; start a job for a larger one.
+
+    `open_test` is the reason for opening test for this judge, where the run covers it. Raises JobError for
+    what does not fit together, before any job is started.
+    """
+    plan = judge.plan(selection.campaign)
+    if _is_small(selection.corpus):
+        return start(by=by, plan=plan, selection=selection, settings=settings, open_test=open_test)
+    open_or_refuse(rater=plan.rater, selection=selection, by=by, reason=open_test)
+    if not 1 <= selection.samples <= MOST_SAMPLES:
+        raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    told = asdict(judge) | {"endpoint": judge.endpoint.pk if judge.endpoint else None}
+    about = f"rater {plan.rater.pk}, {plan.rater.name}"
+    how = (settings or RunSettings()).as_json()
+    return _job(by, about, selection, {"judge": told | {"shows": list(judge.shows)}, "settings": how})
+
+
+def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection) -> list[Run] | list[Job]:
+    """Start metrics over a small corpus and return their runs; start a job for each over a larger one.
+
+    Raises JudgeError for a key that there is none of, before any job is started.
+    """
+    if _is_small(selection.corpus):
+        plans = metric_plans(keys, selection.corpus)
+        return [start(by=by, plan=plan, selection=selection) for plan in plans]
+    check_keys(keys)
+    return [_job(by, key, selection, {"metric": key}) for key in keys]
+
+
+def _is_small(corpus: Corpus) -> bool:
+    return browsing.counts([corpus])[corpus.pk]["items"] <= AT_ONCE
+
+
+def _job(by: User | None, about: str, selection: Selection, what: Mapping[str, Any]) -> Job:
+    subject = f"{about[:180]} over {selection.corpus.name}, selection {selection.digest()[:8]}"
+    return actions.start(kind=KIND, subject=subject, params={**what, "scope": selection.as_json()}, by=by)
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Start the run that a job names, or resume it where an earlier attempt had started it.
+
+    All calls are made in one transaction, so one whose worker was lost leaves none. Its result is {run: id}.
+    """
+    selection = _selection(job.params["scope"])
+    try:
+        started = start(
+            by=job.created_by,
+            plan=_plan(job.params, selection),
+            selection=selection,
+            settings=settings_from(job.params.get("settings", {})),
+            progress=progress,
+        )
+    except JobRefused:
+        raise
+    except JobError as error:
+        raise JobRefused(str(error)) from error
+    return {"run": started.pk}
+
+
+def _selection(told: Mapping[str, Any]) -> Selection:
+    """Return the selection that `Selection.as_json` wrote."""
+    corpus = Corpus.objects.filter(pk=told["corpus"]).first()
+    campaigns = Campaign.objects.select_related("corpus", "scheme_version__scheme")
+    campaign = campaigns.filter(pk=told["campaign"]).first()
+    split = Split.objects.filter(pk=told.get("split") or 0).first()
+    if corpus is None or (told["campaign"] and campaign is None) or (told.get("split") and split is None):
+        raise JobRefused("what it was to go over was deleted")
+    systems = tuple(told["systems"])
+    return Selection(
+        corpus, campaign, systems, told["include_self"], told["samples"], split, told.get("part", "")
+    )
+
+
+def _plan(params: Mapping[str, Any], selection: Selection) -> RaterPlan:
+    if "metric" in params:
+        return metric_plan(params["metric"], selection.corpus)
+    told = _with_parameters(params["judge"])
+    endpoint = Endpoint.objects.filter(pk=told["endpoint"], active=True).first()
+    if told["endpoint"] and endpoint is None:
+        raise JobRefused("its endpoint was taken away")
+    return Judge(**told | {"endpoint": endpoint, "shows": tuple(told["shows"])}).plan(selection.campaign)
+
+
+def _with_parameters(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a judge as a job tells it; one queued by an earlier version has two parameters of its own."""
+    older = {name: told[name] for name in ("temperature", "max_tokens") if name in told}
+    rest = {name: value for name, value in told.items() if name not in older}
+    return {"parameters": older, **rest}
+
+
+JOB = JobKind(KIND, "Start of a run", run)

@@ -1,0 +1,405 @@
+"""What a run would take and could not answer, before it is started."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import transaction
+from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
+
+from annotation.kinds.table import COMPARING
+from annotation.models import Continuation, Item, Rater
+from annotation.text.numbers import money
+from jobs import runs
+from jobs.endpoints.costs import cost, share_of
+from jobs.endpoints.wire import literal
+from jobs.errors import ERROR_KINDS
+from jobs.models import CallCount, Endpoint, Run
+from jobs.models.run import Call
+from jobs.prompt import Prompt, about_tokens
+from judges.metrics.acts import FITTED_ON_ITSELF
+from judges.protocols import Asking, Case, Protocol
+from judges.protocols.quoting import TooLong
+from judges.runs import actions
+from judges.runs import selection as sampled
+from judges.runs.material import answers_for_needs, case_of, load, with_compared
+from judges.runs.plans import Asker, Judge, RaterPlan, asker_of
+from judges.runs.selection import Covered, Selection, continuations
+
+# What a judge's run could not answer, told before it starts: how many of its calls, and why.
+
+# Values of metrics that stand but are doubtful: a metric could hardly read a text, or learned from it.
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """How many of a metric's continuations are flagged, of how many, and one of the reasons."""
+
+    calls: int
+    flagged: int
+    example: str
+
+
+def doubtful_values(calls: QuerySet[Call]) -> dict[int, Doubt]:
+    """Return the doubts of metrics by rater id, from their calls; those without any are left out."""
+    rows = (
+        calls.filter(state=Call.State.DONE)
+        .values("rater")
+        .annotate(
+            calls=Count("pk"),
+            flagged=Count("pk", filter=~Q(flags=[]) & ~Q(flags=[FITTED_ON_ITSELF])),
+            example=Max(KeyTextTransform(0, "flags")),
+        )
+    )
+    return {
+        row["rater"]: Doubt(row["calls"], row["flagged"], row["example"]) for row in rows if row["flagged"]
+    }
+
+
+def fitted_on_themselves(calls: QuerySet[Call]) -> dict[int, int]:
+    """Return, by the id of a metric's rater, on how many continuations it had learned from the dialogue that
+    it scored, from its calls; those without any are left out."""
+    rows = (
+        calls.filter(state=Call.State.DONE, flags__contains=[FITTED_ON_ITSELF])
+        .values("rater")
+        .annotate(n=Count("pk"))
+    )
+    return {row["rater"]: row["n"] for row in rows}
+
+
+# What a judge could not answer, and why: its failed calls by kind, over some items or of some calls.
+
+
+def by_kind(rater: Rater, items: Collection[int]) -> dict[str, int]:
+    """Return how many items lack an answer of a rater because a call failed, by the kind of its error.
+
+    A call about a whole continuation counts for each of the items in it, each sample by itself. Kinds stand
+    in the order of `jobs.errors`; those that failed before kinds were kept are under ''.
+    """
+    chosen = Item.objects.filter(pk__in=items).values_list("pk", "continuation")
+    within = Counter(continuation for _, continuation in chosen)
+    failed = Call.objects.filter(rater=rater, state=Call.State.FAILED)
+    failed = failed.filter(Q(item__in=list(items)) | Q(item=None, continuation__in=list(within)))
+    found: Counter[str] = Counter()
+    for kind, item, continuation in failed.values_list("error_kind", "item", "continuation"):
+        found[kind] += 1 if item is not None else within[continuation]
+    return _in_order(found)
+
+
+def by_rater(calls: QuerySet[Call]) -> dict[int, dict[str, int]]:
+    """Return how many of some calls failed, by rater id and kind of error: one query."""
+    rows = calls.filter(state=Call.State.FAILED).order_by().values_list("run__rater", "error_kind")
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for rater, kind, n in rows.annotate(Count("pk")):
+        found[rater][kind] += n
+    return {rater: _in_order(counted) for rater, counted in found.items()}
+
+
+def _in_order(found: Counter[str]) -> dict[str, int]:
+    return {kind: found[kind] for kind in (*ERROR_KINDS, "") if found[kind]}
+
+
+LOOKED_AT = 200
+"""Calls that are looked at one by one for reasons of their own."""
+Target = tuple[int, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """So many calls have no answer, for one reason; nothing is sent. `about` where it is told from some."""
+
+    calls: int
+    reason: str
+    about: bool = False
+
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        what = "call has" if self.calls == 1 else "calls have"
+        return f"{'about ' if self.about else ''}{self.calls:,} {what} no answer: {self.reason}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def unanswered(judge: Judge, selection: Selection) -> tuple[Unanswered, ...]:
+    """Return what a run could not answer, the most first. Nothing is kept; raises JudgeError."""
+    with transaction.atomic():
+        plan, about = judge.plan(selection.campaign), sampled.is_large(selection)
+        if about:
+            looked = sampled.covered(plan, selection)
+            found = among(plan, looked.some, looked.targets, samples=selection.samples, about=True)
+        else:
+            some = tuple(actions.targets(plan, selection))
+            found = among(plan, some, len(some), samples=selection.samples)
+        transaction.set_rollback(True)
+    return found
+
+
+def among(
+    plan: RaterPlan, some: Sequence[Target], targets: int, *, samples: int, about: bool = False
+) -> tuple[Unanswered, ...]:
+    """Return what is unanswered of the calls about so many targets, told from some of these.
+
+    What a scheme is asked of nobody about is counted over all of these, other reasons over LOOKED_AT.
+    """
+    protocol = asker_of(plan.rater.spec).protocol
+    refused, rest = _by_mode(protocol, some)
+    step = max(1, -(-len(rest) // LOOKED_AT))
+    looked = rest[::step]
+    each = targets * len(plan.parts) * samples / len(some) if some else 0.0
+    found = [Unanswered(round(n * each), reason, about) for reason, n in refused.items()]
+    for reason, n in _reasons(plan, protocol, looked).items():
+        share = n / len(looked) * len(rest)
+        found.append(Unanswered(round(share * each), reason, about or step > 1))
+    return tuple(sorted(found, key=lambda one: -one.calls))
+
+
+def _by_mode(protocol: Protocol, some: Sequence[Target]) -> tuple[Counter[str], list[Target]]:
+    """Return how many targets a scheme refuses, by reason, and the others."""
+    reasons = {mode: protocol.asked_of_nobody(mode) for mode in Continuation.Mode.values}
+    if not any(reasons.values()):
+        return Counter(), list(some)
+    ids = {continuation for continuation, _ in some}
+    modes = dict(Continuation.objects.filter(pk__in=ids).values_list("pk", "mode"))
+    refused = Counter(reason for continuation, _ in some if (reason := reasons[modes[continuation]]))
+    return refused, [target for target in some if not reasons[modes[target[0]]]]
+
+
+def _reasons(plan: RaterPlan, protocol: Protocol, looked: Sequence[Target]) -> Counter[str]:
+    """Return why some targets cannot be answered. What is missing of another rater counts as one reason."""
+    spec = plan.rater.spec
+    if type(protocol).refusal is Protocol.refusal and "needs" not in spec:
+        return Counter()
+    material = load({continuation for continuation, _ in looked})
+    if protocol.covers in COMPARING:
+        material = with_compared(material, [item for _, item in looked if item])
+    given = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
+    refused: Counter[str] = Counter()
+    unmet: list[str] = []
+    for continuation, item in looked:
+        case = case_of(material[continuation], item, spec, given.get(continuation))
+        if reason := protocol.refusal(case, spec.get("variant", "")):
+            refused[reason] += 1
+        elif reason := protocol.unmet(case):
+            unmet.append(reason)
+    if unmet:
+        refused[unmet[0] + (", and the like" if len(set(unmet)) > 1 else "")] += len(unmet)
+    return refused
+
+
+# What something would cost, in words: a price of 0 is a price, and where none is set it is not known.
+
+NO_PRICES = "not known: the endpoint has no prices"
+FREE = "free: the endpoint's prices are 0"
+NOTHING = "nothing: there is nothing to send"
+
+
+def cost_in_words(cost: Decimal | None, currency: str, *, calls: int = 1) -> str:
+    """Return an estimated cost of some calls in words."""
+    if not calls:
+        return NOTHING
+    if cost is None:
+        return NO_PRICES
+    return money(cost, currency) if cost else FREE
+
+
+# What a judge's run would take, before it is started: calls, tokens, cost, and to whom the text goes.
+
+SAMPLED_CALLS = 40
+"""Prompts that are made to estimate the length of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A run before it starts. Tokens and cost are estimates from prompts like those that will be sent.
+
+    `calls` are those still to be made, `done` those that this judge has made before. `cost` is in `currency`,
+    None where the endpoint has no prices. Of a large corpus calls and dialogues are estimates, too (`about`),
+    from some of it; `done` are then all calls that this judge has made. `unanswered` says of how many calls,
+    done ones included, it is known beforehand that they have no answer, and why. `mode` is how they would be
+    asked; in batches the cost is that of batched calls.
+    """
+
+    calls: int
+    done: int
+    dialogues: int
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+    currency: str
+    endpoint: str
+    model: str
+    host: str
+    is_here: bool
+    about: bool = False
+    unanswered: tuple[Unanswered, ...] = ()
+    mode: str = Run.Mode.AT_ONCE
+
+    @property
+    def price(self) -> str:
+        """The cost in words: not known, free, nothing, or about so much."""
+        return cost_in_words(self.cost, self.currency, calls=self.sends)
+
+    @property
+    def sends(self) -> int:
+        """The calls that ask the endpoint: none where it is known beforehand that none has an answer."""
+        return self.calls if self.tokens_in else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        plain = {"unanswered": [one.as_json() for one in self.unanswered]}
+        return values | plain | {"cost": None if self.cost is None else float(self.cost)}
+
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        where = f"{self.host}, on this machine" if self.is_here else self.host
+        about = "about " if self.about else ""
+        in_batches = " in batches, within a day" if self.mode == Run.Mode.BATCH else ""
+        goes = (
+            f"the text of {about}{_counted(self.dialogues, 'dialogue')} goes"
+            if self.sends
+            else "no text goes"
+        )
+        return (
+            f"{about}{_counted(self.calls, 'call')}, about {self.tokens_in:,} tokens to read and "
+            f"{self.tokens_out:,} to write,"
+            f" cost {self.price}{in_batches};"
+            f" {goes} to {where} "
+            f"(endpoint {self.endpoint}, model {self.model})."
+            + "".join(f" Of all, {one.sentence()}." for one in self.unanswered)
+        )
+
+
+def _counted(n: int, one: str) -> str:
+    return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"
+
+
+def estimate(judge: Judge, selection: Selection, mode: str | None = None) -> Estimate | None:
+    """Return what a run would take; None for a judge that asks nobody. Raises JudgeError as starting does.
+
+    `mode` is how it would be asked, at once where nothing is said.
+
+    Nothing is kept: neither the rater nor the scheme that a start would make.
+    """
+    with transaction.atomic():
+        found = _estimate(judge.plan(selection.campaign), selection)
+        transaction.set_rollback(True)
+    return found if found is None or judge.endpoint is None else _in_mode(found, judge.endpoint, mode)
+
+
+def _in_mode(found: Estimate, endpoint: Endpoint, mode: str | None) -> Estimate:
+    """Return an estimate with the price of a mode; raise JobError for one that is not offered."""
+    would = Run(endpoint=endpoint)
+    runs.put_mode(would, mode or would.mode)
+    price = None if found.cost is None else found.cost * share_of(would)
+    return replace(found, cost=price, mode=would.mode)
+
+
+def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
+    if not _asks(plan):
+        return None
+    about = sampled.is_large(selection)
+    looked = sampled.covered(plan, selection) if about else _covered(plan, selection)
+    finished = _done(plan) if about else _finished(plan, selection)
+    return of_targets(plan, looked, samples=selection.samples, finished=finished, about=about)
+
+
+def _asks(plan: RaterPlan) -> bool:
+    return plan.endpoint is not None and isinstance(asker_of(plan.rater.spec).protocol, Asking)
+
+
+def of_targets(
+    plan: RaterPlan, looked: Covered, *, samples: int, finished: int, about: bool = False
+) -> Estimate:
+    """Return what asking about some targets would take, of which `finished` calls were made before.
+
+    The plan is that of a judge that asks a model; `about` says that the targets are told from some of them.
+    """
+    asker, endpoint = asker_of(plan.rater.spec), plan.endpoint
+    protocol = asker.protocol
+    assert endpoint is not None
+    assert isinstance(protocol, Asking)
+    calls = max(looked.targets * len(plan.parts) * samples - finished, 0)
+    step = max(1, len(looked.some) // SAMPLED_CALLS)
+    asked, length = _lengths(asker, plan.rater.spec, looked.some[::step])
+    written = _written(plan, protocol)
+    tokens_in, tokens_out = round(calls * asked * length), round(calls * asked * written)
+    host = urlsplit(endpoint.base_url).hostname or ""
+    return Estimate(
+        calls=calls,
+        done=finished,
+        dialogues=looked.dialogues,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=cost(endpoint, tokens_in, tokens_out),
+        currency=endpoint.currency,
+        endpoint=endpoint.name,
+        model=endpoint.answering_model,
+        host=host,
+        is_here=literal(host) in {"127.0.0.1", "::1"},
+        about=about,
+        unanswered=among(plan, looked.some, looked.targets, samples=samples, about=about),
+    )
+
+
+def _covered(plan: RaterPlan, selection: Selection) -> Covered:
+    targets = tuple(actions.targets(plan, selection))
+    dialogues = continuations(selection).values("dialogue").distinct().count()
+    return Covered(len(targets), dialogues, targets)
+
+
+def _finished(plan: RaterPlan, selection: Selection) -> int:
+    return actions.calls_of(plan, selection).filter(state=Call.State.DONE).count()
+
+
+def _done(plan: RaterPlan) -> int:
+    """Return how many calls of a rater are done, whatever they were about."""
+    return (
+        CallCount.objects.filter(run__rater=plan.rater, state=Call.State.DONE).aggregate(n=Sum("n"))["n"] or 0
+    )
+
+
+def _prompt(asker: Asker, case: Case) -> Prompt:
+    """Return the prompt as it would be sent; one that cannot fit its budget counts whole."""
+    try:
+        return asker.prompt(case, near=False)[0]
+    except TooLong:
+        return asker.whole_prompt(case)
+
+
+def _lengths(
+    asker: Asker, spec: dict[str, Any], targets: Iterable[tuple[int, int | None]]
+) -> tuple[float, float]:
+    """Return the share of some targets that are asked about, and the mean tokens of their prompts."""
+    chosen, protocol = list(targets), asker.protocol
+    material = load({continuation for continuation, _ in chosen})
+    if protocol.covers in COMPARING:
+        material = with_compared(material, [item for _, item in chosen if item])
+    given = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
+    lengths = []
+    for continuation, item in chosen:
+        for part in asker.parts():
+            case = case_of(material[continuation], item, spec, given.get(continuation), part)
+            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case):
+                prompt = _prompt(asker, case)
+                lengths.append(about_tokens(prompt.system) + about_tokens(prompt.user))
+    if not lengths:
+        return 0.0, 0.0
+    return len(lengths) / (len(chosen) * len(asker.parts())), sum(lengths) / len(lengths)
+
+
+def _written(plan: RaterPlan, protocol: Asking) -> float:
+    """Return the tokens of a reply: the mean of this judge's earlier ones, else the protocol's own guess."""
+    done = CallCount.objects.filter(run__rater=plan.rater, state=Call.State.DONE)
+    seen = done.aggregate(n=Sum("n"), written=Sum("tokens_out"))
+    return (
+        float(seen["written"] / seen["n"]) if seen["n"] and seen["written"] else float(protocol.reply_tokens)
+    )

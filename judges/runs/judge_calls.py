@@ -1,0 +1,310 @@
+"""The calls of judges: from a case to the prompt, from the reply to labels."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Q, QuerySet
+
+from annotation.kinds.table import COMPARING
+from annotation.labels import recording
+from annotation.labels.recording import Answer
+from annotation.models import Label, Occasion, Question, Rater
+from annotation.text.passages import stored
+from config.planner import WORTH_TELLING, tell_planner
+from jobs import errors, runs
+from jobs.calls.outcomes import DEFECTS, Outcome
+from jobs.calls.prepared import Asked, Read, is_reasked
+from jobs.endpoints.parameters import of_sample
+from jobs.models.run import Call, Run
+from jobs.prompt import OutOfScale, Tokens, Unparseable
+from judges.errors import JudgeError
+from judges.models import CallLabel
+from judges.protocols import Asking, Case, Prompt, Reading
+from judges.protocols.base import UNMET, Computing, Given
+from judges.protocols.quoting import TooLong
+from judges.runs.material import Material, answers_for_needs, case_of, load, with_compared
+from judges.runs.plans import Asker, asker_of
+
+# Answers into labels, each linked to the call that gave it: a whole batch in one statement.
+#
+# All constraints and triggers hold here as everywhere.
+
+_RECORD = """
+WITH given AS (
+  SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[], %s::float8[], %s::text[],
+                       %s::text[], %s::text[], %s::text[], %s::text[])
+    AS g(call, item, question, sample, number, text, missing, explanation, shown, evidence)),
+fresh AS (
+  INSERT INTO annotation_label
+         (item_id, question_id, rater_id, occasion, sample, number, text, missing, explanation, shown,
+          evidence, created_at)
+  SELECT item, question, %s, %s, sample, number, text, missing, explanation, shown::int2[], evidence::jsonb,
+         now() FROM given
+      ON CONFLICT DO NOTHING RETURNING id, item_id, question_id, sample),
+linked AS (
+  INSERT INTO judges_calllabel (call_id, label_id)
+  SELECT g.call, f.id FROM fresh f
+    JOIN given g ON (g.item, g.question, g.sample) = (f.item_id, f.question_id, f.sample))
+SELECT item_id, question_id, sample FROM fresh
+"""
+
+GivenAnswer = tuple[int, Answer]
+"""The id of a call, and one of its answers."""
+
+
+def record_all(given: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
+    """Record the answers of calls, rater by rater; return how many labels are new."""
+    by_rater: dict[int, list[GivenAnswer]] = defaultdict(list)
+    raters = {call.run.answerer.pk: call.run.answerer for call, _ in given}
+    for call, answers in given:
+        by_rater[call.run.answerer.pk] += [(call.pk, answer) for answer in answers]
+    return sum(record(raters[rater], answers) for rater, answers in by_rater.items() if answers)
+
+
+def record(rater: Rater, given: Sequence[GivenAnswer]) -> int:
+    """Record a rater's answers, numbers or texts, each linked to its call; return how many labels are new.
+
+    Where a live label stands in an answer's place, `annotation.labels.recording` decides what becomes of it.
+    """
+    columns = [
+        [call for call, _ in given],
+        *zip(*(answer.place for _, answer in given), strict=True),
+        [None if isinstance(answer.value, str) else answer.value for _, answer in given],
+        [answer.value if isinstance(answer.value, str) else None for _, answer in given],
+        [answer.missing for _, answer in given],
+        [answer.explanation for _, answer in given],
+        [_array(answer.shown) for _, answer in given],
+        [json.dumps(stored(answer.evidence)) if answer.evidence else None for _, answer in given],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD, [*(list(column) for column in columns), rater.pk, Occasion.MAIN.value])
+        fresh = set(cursor.fetchall())
+    rest = [(call, answer) for call, answer in given if answer.place not in fresh]
+    return len(fresh) + (_record_over(rater, rest) if rest else 0)
+
+
+def _array(shown: tuple[int, ...] | None) -> str | None:
+    """Return numbers as PostgreSQL writes an array: one of arrays of several lengths cannot be passed."""
+    return None if shown is None else f"{{{','.join(map(str, shown))}}}"
+
+
+def _record_over(rater: Rater, given: Sequence[GivenAnswer]) -> int:
+    origin = {answer.place: call for call, answer in given}
+    answers = [answer for _, answer in given]
+    labels = recording.record(rater=rater, answers=answers, occasion=Occasion.MAIN)
+    CallLabel.objects.bulk_create(
+        CallLabel(call_id=origin[label.item_id, label.question_id, label.sample], label=label)
+        for label in labels
+    )
+    return len(labels)
+
+
+def count_values(run: Run) -> None:
+    """Say what came of a run's calls: so many values, so many missing, mostly for this reason."""
+    if runs.of_run(run)["n"] >= WORTH_TELLING:
+        tell_planner("jobs_call", "annotation_label", "judges_calllabel")
+    tell_values(run, Label.objects.filter(made_by__call__run=run, superseded_at=None))
+
+
+def tell_values(run: Run, answers: QuerySet[Any]) -> None:
+    """Write into a run's columns how many of its answers have values, and why most of the others do not."""
+    counted = answers.aggregate(
+        values=Count("pk", filter=Q(missing="")), missing=Count("pk", filter=~Q(missing=""))
+    )
+    run.values, run.missing = counted["values"], counted["missing"]
+    reasons = answers.exclude(missing="").values("missing").annotate(n=Count("pk"))
+    commonest = reasons.order_by("-n", "missing").first()
+    run.missing_reason = commonest["missing"] if commonest else ""
+
+
+# The calls of judges: from a case to the prompt, from the reply to answers.
+
+logger = logging.getLogger(__name__)
+
+Questions = Mapping[str, Question]
+"""What a run answers, by the protocol's names."""
+
+
+class JudgeRun:
+    """Runs of judges: their protocol says what to ask, or computes the answer from the text."""
+
+    def preparer(self) -> JudgePreparer:
+        """Return what makes calls ready, for one slice of work."""
+        return JudgePreparer()
+
+    def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
+        """Judges are asked, not computed."""
+        raise AssertionError(f"{len(calls)} calls of judges on the queue of metrics")
+
+    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+        """Record the answers as labels; return how many are new."""
+        return record_all(given)
+
+    def reopened(self, run: Run) -> None:
+        """Nothing but its calls says what is asked again."""
+
+    def settled(self, run: Run) -> None:
+        """Count the values and the missing answers."""
+        count_values(run)
+
+
+class JudgePreparer:
+    """Makes calls ready; remembers the material of continuations whose calls follow each other, and the
+    questions of runs. What other raters answered is read anew for every batch."""
+
+    KEPT = 256
+
+    def __init__(self) -> None:
+        self._material: dict[int, Material] = {}
+        self._questions: dict[int, Questions] = {}
+
+    def make(self, calls: Sequence[Call]) -> list[Asked]:
+        """Return the calls made ready, in order; those that need no request carry their outcome."""
+        self._remember({call.rated for call in calls})
+        if compared := [call.item_id for call in calls if call.item_id and _compares(call.run.answerer.spec)]:
+            self._material = with_compared(self._material, compared)
+        given = self._given(calls)
+        return [self._asked(call, given.get(call.run.answerer.pk, {})) for call in calls]
+
+    def _asked(self, call: Call, given: Mapping[int, Given]) -> Asked:
+        spec = call.run.answerer.spec
+        asker = asker_of(spec)
+        protocol = asker.protocol
+        material = self._material[call.rated]
+        case = case_of(material, call.item_id, spec, given.get(call.rated), call.part, call.sample)
+        questions = self._questions_of(call.run)
+        try:
+            prompt, flags, reading = _prepared(asker, case)
+            if reading is not None:
+                answers = answers_of(call, material, questions, reading, case.shown)
+                done = Outcome(call.pk, "done", answers, reading.flags)
+                return Asked(call, protocol.key, known=done)
+        except TooLong as error:
+            too_long = Outcome(call.pk, "failed", error=str(error), error_kind=errors.OVER_BUDGET)
+            return Asked(call, protocol.key, known=too_long)
+        except JudgeError as error:
+            stuck = Outcome(call.pk, "failed", error=str(error), error_kind=errors.DEFECT)
+            return Asked(call, protocol.key, known=stuck)
+        except DEFECTS as error:
+            logger.exception("%s failed on call %s", protocol.key, call.pk)
+            trouble = f"defect in the protocol: {type(error).__name__}: {error}"
+            broken = Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT)
+            return Asked(call, protocol.key, known=broken)
+        read = partial(_read, call, asker, case, material, questions, flags)
+        sent = of_sample(spec.get("parameters", {}), call.sample)
+        told = protocol.reply_tokens if isinstance(protocol, Asking) else 0
+        return Asked(call, protocol.key, prompt, None, spec["model"], sent, read, told)
+
+    def _remember(self, ids: set[int]) -> None:
+        missing = ids - self._material.keys()
+        if len(self._material) + len(missing) > self.KEPT:
+            self._material = {pk: self._material[pk] for pk in ids & self._material.keys()}
+        if missing:
+            self._material |= load(missing)
+
+    def _given(self, calls: Sequence[Call]) -> dict[int, dict[int, Given]]:
+        """Return, by rater and continuation, what those answered whom the raters' needs are bound to."""
+        wanted: dict[int, set[int]] = defaultdict(set)
+        raters = {call.run.answerer.pk: call.run.answerer for call in calls}
+        specs = {pk: rater.spec for pk, rater in raters.items() if "needs" in rater.spec}
+        for call in calls:
+            if call.run.answerer.pk in specs:
+                wanted[call.run.answerer.pk].add(call.rated)
+        return {
+            rater: answers_for_needs(
+                asker_of(specs[rater]).protocol,
+                specs[rater]["needs"],
+                {pk: self._material[pk] for pk in sorted(ids)},
+            )
+            for rater, ids in wanted.items()
+        }
+
+    def _questions_of(self, run: Run) -> Questions:
+        if run.pk not in self._questions:
+            rows = Question.objects.in_bulk(run.questions.values())
+            self._questions[run.pk] = {name: rows[pk] for name, pk in run.questions.items()}
+        return self._questions[run.pk]
+
+
+def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
+    """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
+    protocol = asker.protocol
+    if refusal := protocol.why_not(case, asker.variant):
+        return None, (), protocol.unanswered(case, refusal)
+    if unmet := protocol.unmet(case):
+        return None, (), replace(protocol.unanswered(case, unmet), flags=(UNMET,))
+    if isinstance(protocol, Computing):
+        return None, (), protocol.judge(case, asker.variant)
+    prompt, flags = asker.prompt(case)
+    return prompt, flags, None
+
+
+def _read(
+    call: Call,
+    asker: Asker,
+    case: Case,
+    material: Material,
+    questions: Questions,
+    flags: tuple[str, ...],
+    reply: str,
+    tokens: Tokens,
+) -> Read:
+    try:
+        reading = asker.read(reply, tokens, case)
+    except Unparseable as error:
+        given_up = None if is_reasked(call) else asker.given_up(error, case)
+        if given_up is None:
+            raise
+        reading = given_up
+    return Read(answers_of(call, material, questions, reading, case.shown), (*flags, *reading.flags))
+
+
+def _compares(spec: Mapping[str, Any]) -> bool:
+    return asker_of(spec).protocol.covers in COMPARING
+
+
+def answers_of(
+    call: Call, material: Material, questions: Questions, reading: Reading, shown: tuple[int, ...] = ()
+) -> tuple[Answer, ...]:
+    """Return the answers of a reading: verdicts speak of turns and names, labels of items and questions.
+
+    Those about a comparison are about the call's own item, whose members were `shown` in some order.
+    Raises OutOfScale where a value is not on its question's scale, as no person could give it either.
+    """
+    return tuple(
+        Answer(
+            item=(call.item_id or 0) if shown else material.items[verdict.turn],
+            question=questions[verdict.question].pk,
+            value=_on_scale(questions[verdict.question], verdict.value),
+            missing=verdict.missing,
+            sample=call.sample,
+            explanation=_storable(verdict.explanation),
+            shown=shown or None,
+            evidence=verdict.evidence,
+        )
+        for verdict in reading.verdicts
+    )
+
+
+def _on_scale(question: Question, value: float | str | None) -> float | str | None:
+    text = _storable(value) if isinstance(value, str) else value
+    if text is None or question.accepts(text):
+        return text
+    scale = ", ".join(f"{one}" for one in question.values) or f"a {question.level} answer"
+    raise OutOfScale(f"{question.key}: {str(text)[:40]!r} is not on the scale ({scale})")
+
+
+def _storable(text: str) -> str:
+    """Return text that PostgreSQL can hold: no NUL, no lone surrogates."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+RUN = JudgeRun()

@@ -1,0 +1,327 @@
+"""What commands, pages and the API name: corpora, campaigns, endpoints, and metrics that can be had."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import BooleanField, F, Func
+from tqdm import tqdm
+
+from annotation.corpora.parts import TRAINING
+from annotation.kinds.table import KINDS
+from annotation.models import Campaign, Continuation, Rater, Split, System
+from annotation.models.corpora import Corpus
+from annotation.records import SELF
+from jobs.calls import claims
+from jobs.calls.batch_actions import batch_note
+from jobs.calls.queue import work_slice as work
+from jobs.endpoints.actions import key_note, sync_environment
+from jobs.models import Call, Endpoint, Run
+from jobs.progress import progress
+from jobs.queue.worker import Heart
+from jobs.runs import ACTIVE
+from judges.errors import JudgeError
+from judges.metrics import DEFAULT_MODEL, METRICS, Metric, aspects
+from judges.metrics.kit.base import ALWAYS_MET, NEEDS
+from judges.metrics.kit.models import is_made_for, languages_of
+from judges.models import CallLabel
+from judges.runs.selection import Selection
+
+# What each metric needs, and whether a corpus (and this machine) has it: said before a run, not after.
+
+_HAS_PROFILE = Func(
+    F("participants"),
+    function="jsonb_path_exists",
+    template="%(function)s(%(expressions)s, '$[*].profile[*]')",
+    output_field=BooleanField(),
+)
+_MODELS = frozenset({"embeddings", "language_model"})
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """A metric over a corpus: `needs` in words, `obstacle` why it gives no value there, `warning` why the
+    values may mean little; both '' where there is nothing to say."""
+
+    metric: Metric
+    needs: tuple[str, ...]
+    obstacle: str = ""
+    warning: str = ""
+
+    @property
+    def group(self) -> str:
+        """The heading under which it is listed: kind of item, then aspect."""
+        return f"{KINDS[self.metric.kind].heading}: {self.metric.aspect.heading.lower()}"
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Where it stands in a list: turns before conversations, aspects in the papers' order."""
+        return list(KINDS).index(self.metric.kind), aspects().index(self.metric.aspect)
+
+
+def availability(corpus: Corpus) -> dict[str, Availability]:
+    """Return every metric by key, with what stands in its way in a corpus; a handful of queries."""
+    look = cache(lambda need: _LACKS[need](corpus))
+    warning = language_warning(corpus)
+    return {key: _of(metric, look, warning) for key, metric in METRICS.items()}
+
+
+def language_warning(corpus: Corpus) -> str:
+    """Return which languages of a corpus the embedding model is not made for, '' where there are none."""
+    model = settings.EMBEDDING_MODEL or DEFAULT_MODEL
+    spoken = corpus.dialogues.exclude(language="").values_list("language", flat=True).distinct()
+    foreign = sorted(language for language in spoken if not is_made_for(model, language))
+    if not foreign:
+        return ""
+    made_for, spoken_here = ", ".join(sorted(languages_of(model))), ", ".join(foreign[:8])
+    return (
+        f"The embedding model {model} is made for {made_for}; dialogues here are in {spoken_here}. "
+        "Name another model in CONCORD_EMBEDDING_MODEL."
+    )
+
+
+def has_model(rater: Rater) -> bool:
+    """Whether a rater is a metric that loads a model before its first value."""
+    metric = METRICS.get(rater.spec.get("metric", ""))
+    return metric is not None and bool(metric.needs & _MODELS)
+
+
+def _of(metric: Metric, look: Callable[[str], str], warning: str) -> Availability:
+    needs = tuple(NEEDS[need] for need in NEEDS if need in metric.needs and need not in ALWAYS_MET)
+    obstacles = [look(need) for need in NEEDS if need in metric.needs and need in _LACKS]
+    if "language_model" in metric.needs:
+        obstacles.append(_absent_model(metric))
+    return Availability(
+        metric,
+        needs,
+        next(filter(None, obstacles), ""),
+        warning if "embeddings" in metric.needs else "",
+    )
+
+
+def _no_agenda(corpus: Corpus) -> str:
+    return "" if corpus.dialogues.filter(agenda__isnull=False).exists() else "no dialogue here has an agenda"
+
+
+def _no_profile(corpus: Corpus) -> str:
+    return "" if corpus.dialogues.filter(_HAS_PROFILE).exists() else "no participant here has a profile"
+
+
+def _no_reference(corpus: Corpus) -> str:
+    static = Continuation.objects.filter(dialogue__corpus=corpus, mode=Continuation.Mode.STATIC)
+    if static.exclude(key=SELF).exists():
+        return ""
+    return "no response here has a reference (name one with against=ID)"
+
+
+_LACKS: dict[str, Callable[[Corpus], str]] = {
+    "agenda": _no_agenda,
+    "profile": _no_profile,
+    "reference": _no_reference,
+}
+
+
+def _absent_model(metric: Metric) -> str:
+    """Say which model of the hub a metric needs that is not on this machine."""
+    parameter = metric.all_parameters().get("model")
+    name = str(parameter.default) if parameter else ""
+    return f"the model {name} is not on this machine" if name and not _is_here(name) else ""
+
+
+@cache
+def _is_here(name: str) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+
+    return Path(name).is_dir() or isinstance(try_to_load_from_cache(name, "config.json"), str)
+
+
+# Finding what a command, a page or the API names: corpora, campaigns, endpoints.
+
+# Driving runs from a command: do the work here, show a bar, and say in the end what came of it.
+
+SLICE = 60.0
+_PAUSE = 0.5
+
+NOTHING_FAILED = "--retry-failed: nothing has failed or was cancelled"
+
+
+class Drive:
+    """Brings runs of one queue to their end; Ctrl-C and SIGTERM leave them so that they can be resumed.
+
+    What holds a run up is said on stderr, once: workers without its key, a batch that the endpoint refuses.
+    """
+
+    def __init__(self, runs: Sequence[Run], *, wait: bool = False, bar_to: TextIO | None = None) -> None:
+        self.runs, self.wait, self.bar_to = runs, wait, bar_to
+        self.ids = [run.pk for run in runs]
+        self._stop = threading.Event()
+        self._notes: dict[int, list[str]] = {}
+
+    def to_the_end(self) -> bool:
+        """Work (or, with `wait`, only watch the workers) until no run is active; False where interrupted."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._interrupt)
+        watcher = threading.Thread(target=self._watch, daemon=True)
+        watcher.start()
+        try:
+            if self.wait:
+                self._wait()
+            else:
+                self._work()
+        finally:
+            interrupted = self._stop.is_set()
+            self._stop.set()
+            watcher.join(timeout=5)
+        return not interrupted
+
+    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
+        self._stop.set()
+
+    def _active(self) -> bool:
+        return Run.objects.filter(pk__in=self.ids, state__in=ACTIVE).exists()
+
+    def _wait(self) -> None:
+        while not self._stop.wait(_PAUSE) and self._active():
+            pass
+
+    def _work(self) -> None:
+        queue = self.runs[0].queue
+        with Heart(queue) as heart:
+            while not self._stop.is_set() and self._active():
+                counts = work(queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set, only=self.ids)
+                if not counts.done + counts.failed:
+                    # What is left waits for its time, or is held by another worker.
+                    claims.sweep()
+                    self._stop.wait(_PAUSE)
+
+    def _watch(self) -> None:
+        calls = Call.objects.filter(run__in=self.ids)
+        finished = calls.filter(state__in=[Call.State.DONE, Call.State.FAILED])
+        begun, loads = finished.count(), any(run.rater and has_model(run.rater) for run in self.runs)
+        with tqdm(
+            total=calls.count(), initial=begun, unit="call", file=self.bar_to, disable=self.bar_to is None
+        ) as bar:
+            while not self._stop.wait(_PAUSE):
+                bar.update(finished.count() - bar.n)
+                bar.set_description_str("loading the model" if loads and bar.n == begun else None)
+                self._tell_what_holds_up()
+            bar.update(finished.count() - bar.n)
+        connection.close()
+
+    def _tell_what_holds_up(self) -> None:
+        for run in Run.objects.filter(pk__in=self.ids, state__in=ACTIVE).select_related("endpoint"):
+            notes = [note for note in (key_note(run), batch_note(run)) if note]
+            for note in notes:
+                if note not in self._notes.get(run.pk, ()):
+                    tqdm.write(f"run {run.pk}: {note}", file=sys.stderr)
+            self._notes[run.pk] = notes
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """Return what a run came to, as plain data."""
+    run.refresh_from_db()
+    state = progress(run).as_json()
+    labels = CallLabel.objects.filter(call__run=run, label__superseded_at=None)
+    counts = {"labels": labels.count(), "missing": labels.exclude(label__missing="").count()}
+    kept: tuple[str, ...] = (
+        "state",
+        "total",
+        "done",
+        "failed",
+        "cancelled",
+        "reused",
+        "flagged",
+        "fake_model",
+        "tokens_in",
+        "tokens_out",
+    )
+    kept += ("asked", "sent", "lost", "cached", "failures", "pause_reason")
+    rest = {name: state[name] for name in ("cost", "seconds", "error", "missing_reason")}
+    return {"run": run.pk, "rater": run.name, **{name: state[name] for name in kept}, **counts, **rest}
+
+
+PARTS = ("dev", "test", TRAINING)
+
+
+def selection_of(
+    *,
+    corpus: str = "",
+    campaign: str = "",
+    systems: Sequence[str] = (),
+    include_self: bool = False,
+    samples: int = 1,
+    part: str = "",
+) -> Selection:
+    """Return the selection that names describe: exactly one of corpus and campaign, and systems of it.
+
+    `part` is dev or test of the corpus's split, training, or empty for all of it but training.
+    """
+    if bool(corpus) == bool(campaign):
+        raise JudgeError("Name either a corpus or a campaign.")
+    chosen = _campaign(campaign) if campaign else None
+    found = chosen.corpus if chosen else corpus_named(corpus)
+    known = set(System.objects.filter(corpus=found, name__in=systems).values_list("name", flat=True))
+    if unknown := sorted(set(systems) - known):
+        raise JudgeError(f"The corpus {found.name} has no system {', '.join(unknown)}.")
+    split = split_for(found, part)
+    return Selection(found, chosen, tuple(systems), include_self, samples, split, part)
+
+
+def split_for(corpus: Corpus, part: str) -> Split | None:
+    """Return the split that a part is of, the corpus's first; None where no part is named, or training is."""
+    if not part:
+        return None
+    if part not in PARTS:
+        raise JudgeError(f"There is no part {part!r}: parts are {', '.join(PARTS)}.")
+    if part == TRAINING:
+        if not corpus.has_training:
+            raise JudgeError(f"No dialogue of {corpus.name} is in training.")
+        return None
+    split = corpus.splits.order_by("pk").first()
+    if split is None:
+        raise JudgeError(f"The corpus {corpus.name} has no split: draw one on its page.")
+    return split
+
+
+def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
+    """Return the parts that a page offers of a corpus; none where it has neither a split nor training."""
+    is_split, training = corpus.splits.exists(), corpus.has_training
+    choices = [("", "dev and test")] if is_split else [("", "all but training")] if training else []
+    if is_split:
+        choices += [("dev", "dev only"), ("test", "test only")]
+    return [*choices, (TRAINING, "training only")] if training else choices
+
+
+def endpoint_named(name: str) -> Endpoint:
+    """Return an active endpoint by its name, also one that the environment declares since."""
+    sync_environment()
+    found = Endpoint.objects.filter(name=name, active=True).first()
+    if found is None:
+        names = ", ".join(Endpoint.objects.filter(active=True).values_list("name", flat=True))
+        raise JudgeError(f"There is no endpoint {name!r}; there are: {names or 'none yet'}.")
+    return found
+
+
+def corpus_named(name: str) -> Corpus:
+    """Return a corpus by its name."""
+    found = Corpus.objects.filter(name=name).first()
+    if found is None:
+        raise JudgeError(f"There is no corpus {name!r}.")
+    return found
+
+
+def _campaign(name: str) -> Campaign:
+    found = Campaign.objects.select_related("corpus", "scheme_version__scheme").filter(name=name).first()
+    if found is None:
+        raise JudgeError(f"There is no campaign {name!r}.")
+    return found

@@ -1,0 +1,272 @@
+"""Metrics as runs: from a key to a rater, from continuations to scores."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+from annotation import records
+from annotation.corpora.parts import TRAINING
+from annotation.labels import raters
+from annotation.labels.recording import Answer
+from annotation.models import Rater, Split
+from annotation.models.corpora import Corpus
+from annotation.scheme_versions import store as scheme_store
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from jobs.calls.outcomes import DEFECTS, Outcome
+from jobs.calls.prepared import Preparer
+from jobs.models import Call
+from jobs.models.run import Run
+from judges.errors import JudgeError
+from judges.metrics import METRICS, Content, KeyRefused, Metric, Scene, Score, content_hash, instrument_for
+from judges.metrics.kit.base import DEV, LEARN_FROM, MetricError
+from judges.metrics.kit.instrument import Instrument
+from judges.metrics.lexical import flag
+from judges.runs import judge_calls
+from judges.runs.lookup import corpus_named, split_for
+from judges.runs.material import Material, contents, load, tools, whole_corpus
+from judges.runs.plans import WHOLE, RaterPlan
+
+# Metrics as runs: from a metric key to a rater with its question.
+
+# What a metric that is fitted learns from: the corpus that it scores, its dev part, or another corpus.
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A corpus without its training dialogues, the dev part of its split, or its training dialogues alone."""
+
+    corpus: int
+    dev_of: Split | None = None
+    part: str = ""
+
+    def contents(self) -> Iterator[Content]:
+        """Yield what its hash is made of."""
+        return contents(self.corpus, self.dev_of, self.part)
+
+    def dialogues(self) -> Iterator[records.Dialogue]:
+        """Yield its dialogues."""
+        return whole_corpus(self.corpus, self.dev_of, self.part)
+
+
+def source_of(instrument: Instrument, corpus: Corpus) -> Source:
+    """Return what an instrument learns from; raise JudgeError where there is no such thing."""
+    named = str(instrument.settings.values.get(LEARN_FROM, ""))
+    if not named:
+        return Source(corpus.pk)
+    if named == DEV:
+        return Source(corpus.pk, split_for(corpus, DEV))
+    if named == TRAINING:
+        return Source(corpus.pk, split_for(corpus, TRAINING), TRAINING)
+    try:
+        return Source(corpus_named(named).pk)
+    except JudgeError:
+        raise JudgeError(
+            f"{instrument.metric.key} learns from dev, training or a corpus; there is no corpus {named!r}."
+        ) from None
+
+
+def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[RaterPlan]:
+    """Return the plans of metrics such as `m_sns_avg@paper:window=10`; raise JudgeError for no such one.
+
+    A corpus is hashed once, and only where a metric learns from it.
+    """
+    hashed = cache(lambda source: content_hash(source.contents()))
+    return [_plan(instrument, corpus, hashed) for instrument in map(_named, keys)]
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """Raise JudgeError for a key that there is no metric of. The corpus is not looked at."""
+    for key in keys:
+        _named(key)
+
+
+def metric_plan(key: str, corpus: Corpus) -> RaterPlan:
+    """Return the plan of one metric."""
+    return metric_plans([key], corpus)[0]
+
+
+def _named(key: str) -> Instrument:
+    try:
+        return instrument_for(key)
+    except KeyRefused as error:
+        raise JudgeError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
+
+
+def _plan(instrument: Instrument, corpus: Corpus, hashed: Callable[[Source], str]) -> RaterPlan:
+    metric = instrument.metric
+    if instrument.learns:
+        instrument = replace(instrument, fitted_on=hashed(source_of(instrument, corpus)))
+    try:
+        spec = instrument.spec(tools())
+    except MetricError as error:
+        raise JudgeError(f"{instrument.name}: {error}.") from None
+    rater = raters.machine(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
+    version = scheme_store.store(definition=scheme_of(metric))
+    return RaterPlan(
+        rater=rater,
+        queue=Run.Queue.METRICS,
+        covers=WHOLE,
+        questions={metric.key: version.questions.get().pk, **_more_questions(metric)},
+        scheme_version=version,
+        item_kinds=(metric.kind,),
+        kind="metric",
+    )
+
+
+def _more_questions(metric: Metric) -> dict[str, int]:
+    """Return the ids of the questions that a metric answers beside its own, by key."""
+    if metric.scheme is None:
+        return {}
+    version = scheme_store.store(definition=metric.scheme)
+    return dict(version.questions.filter(key__in=metric.answers).values_list("key", "pk"))
+
+
+def scheme_of(metric: Metric) -> SchemeDefinition:
+    """Return the scheme that a metric's labels answer: one question named like it.
+
+    It takes any number, or one of the metric's categories.
+    """
+    question = QuestionDefinition(
+        key=metric.key,
+        wording=metric.title,
+        level="nominal" if metric.categories else "interval",
+        values=metric.categories,
+        required=False,
+    )
+    return SchemeDefinition(
+        key=f"metric:{metric.key}",
+        version=1,
+        title=f"Metric: {metric.title}",
+        item_kind=metric.kind,
+        unit="item",
+        introduction="Computed, not asked.",
+        questions=(question,),
+    )
+
+
+# Computing the calls of metrics: from continuations to scores.
+
+logger = logging.getLogger(__name__)
+
+
+class MetricRun:
+    """Runs of metrics: computed, not asked."""
+
+    def preparer(self) -> Preparer:
+        """Metrics are computed, not asked."""
+        raise AssertionError("calls of metrics on the queue of judges")
+
+    def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
+        """Yield the outcome of each call, run by run; a run's texts are embedded together first."""
+        for _, group in groupby(calls, key=lambda call: call.run_id):
+            yield from _run_outcomes(list(group))
+
+    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+        """Record the scores as labels; return how many are new."""
+        return judge_calls.record_all(given)
+
+    def reopened(self, run: Run) -> None:
+        """Nothing but its calls says what is asked again."""
+
+    def settled(self, run: Run) -> None:
+        """Count the values and the missing answers."""
+        judge_calls.count_values(run)
+
+
+RUN = MetricRun()
+
+
+def _run_outcomes(calls: list[Call]) -> Iterator[list[Outcome]]:
+    run = calls[0].run
+    try:
+        instrument = _instrument(run)
+        material = load({call.rated for call in calls})
+        scenes = {pk: Scene(found.dialogue, found.continuation) for pk, found in material.items()}
+        tools().embed.prepare(text for scene in scenes.values() for text in instrument.texts(scene))
+        for call in calls:
+            found = material[call.rated]
+            yield [_careful_outcome(call, instrument, scenes[call.rated], found)]
+    except MetricError as error:
+        yield [Outcome(call.pk, "again", error=str(error), stop=True, unbegun=True) for call in calls]
+
+
+def _careful_outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
+    """A defect that one conversation brings out fails its call alone, not the worker."""
+    try:
+        return _outcome(call, instrument, scene, material)
+    except DEFECTS as error:
+        logger.exception("%s failed on continuation %s", instrument.name, call.rated)
+        return Outcome(call.pk, "failed", error=f"defect in the metric: {type(error).__name__}: {error}")
+
+
+def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
+    questions, key = call.run.questions, instrument.metric.key
+    answers: list[Answer] = []
+    flags: dict[str, None] = {}
+    for turn, score in instrument.scores(scene, tools()):
+        item = material.items[turn]
+        answers += [
+            _answer(item, questions[name], one, call.sample)
+            for name, one in {key: score, **score.answers}.items()
+        ]
+        flags |= dict.fromkeys(score.flags)
+    doubtful = flag(instrument, scene, tools().embed)
+    return Outcome(call.pk, "done", tuple(answers), flags=(*filter(None, [doubtful]), *flags))
+
+
+def _answer(item: int, question: int, score: Score, sample: int) -> Answer:
+    return Answer(
+        item, question, score.value, missing=score.reason, sample=sample, explanation=_causes(score)
+    )
+
+
+def _causes(score: Score) -> str:
+    """Return what caused a score as JSON, empty where the metric names nothing."""
+    return json.dumps(score.details, sort_keys=True, default=_plain) if score.details else ""
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can say of numpy's numbers and arrays, and of sets."""
+    return sorted(value) if isinstance(value, set | frozenset) else value.tolist()
+
+
+def _instrument(run: Run) -> Instrument:
+    """Return the instrument that a run's rater is, fitted where it learns; raise MetricError."""
+    spec = run.answerer.spec
+    metric = METRICS[spec["metric"]]
+    if spec["variant"] not in metric.variants:
+        raise MetricError(f"{metric.key} has no variant {spec['variant']} any more: start a new run")
+    defaults = metric.defaults(spec["variant"])
+    changed = {name: value for name, value in spec["parameters"].items() if value != defaults.get(name)}
+    instrument = Instrument(metric, spec["variant"], changed)
+    if spec.get("embedding_model", tools().embed.name) != tools().embed.name:
+        raise MetricError(f"this run was begun with the embedding model {spec['embedding_model']}")
+    own = metric.identity(instrument.settings) if metric.identity else {}
+    if any(spec.get(name) != value for name, value in own.items()):
+        raise MetricError("the model has changed since this run began: start a new one")
+    return _fitted(instrument, run, spec["fitted_on"]) if instrument.learns else instrument
+
+
+_FITTED: dict[tuple[str, str], Instrument] = {}
+
+
+def _fitted(instrument: Instrument, run: Run, fitted_on: str) -> Instrument:
+    """Fit once per corpus content; the last one is kept."""
+    key = (instrument.name, fitted_on)
+    if key not in _FITTED:
+        try:
+            source = source_of(instrument, run.corpus)
+        except JudgeError as error:
+            raise MetricError(str(error)) from None
+        fitted = instrument.fit(source.dialogues(), tools())
+        if fitted.fitted_on != fitted_on:
+            raise MetricError("the corpus has changed since this run began: start a new one")
+        _FITTED.clear()
+        _FITTED[key] = fitted
+    return _FITTED[key]

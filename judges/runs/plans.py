@@ -1,0 +1,364 @@
+"""Who answers what: from a protocol or a metric to a rater, and from a judge's spec to who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from annotation.labels import raters
+from annotation.models import Rater
+from annotation.models.campaigns import Campaign
+from annotation.models.schemes import SchemeVersion
+from annotation.scheme_versions import store
+from annotation.scheme_versions import store as scheme_store
+from annotation.schemes.base import SchemeDefinition
+from annotation.text import views
+from jobs.endpoints import parameters
+from jobs.fake_models import marked
+from jobs.models import Endpoint, Run
+from jobs.prompt import Tokens, Unparseable
+from judges.errors import JudgeError
+from judges.prompts import examples
+from judges.prompts import versions as listing
+from judges.prompts import versions as texts
+from judges.prompts.examples import ranked
+from judges.prompts.versions import Version
+from judges.protocols import PROTOCOLS, Case, Prompt, Reading, Unfit, Wording
+from judges.protocols.base import Asking, Protocol
+from judges.protocols.quoting import within
+from judges.runs.material import bind_needs
+
+# From the name of a scheme to a protocol that asks its questions, and back from a judge's spec.
+
+
+def scheme_version_for(
+    protocol: Protocol, named: str, own: Version | None, campaign: Campaign | None
+) -> SchemeVersion | None:
+    """Return the scheme version that a judge asks: the one that is named (`key` or `key@version`), else that
+    of its prompt, else the campaign's. None for a protocol with questions of its own. Raises JudgeError."""
+    prompts = own.scheme_version if own else None
+    if not protocol.takes_scheme:
+        if named:
+            raise JudgeError(f"{protocol.key} has questions of its own: name no scheme.")
+        return None
+    if named:
+        version = store.find(named)
+        if version is None:
+            raise JudgeError(f"There is no scheme {named!r}.")
+        if prompts is not None and own is not None and prompts != version:
+            raise JudgeError(f"The prompt {own.ref} is for {scheme_ref(prompts)}: name that, or no scheme.")
+        return version
+    version = prompts or (campaign.scheme_version if campaign else None)
+    if version is None:
+        raise JudgeError(f"{protocol.key} asks the questions of a scheme: name one.")
+    return version
+
+
+def bind_protocol(protocol: Protocol, version: SchemeVersion | None, variant: str) -> Protocol:
+    """Return the protocol over a scheme version, itself where there is none. Raises JudgeError."""
+    if version is None:
+        return protocol
+    try:
+        return protocol.over(store.definition_of(version), variant)
+    except Unfit as unfit:
+        raise JudgeError(f"{unfit}.") from None
+
+
+def scheme_spec(version: SchemeVersion | None) -> dict[str, str]:
+    """Return what a judge's spec says of the scheme that it asks."""
+    return {} if version is None else {"scheme": scheme_ref(version), "scheme_hash": version.content_hash}
+
+
+def scheme_ref(version: SchemeVersion) -> str:
+    """Return a version's reference, `key@version`."""
+    return f"{version.scheme.key}@{version.version}"
+
+
+def protocol_of_spec(protocol: Protocol, variant: str, scheme: str, scheme_hash: str) -> Protocol:
+    """Return the protocol that a judge's spec names. Raises JudgeError where its scheme is not stored."""
+    if not scheme:
+        return protocol
+    version = store.find(scheme)
+    if version is None or version.content_hash != scheme_hash:
+        raise JudgeError(f"The scheme {scheme} of this judge is not stored here as it was asked.")
+    return bind_protocol(protocol, version, variant)
+
+
+def scheme_of_spec(spec: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a spec's scheme and its content hash, both '' where it has none."""
+    return spec.get("scheme", ""), spec.get("scheme_hash", "")
+
+
+# Who is to answer what: from a protocol or a metric to a rater, its questions and its queue.
+
+MOST_SAMPLES = 50
+LEAST_BUDGET = 1000
+WHOLE = "continuation"
+"""What a call covers that is about no single item."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaterPlan:
+    """What a run needs to know of its rater: `covers` says what one call is about (an item of a kind, or a
+    whole continuation), in which `parts`; `item_kinds` what its questions are about, `kind` names its run.
+    `reasks` is how often it asks again after a reply that cannot be read.
+    """
+
+    rater: Rater
+    queue: str
+    covers: str
+    questions: Mapping[str, int]
+    scheme_version: SchemeVersion
+    item_kinds: tuple[str, ...]
+    endpoint: Endpoint | None = None
+    kind: str = "judge"
+    parts: tuple[str, ...] = ("",)
+    reasks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A judge as somebody sets it up. `parameters` are those of `jobs.endpoints.parameters`, where given.
+
+    `shows` is what it sees beside the turns and the usual (`annotation.text.views`); over a campaign it sees
+    what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
+    judge or metric whose answers the protocol reads. `prompt` refers to a version of a prompt
+    (`name@number`), whose protocol and variant it then has; without one it asks in the protocol's own words.
+    `scheme` (`key` or `key@version`) is what a protocol asks that takes any scheme; over a campaign, and with
+    a prompt for a scheme, it need not be named.
+    A draft (`judges.drafts`) names its bench as `draft` and its stored text as `wording` instead.
+    """
+
+    protocol: str = ""
+    variant: str = ""
+    endpoint: Endpoint | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    shows: tuple[str, ...] = ()
+    budget: int | None = None
+    needs: Mapping[str, str] = field(default_factory=dict)
+    prompt: str = ""
+    wording: str = ""
+    draft: int | None = None
+    search: int | None = None
+    scheme: str = ""
+
+    def plan(self, campaign: Campaign | None = None) -> RaterPlan:
+        """Return the plan; raise JudgeError for what does not fit together."""
+        own = self._own_prompt()
+        template, variant = self._protocol_and_variant(own)
+        scheme = scheme_version_for(template, self.scheme, own, campaign)
+        protocol = bind_protocol(template, scheme, variant)
+        endpoint = self.endpoint if protocol.network else None
+        if protocol.network and endpoint is None:
+            raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
+        spec = protocol.fingerprint(variant) | self._text(own) | self._seen(campaign)
+        spec |= scheme_spec(scheme)
+        if endpoint:
+            needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
+            sent = parameters.checked({**needed, **self.parameters})
+            spec |= {"model": endpoint.answering_model, **endpoint.server, "parameters": sent}
+        bound, read = bind_needs(protocol, self.needs, drafts=self.draft is not None)
+        if bound:
+            spec |= {"needs": bound}
+        title = f"draft of {protocol.key}"
+        if self.draft is None:
+            title = _title(protocol, variant, own, scheme)
+        name = _told_apart(self._name(title, protocol, read), endpoint)
+        rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
+        versions, questions = questions_of(protocol, campaign, scheme)
+        main = next(iter(protocol.answers.values()))[0].key
+        return RaterPlan(
+            rater=rater,
+            queue=Run.Queue.CALLS,
+            covers=protocol.covers,
+            questions=questions,
+            scheme_version=versions[main],
+            item_kinds=protocol.item_kinds(),
+            endpoint=endpoint,
+            parts=protocol.parts(variant),
+            kind="judge" if self.draft is None else "draft",
+            reasks=protocol.reasks,
+        )
+
+    def asks(self, campaign: Campaign | None = None) -> Protocol:
+        """Return the protocol that it asks, over its scheme where it takes one. Raises JudgeError."""
+        own = self._own_prompt()
+        template, variant = self._protocol_and_variant(own)
+        return bind_protocol(template, scheme_version_for(template, self.scheme, own, campaign), variant)
+
+    def usual_samples(self) -> int:
+        """Return how many samples are asked for where nobody says. Raises JudgeError."""
+        protocol, variant = self._protocol_and_variant(self._own_prompt())
+        return protocol.samples_of(variant)
+
+    def _own_prompt(self) -> Version | None:
+        """Return the version of a prompt that it asks with, None for the protocol's own text."""
+        version = listing.find(self.prompt) if self.prompt else None
+        if version is None:
+            return None
+        if version.row is not None and version.row.is_open:
+            raise JudgeError(f"{version.ref} is a proposal that nobody has adopted yet: adopt it first.")
+        examples.refuse_test_items(version.wording)
+        if self.protocol not in ("", version.protocol) or self.variant not in ("", version.variant):
+            said = " ".join(part for part in (version.protocol, version.variant) if part)
+            raise JudgeError(f"The prompt {version.ref} is for {said}: name that, or the prompt alone.")
+        return version
+
+    def _protocol_and_variant(self, own: Version | None) -> tuple[Protocol, str]:
+        key = own.protocol if own else self.protocol
+        if key not in PROTOCOLS:
+            raise JudgeError(f"There is no judge protocol {key!r}; there are {', '.join(PROTOCOLS)}.")
+        protocol = PROTOCOLS[key]
+        variant = own.variant if own else self.variant or protocol.variants[0]
+        if variant not in protocol.variants:
+            known = ", ".join(filter(None, protocol.variants)) or "none"
+            raise JudgeError(f"{protocol.key} has no variant {variant!r}; it has {known}.")
+        return protocol, variant
+
+    def _text(self, own: Version | None) -> dict[str, Any]:
+        """Return what the spec says of its text, and that it is a draft where it is one."""
+        if self.draft is not None:
+            of = {} if self.search is None else {"search": self.search}
+            return {"draft": self.draft, "wording": self.wording, **of}
+        return _text_of(own)
+
+    def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
+        """Return what is shown where it is not the usual, and the budget where there is one."""
+        if campaign and self.shows:
+            raise JudgeError("Over a campaign a judge sees what the campaign shows: choose nothing more.")
+        if self.budget is not None and self.budget < LEAST_BUDGET:
+            raise JudgeError(f"A prompt needs a budget of at least {LEAST_BUDGET:,} characters.")
+        try:
+            shows = views.checked(campaign.shows if campaign else (*views.DEFAULT, *self.shows))
+        except ValueError as error:
+            raise JudgeError(str(error)) from None
+        seen = {} if shows == views.DEFAULT else {"shows": list(shows)}
+        return seen if self.budget is None else seen | {"budget": self.budget}
+
+    def _name(self, title: str, protocol: Protocol, read: Sequence[Rater]) -> str:
+        below = f" on {', '.join(rater.name for rater in read)}" if read else ""
+        if self.endpoint is None or not protocol.network:
+            return f"{title.replace('_', '-')}{below}"[:180]
+        settings = parameters.named(parameters.checked(self.parameters))
+        return f"{marked(self.endpoint.answering_model)} {title}{settings}{below}"[:180]
+
+
+def _told_apart(name: str, endpoint: Endpoint | None) -> str:
+    """Return a judge's name, with its endpoint where a judge at another server has the name already."""
+    first = Rater.objects.filter(corpus=None, kind=Rater.Kind.JUDGE, name=name).first()
+    if endpoint is None or first is None:
+        return name
+    server = {part: first.spec[part] for part in ("address", "revision") if part in first.spec}
+    return name if server == endpoint.server else f"{name[:130]} at {endpoint.name[:60]}"
+
+
+def _title(protocol: Protocol, variant: str, own: Version | None, scheme: SchemeVersion | None) -> str:
+    over = f" {scheme_ref(scheme)}" if scheme else ""
+    if own is not None and not own.is_built_in:
+        return f"{own.ref}{over}"
+    form = f" {variant.replace('_', ' ')}" if variant and len(protocol.variants) > 1 else ""
+    return f"{protocol.key}{over}{form}"
+
+
+def _text_of(own: Version | None) -> dict[str, str]:
+    """Return what a judge's spec says of its text: nothing more where it comes with Concord."""
+    if own is None or own.is_built_in:
+        return {}
+    return {"prompt": own.ref, "wording": own.wording.digest()}
+
+
+def questions_of(
+    protocol: Protocol, campaign: Campaign | None, bound_to: SchemeVersion | None = None
+) -> tuple[dict[str, SchemeVersion], dict[str, int]]:
+    """Return the stored scheme versions that a protocol answers, by key, and its questions' ids, by name."""
+    versions = _store(protocol.answers.values(), campaign, bound_to)
+    found = {name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()}
+    return versions, found
+
+
+def settings_of_judge(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings, told by their names, as `Judge` takes them: sampling parameters in one mapping."""
+    given = {name: told[name] for name in parameters.PARAMETERS if told.get(name) is not None}
+    rest = {name: value for name, value in told.items() if name not in parameters.PARAMETERS}
+    return {"parameters": given, **rest}
+
+
+def _store(
+    answers: Iterable[tuple[SchemeDefinition, str]],
+    campaign: Campaign | None,
+    bound_to: SchemeVersion | None,
+) -> dict[str, SchemeVersion]:
+    """Return the stored version of each scheme: that which the protocol is bound to, or a campaign's own."""
+    versions = {}
+    for scheme in {scheme.key: scheme for scheme, _ in answers}.values():
+        own = bound_to or (campaign.scheme_version if campaign else None)
+        same = own is not None and own.scheme.key == scheme.key
+        versions[scheme.key] = own if own is not None and same else scheme_store.store(definition=scheme)
+    return versions
+
+
+def _question(version: SchemeVersion, key: str) -> int:
+    found = version.questions.filter(key=key).first()
+    if found is None:
+        raise JudgeError(f"The campaign's version of {version.scheme.key} has no question {key!r}.")
+    return found.pk
+
+
+# From a judge's spec to who asks and how: its protocol, its variant, and its text where that is not the
+# protocol's own.
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A protocol as a judge uses it; `wording` None is the protocol's own text."""
+
+    protocol: Protocol
+    variant: str = ""
+    wording: Wording | None = None
+    budget: int | None = None
+
+    def parts(self) -> tuple[str, ...]:
+        """Return the parts that are asked in a call each."""
+        return self.protocol.parts(self.variant)
+
+    def prompt(self, case: Case, *, near: bool = True) -> tuple[Prompt, tuple[str, ...]]:
+        """Return what to send about a case, and flags; raise TooLong where it cannot fit the budget.
+
+        Without `near`, the nearest examples are not looked for: a prompt of about the length, for estimates.
+        """
+        assert isinstance(self.protocol, Asking)
+        text = ranked(self.wording, case) if near and self.wording else self.wording
+        return within(self.protocol, case, self.variant, self.budget, text)
+
+    def read(self, reply: str, tokens: Tokens, case: Case) -> Reading:
+        """Return the answers of a reply; raise Unparseable where it does not answer."""
+        assert isinstance(self.protocol, Asking)
+        return self.protocol.read(reply, tokens, case, self.variant, self.wording)
+
+    def given_up(self, error: Unparseable, case: Case) -> Reading | None:
+        """Return the reading where no reply could be read, None where there is none."""
+        assert isinstance(self.protocol, Asking)
+        return self.protocol.given_up(error, case)
+
+    def whole_prompt(self, case: Case) -> Prompt:
+        """Return the prompt about a case without the budget's cuts."""
+        assert isinstance(self.protocol, Asking)
+        return self.protocol.prompt(case, self.variant, self.wording)
+
+
+def asker_of(spec: Mapping[str, Any]) -> Asker:
+    """Return who asks for a judge of this spec."""
+    scheme = scheme_of_spec(spec)
+    return _asker(
+        spec["protocol"], spec.get("variant", ""), spec.get("wording", ""), spec.get("budget"), *scheme
+    )
+
+
+@lru_cache(maxsize=256)
+def _asker(
+    protocol: str, variant: str, wording: str, budget: int | None, scheme: str, scheme_hash: str
+) -> Asker:
+    asked = protocol_of_spec(PROTOCOLS[protocol], variant, scheme, scheme_hash)
+    return Asker(asked, variant, texts.of_digest(wording) if wording else None, budget)

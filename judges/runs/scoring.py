@@ -1,0 +1,202 @@
+"""Metrics of a file, without a database: batches, progress, and the lines of the output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from annotation.formats import ImportProblem, Source, jsonl
+from annotation.formats.fields import kind_of
+from annotation.formats.mpceval import TARGETS, dialogue, records
+from annotation.records import SELF, Dialogue
+from judges.metrics import METRICS
+from judges.metrics.kit.base import InputRefused, Score
+from judges.metrics.kit.instrument import Instrument
+from judges.metrics.kit.tools import Scene, Tools
+from judges.metrics.lexical import flag
+
+# Many dialogues through several instruments: batches, progress, and the lines of the output.
+
+# Turn values as dialogue values and system values, by the arithmetic mean.
+#
+# ComperDial: a dialogue's value is the mean of its turns', a system's the mean of all of its turns'
+# (footnotes 9 and 11); of a metric of whole conversations, the mean of its conversations'. Items without a
+# value are left out, and where none has one, neither has the mean. Categories have no mean: they are left
+# out.
+
+EMPTY = "no item has a value"
+FIELDS = ("dialogue", "continuation", "system", "turn", "metric", "variant")
+
+
+class Averages:
+    """Collects values and yields the means; memory grows with continuations and systems, not with turns."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[Any, ...], list[float]] = {}
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Count one value, given as `score` writes it."""
+        if isinstance(line["value"], str):
+            return
+        metric = (line["metric"], line["variant"])
+        if line["turn"] is not None:
+            self._count(
+                (line["dialogue"], line["continuation"], line["system"], None, *metric), line["value"]
+            )
+        self._count((None, None, line["system"], None, *metric), line["value"])
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the means in the order of first appearance; a system's have neither dialogue nor
+        continuation."""
+        for key, values in self._values.items():
+            mean = math.fsum(values) / len(values) if values else None
+            yield {
+                **dict(zip(FIELDS, key, strict=True)),
+                "value": mean,
+                "reason": EMPTY if mean is None else None,
+            }
+
+    def _count(self, key: tuple[Any, ...], value: float | None) -> None:
+        values = self._values.setdefault(key, [])
+        if value is not None:
+            values.append(value)
+
+
+# Which metrics and which continuations: groups of keys, and the scenes of a file.
+
+ALL = "all"
+
+
+def groups() -> list[str]:
+    """Return the groups' names, `all` last. What needs a model from a hub is in none: name it by itself."""
+    return [*dict.fromkeys(metric.group for metric in METRICS.values()), ALL]
+
+
+def expand(keys: Iterable[str]) -> list[str]:
+    """Return the keys with groups replaced by their metrics, each key once, in order."""
+    known = groups()
+    return list(dict.fromkeys(one for key in keys for one in (members(key) if key in known else [key])))
+
+
+def members(group: str) -> list[str]:
+    """Return the keys of a group's metrics, in the order of the table."""
+    ready = [metric for metric in METRICS.values() if "language_model" not in metric.needs]
+    return [metric.key for metric in ready if group in (ALL, metric.group)]
+
+
+def scenes(dialogues: Iterable[Dialogue], *, own: bool = False) -> Iterator[Scene]:
+    """Yield each dialogue's continuations; its own turns where it has no other, or where `own` says so."""
+    for record in dialogues:
+        for continuation in record.all_continuations():
+            if continuation.id != SELF or own or not record.continuations:
+                yield Scene(record, continuation)
+
+
+# Dialogues from files for the command `score`: MPCEval's own input format, and Concord's native JSONL.
+#
+# What is no record of MPCEval's (`annotation.formats.mpceval`) is read as a native dialogue.
+
+SUFFIXES = (".json", ".jsonl")
+
+
+def files(path: Path) -> list[Path]:
+    """Return the file itself, or a folder's .json and .jsonl files in the order of their names."""
+    if path.is_dir():
+        found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
+        if not found:
+            raise InputRefused(f"{path}: the folder holds no .json or .jsonl file")
+        return found
+    if not path.is_file():
+        raise InputRefused(f"{path}: there is no such file")
+    return [path]
+
+
+def read(path: Path, target: str = "") -> Iterator[Dialogue]:
+    """Yield the dialogues of a file or folder one by one; raise InputRefused with file, line and field."""
+    for file in files(path):
+        try:
+            for line, raw in records(Source(file), file):
+                yield _dialogue(raw, line, file, target)
+        except ImportProblem as problem:
+            raise InputRefused(str(problem.placed(file=file.name))) from None
+        except OSError as error:
+            raise InputRefused(f"{file}: {error.strerror or error}") from None
+
+
+def count(path: Path) -> int:
+    """Return how many records a file or folder holds, for a progress bar: lines, or documents."""
+    total = 0
+    for file in files(path):
+        if file.suffix == ".json":
+            total += 1
+        else:
+            with file.open("rb") as content:
+                total += sum(1 for line in content if line.strip())
+    return total
+
+
+def _dialogue(raw: Any, line: int | None, file: Path, target: str) -> Dialogue:
+    try:
+        if not isinstance(raw, dict):
+            raise ImportProblem(f"must be an object, not {kind_of(raw)}")
+        if record := dialogue(raw, file.stem, target):
+            return record
+        if target or "context" in raw:
+            raise ImportProblem(f"has neither next_message nor {target or ' nor '.join(TARGETS)}")
+        return jsonl.dialogue(raw)
+    except ImportProblem as problem:
+        raise problem.placed(line=line) from None
+
+
+AT_ONCE = 32
+"""How many dialogues have their texts embedded together: what memory holds."""
+
+Line = dict[str, Any]
+
+
+def lines(
+    dialogues: Iterable[Dialogue],
+    instruments: Sequence[Instrument],
+    tools: Tools,
+    *,
+    own: bool = False,
+    advance: Callable[[int], object] = lambda _: None,
+) -> Iterator[Line]:
+    """Yield a line for every value, dialogue by dialogue; `advance(1)` is called after each dialogue."""
+    reader = iter(dialogues)
+    while batch := list(islice(reader, AT_ONCE)):
+        found = [list(scenes([dialogue], own=own)) for dialogue in batch]
+        texts = (one.texts(scene) for scene in chain.from_iterable(found) for one in instruments)
+        tools.embed.prepare(chain.from_iterable(texts))
+        while found:
+            for scene in found.pop(0):
+                yield from _scored(scene, instruments, tools)
+            advance(1)
+
+
+def _scored(scene: Scene, instruments: Sequence[Instrument], tools: Tools) -> Iterator[Line]:
+    for one in instruments:
+        doubtful = flag(one, scene, tools.embed)
+        for turn, score in one.scores(scene, tools):
+            flags = "; ".join([*score.flags, *filter(None, [doubtful])])
+            doubt = {"flag": flags} if flags else {}
+            yield as_line(scene, turn, one, score) | doubt
+            for key, answer in score.answers.items():
+                yield as_line(scene, turn, one, answer) | {"metric": f"{one.metric.key}/{key}"} | doubt
+
+
+def as_line(scene: Scene, turn: int | None, one: Instrument, score: Score) -> Line:
+    """Return a value as `score` writes it: `value` is None exactly when `reason` is not."""
+    return {
+        "dialogue": scene.dialogue.id,
+        "continuation": scene.continuation.id,
+        "system": scene.continuation.system,
+        "turn": turn,
+        "metric": one.metric.key,
+        "variant": one.variant,
+        "value": score.value,
+        "reason": score.reason or None,
+    }

@@ -1,0 +1,324 @@
+"""What a run covers, and how it is done: its parts, samples, caps and mode."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+
+from annotation.campaigns import sampling
+from annotation.corpora import openings, parts, splits
+from annotation.corpora import reading as browsing
+from annotation.errors import SplitRefused
+from annotation.kinds.table import COMPARING
+from annotation.models import Campaign, Corpus, Item, ItemMember, Rater, Task
+from annotation.models.corpora import Continuation
+from annotation.models.splits import Split
+from annotation.records import SELF
+from jobs import runs
+from jobs.models import Run
+from judges.errors import JudgeError
+from judges.runs.plans import WHOLE, Judge, RaterPlan
+
+# What a run covers: a corpus or a campaign, its systems, and how many samples of each answer.
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A selection. No `systems` means all; own turns count where there is nothing else, or when asked.
+
+    `part` (dev or test, of `split`) leaves out the clusters of the other part. Training dialogues are covered
+    where `part` is training or the campaign is about them, and then alone.
+    """
+
+    corpus: Corpus
+    campaign: Campaign | None = None
+    systems: tuple[str, ...] = ()
+    include_self: bool = False
+    samples: int = 1
+    split: Split | None = None
+    part: str = ""
+
+    @property
+    def is_training(self) -> bool:
+        """Whether it covers training dialogues: they are named, or the campaign is about them."""
+        return parts.TRAINING in (self.part, self.campaign.part if self.campaign else "")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the selection as plain data."""
+        whole = {
+            "corpus": self.corpus.pk,
+            "campaign": self.campaign.pk if self.campaign else None,
+            "systems": sorted(self.systems),
+            "include_self": self.include_self,
+            "samples": self.samples,
+        }
+        if self.split is not None:
+            return whole | {"split": self.split.pk, "part": self.part}
+        return whole | {"part": self.part} if self.part else whole
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the selection: the same hash is the same run of a rater."""
+        return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
+
+
+def continuations(selection: Selection) -> QuerySet[Continuation]:
+    """Return the continuations that a selection covers."""
+    if selection.campaign and selection.campaign.tasks.exists():
+        chosen = Q(pk__in=selection.campaign.tasks.values("continuation"))
+        if selection.campaign.side_by_side:
+            chosen |= Q(pk__in=_beside(selection.campaign).values("continuation"))
+        return _of_part(_of_systems(Continuation.objects.filter(chosen), selection.systems), selection)
+    systems, include_self = selection.systems, selection.include_self
+    if selection.campaign:
+        systems = systems or tuple(selection.campaign.systems.values_list("name", flat=True))
+        include_self = include_self or selection.campaign.include_self
+    rows = Continuation.objects.filter(dialogue__corpus=selection.corpus)
+    if selection.campaign and (drawn := sampling.dialogues(selection.campaign)) is not None:
+        rows = rows.filter(dialogue__in=drawn)
+    if not include_self:
+        others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
+        rows = rows.filter(~Q(key=SELF) | ~Exists(others))
+    return _of_part(_of_systems(rows, systems), selection)
+
+
+def items(selection: Selection, kind: str) -> QuerySet[Item]:
+    """Return the items of one kind that a selection covers: of a campaign that shows single items, those."""
+    if kind in COMPARING:
+        return _comparisons(selection, kind)
+    rows = Item.objects.filter(kind=kind, continuation__in=continuations(selection))
+    if selection.campaign:
+        single = selection.campaign.tasks.filter(item__isnull=False, item__kind=kind)
+        beside = _beside(selection.campaign) if selection.campaign.side_by_side else ItemMember.objects.none()
+        if single.exists() or beside.exists():
+            rows = rows.filter(Q(pk__in=single.values("item")) | Q(turn__in=beside.values("turn")))
+    return rows
+
+
+def _beside(campaign: Campaign) -> QuerySet[ItemMember]:
+    """Return the responses that a campaign's tasks show side by side."""
+    return ItemMember.objects.filter(item__in=campaign.tasks.values("item"))
+
+
+def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
+    """Return the comparisons of a campaign, or of a corpus, none of whose members is of another system."""
+    rows = Item.objects.filter(kind=kind, corpus=selection.corpus, training=selection.is_training)
+    if campaign := selection.campaign:
+        tasks, chosen = campaign.tasks.values("item"), campaign.compared_items.values("item")
+        rows = rows.filter(pk__in=tasks) if tasks.exists() else rows.filter(pk__in=chosen)
+    if selection.systems:
+        members = ItemMember.objects.filter(item=OuterRef("pk"))
+        others = members.exclude(continuation__system__name__in=selection.systems)
+        rows = rows.filter(~Exists(others))
+    if selection.split is None:
+        return rows
+    clusters = selection.split.clusters.filter(part=selection.part).values("cluster")
+    return rows.filter(splits.within(clusters))
+
+
+def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> QuerySet[Continuation]:
+    return rows.filter(system__name__in=systems) if systems else rows
+
+
+def _of_part(rows: QuerySet[Continuation], selection: Selection) -> QuerySet[Continuation]:
+    rows = rows.filter(parts.of_dialogues(parts.TRAINING if selection.is_training else "", "dialogue__"))
+    if selection.split is None:
+        return rows
+    clusters = selection.split.clusters.filter(part=selection.part).values("cluster")
+    return rows.filter(dialogue__cluster__in=clusters)
+
+
+# Whether a run of a judge covers test items, and whether test was opened for that judge.
+
+
+def locked(selection: Selection) -> Split | None:
+    """Return the split whose test part a run would cover, None where it covers none.
+
+    Training is never test. Else a part is named, or the corpus's first split is in use: until it is, no part
+    of it is test to anybody.
+    """
+    if selection.split is not None:
+        return selection.split if selection.part == "test" else None
+    if selection.is_training:
+        return None
+    split = splits.lock_of(selection.corpus)
+    if split is None or split.fixed_at is None:
+        return None
+    return split if continuations(replace(selection, split=split, part="test")).exists() else None
+
+
+def needs_opening(rater: Rater, selection: Selection) -> str:
+    """Return why a run may not start yet, '' where it may: only judges are developed on dev."""
+    split = locked(selection)
+    if split is None or not openings.unopened(split, [rater]):
+        return ""
+    covers = "covers" if selection.part else "includes"
+    return (
+        f"This run {covers} the test part of {selection.corpus.name} (split {split.name}), which is opened "
+        f"once per judge, on purpose: say what it is opened for, for {rater.name} (“Open test for”, "
+        "--open-test, open_test), or run it on dev."
+    )
+
+
+def judge_needs_opening(judge: Judge, selection: Selection) -> str:
+    """Return the same for a judge as it is set up; nothing is kept of it."""
+    if locked(selection) is None:
+        return ""
+    with transaction.atomic():
+        refusal = needs_opening(judge.plan(selection.campaign).rater, selection)
+        transaction.set_rollback(True)
+    return refusal
+
+
+def open_or_refuse(*, rater: Rater, selection: Selection, by: User | None, reason: str) -> None:
+    """Open test for a judge whose run covers it; raise JudgeError where no reason is given for that."""
+    refusal = needs_opening(rater, selection)
+    if not refusal:
+        return
+    if not reason.strip():
+        raise JudgeError(refusal)
+    split = locked(selection)
+    assert split is not None
+    try:
+        splits.fix(split=split, by=by)
+        openings.open_for(split=split, raters=[rater], by=by, reason=reason)
+    except SplitRefused as error:
+        raise JudgeError(str(error)) from None
+
+
+# What a run over a large corpus covers, told from some of its dialogues or tasks.
+
+AT_ONCE = 20_000
+"""A run over a corpus of at most this many items is looked at as a whole."""
+LOOKED_AT = 200
+"""Dialogues, or tasks of a campaign, that are looked at to tell what a run over a larger one covers."""
+_FROM = """
+SELECT DISTINCT d.id FROM unnest(%s::bigint[]) AS wanted (id), LATERAL (
+  SELECT id FROM annotation_dialogue WHERE corpus_id = %s AND id >= wanted.id ORDER BY id LIMIT 1) AS d
+"""
+_ENDS = """
+SELECT (SELECT id FROM annotation_dialogue WHERE corpus_id = %(corpus)s ORDER BY id LIMIT 1),
+       (SELECT id FROM annotation_dialogue WHERE corpus_id = %(corpus)s ORDER BY id DESC LIMIT 1)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a run covers: about how many targets and dialogues, and some of the targets."""
+
+    targets: int
+    dialogues: int
+    some: tuple[tuple[int, int | None], ...]
+
+
+def is_large(selection: Selection) -> bool:
+    """Whether a selection is told from a part of it. A sample that a draft would draw is told as it is."""
+    drawn = selection.campaign and (selection.campaign.sample_dialogues or selection.campaign.sample_apart)
+    if drawn and selection.campaign and not selection.campaign.tasks.exists():
+        return False
+    return browsing.counts([selection.corpus])[selection.corpus.pk]["items"] > AT_ONCE
+
+
+def covered(plan: RaterPlan, selection: Selection) -> Covered:
+    """Tell what a run over a large corpus covers. The same selection is told from the same part of it."""
+    rng = random.Random(selection.digest())
+    if selection.campaign is not None and selection.campaign.tasks.exists():
+        return _of_tasks(plan, selection, rng)
+    first, last = _ends(selection.corpus.pk)
+    wanted = [rng.randint(first, last) for _ in range(LOOKED_AT)]
+    with connection.cursor() as cursor:
+        cursor.execute(_FROM, [wanted, selection.corpus.pk])
+        dialogues = [pk for (pk,) in cursor.fetchall()]
+    parts = list(Continuation.objects.filter(dialogue__in=dialogues).values_list("pk", flat=True))
+    some = _targets(plan, selection, parts)
+    share = browsing.counts([selection.corpus])[selection.corpus.pk]["dialogues"] / len(dialogues)
+    return Covered(round(len(some) * share), round(_dialogues(some) * share), tuple(some))
+
+
+def _ends(corpus: int) -> tuple[int, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(_ENDS, {"corpus": corpus})
+        first, last = cursor.fetchone()
+    return first, last
+
+
+def _of_tasks(plan: RaterPlan, selection: Selection, rng: random.Random) -> Covered:
+    """Tell it from some tasks: each stands for its continuation, shared with the other tasks of it."""
+    tasks = Task.objects.filter(campaign=selection.campaign)
+    n = (tasks.aggregate(last=Max("position"))["last"] or 0) + 1
+    places = rng.sample(range(n), min(n, LOOKED_AT))
+    drawn = list(tasks.filter(position__in=places).values_list("continuation", flat=True))
+    beside = Counter(tasks.filter(continuation__in=drawn).values_list("continuation", flat=True))
+    some = _targets(plan, selection, drawn)
+    each = Counter(continuation for continuation, _ in some)
+    share = n / max(len(drawn), 1)
+    targets = sum(each[part] / beside[part] for part in drawn) * share
+    parts = sum((part in each) / beside[part] for part in drawn) * share
+    whole = browsing.counts([selection.corpus])[selection.corpus.pk]["dialogues"]
+    return Covered(round(targets), min(round(parts), whole), tuple(some))
+
+
+def _targets(plan: RaterPlan, selection: Selection, parts: list[int]) -> list[tuple[int, int | None]]:
+    """Return the targets of a run among some continuations."""
+    if plan.covers != WHOLE:
+        turns = items(selection, plan.covers).filter(continuation__in=parts)
+        return list(turns.order_by("continuation_id", "pk").values_list("continuation_id", "pk"))
+    chosen = continuations(selection).filter(pk__in=parts, items__kind__in=plan.item_kinds)
+    return [(pk, None) for pk in chosen.distinct().order_by("pk").values_list("pk", flat=True)]
+
+
+def _dialogues(targets: list[tuple[int, int | None]]) -> int:
+    parts = {continuation for continuation, _ in targets}
+    return Continuation.objects.filter(pk__in=parts).values("dialogue").distinct().count()
+
+
+# How a run is done, beside who answers what: what it may take, whether it takes replies that are there, and
+# whether its calls are asked at once or in batches.
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """Settings of a run; None where nothing was said. `caps` are those of `jobs.runs.CAPS`, where given.
+
+    `mode` is one of `Run.Mode`.
+    """
+
+    use_cache: bool | None = None
+    caps: dict[str, int | Decimal] = field(default_factory=dict)
+    mode: str | None = None
+
+    def put(self, run: Run) -> None:
+        """Set them on a run that the caller saves; raise JobError for what cannot be."""
+        if self.use_cache is not None:
+            run.use_cache = self.use_cache
+        if self.mode is not None:
+            runs.put_mode(run, self.mode)
+        runs.put_caps(run, self.caps)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        caps = {name: str(value) for name, value in self.caps.items()}
+        return {"use_cache": self.use_cache, "caps": caps, "mode": self.mode}
+
+
+def settings_from(told: dict[str, Any]) -> RunSettings:
+    """Return the settings that `as_json` wrote; those of a job queued by an earlier version are empty."""
+    caps: dict[str, int | Decimal] = {
+        name: Decimal(value) if name == "cap_cost" else int(value)
+        for name, value in told.get("caps", {}).items()
+    }
+    return RunSettings(told.get("use_cache"), caps, told.get("mode"))
+
+
+def settings_of(data: dict[str, Any]) -> RunSettings:
+    """Return the settings that a form, the API or a command gives by their names."""
+    caps = {name: data[name] for name in runs.CAPS if data.get(name) is not None}
+    return RunSettings(data.get("use_cache"), caps, data.get("mode") or None)

@@ -1,1 +1,0 @@
-"""Metrics of a file, without a database: what `manage.py score` needs."""
