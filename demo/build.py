@@ -15,7 +15,265 @@ from pathlib import Path
 from typing import Any
 
 from annotation.text.item_keys import item_key
-from demo import desk, marked, scenarios, series
+from demo import scenarios, series
+from demo.fake_model.errors import u
+from demo.fake_model.role import QUALITY, planted_number
+from demo.raters import RATERS, SimulatedAnswer, Truth
+
+# The corpus "Demo desk": visitors' questions, each with a reply by two toy systems.
+#
+# Beside each reply stands how helpful it is, from 1 to 5; what the simulated people see of that, they see
+# through their own errors.
+
+NAME = "Demo desk"
+FILE = "desk"
+DESK_SYSTEMS = ("toy-clerk", "toy-poet")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply, how helpful it is (1 to 5), and whether it talks down to the visitor."""
+
+    text: str
+    helpful: int
+    talks_down: bool = False
+
+
+TALKS: dict[str, tuple[Reply, Reply]] = {
+    "Which bus goes to the castle?": (
+        Reply("Bus 4, from the square, every ten minutes.", 5),
+        Reply("The one that climbs the hill and comes back empty.", 2),
+    ),
+    "Is the museum open on Sundays?": (
+        Reply("Yes, from ten to five; the café stays open until six.", 5),
+        Reply("It sleeps on Mondays, so on Sundays it must be awake.", 3),
+    ),
+    "How do I get to the lake?": (
+        Reply("There are buses. I do not know which.", 2),
+        Reply("Follow the stream behind the station; after half an hour you are there.", 5),
+    ),
+    "Can I pay by card on the ferry?": (
+        Reply("Yes, at the gate; on board they take coins only.", 5),
+        Reply("Water takes no cards.", 1, talks_down=True),
+    ),
+    "Is there a market tomorrow?": (
+        Reply("There is one most days, I believe.", 3),
+        Reply("Tomorrow, yes: cheese on the left, flowers on the right, from seven on.", 5),
+    ),
+    "Where can I leave my bags?": (
+        Reply("At the station, behind platform 1, until ten at night.", 5),
+        Reply("Where you no longer need them.", 1),
+    ),
+    "Which hill has the best view?": (
+        Reply("Many people like the north one.", 3),
+        Reply("The north one at dusk: the river is below you, and the last bus leaves at nine.", 5),
+    ),
+    "Is the old bridge closed?": (
+        Reply("For cars, yes; you can walk over it at any time.", 5),
+        Reply("It has been closing for a hundred years.", 2),
+    ),
+    "When does the last tram leave?": (
+        Reply("Around midnight, or somewhat later.", 3),
+        Reply("When the lamps go out, which is at half past twelve.", 4),
+    ),
+    "Do I need a ticket for the garden?": (
+        Reply("As everybody knows, you do. Four crowns.", 4, talks_down=True),
+        Reply("The roses ask for four crowns; children pay nothing.", 5),
+    ),
+    "Where is a good bakery?": (
+        Reply("Bread is baked from flour and water.", 1, talks_down=True),
+        Reply("In Mill Lane, the door with the blue bell.", 5),
+    ),
+    "How long does the tour take?": (
+        Reply("Two hours, with a break of ten minutes.", 5),
+        Reply("Longer than it seems, and then it is over.", 1),
+    ),
+}
+BY_TEXT = {reply.text: reply for pair in TALKS.values() for reply in pair}
+
+
+def desk_dialogues() -> Iterator[dict[str, Any]]:
+    """Yield the dialogues in the native format: a question, and each system's reply to it."""
+    for number, (question, replies) in enumerate(TALKS.items(), start=1):
+        yield {
+            "id": f"desk{number:02}",
+            "language": "en",
+            "participants": [
+                {"id": "A", "name": "Ada", "role": "visitor"},
+                {"id": "B", "name": "Bo", "role": "at the desk"},
+            ],
+            "turns": [{"speaker": "A", "text": question}],
+            "continuations": [
+                {"id": system, "system": system, "turns": [{"speaker": "B", "text": reply.text}]}
+                for system, reply in zip(DESK_SYSTEMS, replies, strict=True)
+            ],
+        }
+
+
+def desk_lines() -> str:
+    """Return the corpus file's content."""
+    return "".join(json.dumps(dialogue, ensure_ascii=False) + "\n" for dialogue in desk_dialogues())
+
+
+SCHEME: dict[str, Any] = {
+    "scheme": "demo_help",
+    "title": "Help at the desk",
+    "item_kind": "turn",
+    "unit": "item",
+    "introduction": "Read the reply to the visitor’s question.",
+    "guidelines": "# Help at the desk\n\nRate what the visitor **learns**, not how nicely it is said.\n\n"
+    "* *5*: nothing is left to ask.\n* *1*: the visitor knows no more than before.",
+    "questions": [
+        {
+            "key": "helpful",
+            "wording": "How helpful is the reply?",
+            "level": "ordinal",
+            "values": [1, 2, 3, 4, 5],
+            "anchors": {1: "no help at all", 5: "all the visitor needs"},
+            "help": {"definition": "How much of what was asked the visitor knows afterwards."},
+        },
+        {
+            "key": "talks_down",
+            "wording": "Talks down",
+            "level": "binary",
+            "group": "Tone",
+            "evidence": "spans",
+            "evidence_required": False,
+            "help": {"definition": "It lets the visitor feel that the question was silly."},
+        },
+        {
+            "key": "missing",
+            "wording": "What is missing?",
+            "level": "text",
+            "required": False,
+            "show_if": {"question": "helpful", "in": [1, 2]},
+        },
+    ],
+}
+"""What the demo's study asks."""
+
+
+# The corpus "Trying out judges": single replies that say in braces how good they are, for the fake model.
+#
+# A visitor without a key can run a judge over it, see where it and the simulated people disagree, and compare
+# two prompts. Everything is put together by rule from the phrases below.
+
+PATH = Path(__file__).parent / "corpora" / "judges.jsonl"
+DIALOGUES = 100
+SEED = 11
+MARKED_SYSTEMS = ("toy-short", "toy-chatty")
+PLACES = (
+    "library",
+    "town hall",
+    "swimming pool",
+    "night market",
+    "botanical garden",
+    "old harbour",
+    "museum",
+    "post office",
+)
+REPLIES: dict[str, tuple[str, ...]] = {
+    "How do I get to the {place} from here?": (
+        "Green the two bananas.",
+        "I never walk.",
+        "It is not far, I believe.",
+        "Take the green line for two stops and ask again there.",
+        "Take the green line for two stops; the {place} is the brick house on your left as you come out.",
+    ),
+    "When does the {place} open on Sundays?": (
+        "Sunday is open when.",
+        "There are many {place}s in the world.",
+        "In the morning, as most places do.",
+        "At ten, if nothing has changed since last year.",
+        "At ten, and until one there is hardly anybody in the {place}; the sign at the door says the same.",
+    ),
+    "Is the {place} worth a visit with small children?": (
+        "Children visit small.",
+        "I do not like questions.",
+        "It depends on the children.",
+        "Yes, mine liked the {place}; bring something to eat.",
+        "Yes: there is a corner for them on the ground floor, and mine asked for the {place} again next day.",
+    ),
+    "Could we meet at the {place} at six?": (
+        "Six could we.",
+        "My cousin has a boat.",
+        "Maybe, we will see.",
+        "Six is fine, though I may be a little late.",
+        "Six is perfect; let us meet at the side door of the {place}: the main one closes at half past five.",
+    ),
+    "What did you like best about the {place}?": (
+        "Best the like.",
+        "I had soup.",
+        "It was nice enough.",
+        "The old part of the {place}, where it is quiet.",
+        "The room with the maps: somebody who has been at the {place} for forty years explained them all.",
+    ),
+}
+"""Question to its replies, from the worst to the best."""
+CHAT = (
+    "By the way, the weather has been lovely all week, and I hear that it is going to stay like this.",
+    "I always say that one should take one's time with such things, because hurry has never helped anybody.",
+    "That reminds me of a story which my neighbour told me the other day, but it would lead us too far now.",
+)
+"""What the chatty one adds to every second reply, which makes it longer and no better."""
+
+
+def marked_dialogues() -> Iterator[dict[str, Any]]:
+    """Yield the dialogues in the native format: a question, a person's reply, and each system's."""
+    for number in range(DIALOGUES):
+        key = f"q{number + 1:03}"
+        place = _one_of(PLACES, "place", key)
+        question = _one_of(tuple(REPLIES), "question", key)
+        asked, best = question.format(place=place), REPLIES[question][-1].format(place=place)
+        people = [
+            {"id": "A", "name": "Ada", "role": "visitor"},
+            {"id": "B", "name": "Bo", "role": "at the desk"},
+        ]
+        yield {
+            "id": key,
+            "language": "en",
+            "metadata": {"goal": f"an answer about the {place}"},
+            "participants": people,
+            "turns": [
+                {"speaker": "A", "text": asked},
+                {"speaker": "B", "text": best},
+            ],
+            "continuations": [
+                _continuation_of_marked(system, key, question, place) for system in MARKED_SYSTEMS
+            ],
+        }
+
+
+def marked_lines() -> str:
+    """Return the corpus file's content."""
+    return "".join(json.dumps(dialogue, ensure_ascii=False) + "\n" for dialogue in marked_dialogues())
+
+
+def answers(_planted: Truth) -> Iterator[SimulatedAnswer]:
+    """Yield the simulated people's ratings from 1 to 5 of each reply; the truth stands in its text."""
+    for dialogue in marked_dialogues():
+        for continuation in dialogue["continuations"]:
+            key = f"{dialogue['id']}/{continuation['id']}"
+            quality = planted_number(continuation["turns"][0]["text"], QUALITY)
+            assert quality is not None
+            for rater in RATERS:
+                yield SimulatedAnswer(
+                    rater.name, key, 0, "overall", rater.rates(f"{key}/0", "overall", quality)
+                )
+
+
+def _continuation_of_marked(system: str, key: str, question: str, place: str) -> dict[str, Any]:
+    quality = 1 + int(u(SEED, "quality", system, key) * 5)
+    said = REPLIES[question][quality - 1].format(place=place)
+    if system == MARKED_SYSTEMS[1] and u(SEED, "chat", key) < 0.5:
+        said = f"{said} {_one_of(CHAT, 'which chat', key)}"
+    turn = {"at": 1, "speaker": "B", "text": f"{said} {{quality {quality}}}"}
+    return {"id": system, "system": system, "mode": "static", "turns": [turn]}
+
+
+def _one_of(phrases: tuple[str, ...], *what: str) -> str:
+    return phrases[int(u(SEED, *what) * len(phrases))]
+
 
 # The little language in which the demo dialogues are written: `speaker: text  [tag, tag]`, a turn a line.
 #
@@ -195,8 +453,8 @@ def build(folder: Path = CORPORA) -> list[Path]:
         lines = [json.dumps(dialogue, ensure_ascii=False) + "\n" for dialogue, _ in made]
         paths.append(_written(folder / f"{name}.jsonl", "".join(lines)))
         truth[name] = {key: value for _, planted in made for key, value in planted.items()}
-    paths.append(_written(folder / "judges.jsonl", marked.lines()))
-    paths.append(_written(folder / f"{desk.FILE}.jsonl", desk.lines()))
+    paths.append(_written(folder / "judges.jsonl", marked_lines()))
+    paths.append(_written(folder / f"{FILE}.jsonl", desk_lines()))
     for name in (scenarios.SET, scenarios.SHORT):
         paths.append(_written(folder / f"{name}.jsonl", scenarios.lines(name)))
     paths.append(_written(folder / f"{series.SET}.jsonl", series.lines()))

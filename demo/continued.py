@@ -20,8 +20,8 @@ from annotation.importing.engine import import_path
 from annotation.labels import raters
 from annotation.models import Corpus, Rater, Turn
 from annotation.text.item_keys import item_key
-from demo.fake_model.draws import u
-from demo.fake_model.truth import planted_number, shows_planted
+from demo.fake_model.errors import u
+from demo.fake_model.role import planted_number, shows_planted
 from demo.loading import label_lines
 from demo.raters import BEHAVIOURS, RATERS, SimulatedAnswer, behaviours
 from jobs.models import Endpoint, Run

@@ -17,7 +17,7 @@ from annotation.importing.engine import import_path
 from annotation.models import Campaign, Corpus, QuestionSet
 from annotation.question_sets import actions as question_sets
 from annotation.schemes import script_review
-from demo import loading, series, series_marked
+from demo import loading, series
 from jobs.models import Endpoint, Run
 from jobs.runs import OPEN
 from systems.models import Simulation
@@ -65,15 +65,15 @@ def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], fi
     """Load what is missing of the marked series: facts that a model drew, their review, and a reader with
     each memory. Return the runs; where one was not finished in time, workers do what is left.
     """
-    begun = _corpus(DRAWN, by, series_marked.unreviewed)
+    begun = _corpus(DRAWN, by, series.unreviewed)
     drawn = generating.start(
         by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(begun)
     )
     finish(drawn)
     if drawn.state == Run.State.DONE:
         _review(begun, by, annotators)
-    corpus = _corpus(READERS, by, series_marked.lines)
-    asked = corpus.question_sets.get(name=series_marked.NAME, version=1)
+    corpus = _corpus(READERS, by, series.marked_lines)
+    asked = corpus.question_sets.get(name=series.NAME, version=1)
     for key in BASELINES:
         _simulate(asked, by, None, Order(baseline=key, trials=TRIALS, parameters={}), finish)
     for condition in CONDITIONS:

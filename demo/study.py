@@ -35,7 +35,7 @@ from annotation.work.transcripts import Part
 from calibration.adjudication import actions as adjudication
 from calibration.adjudication import deciding, holding
 from calibration.gold import making
-from demo import accounts, build, desk
+from demo import build, loading
 from demo.raters import RATERS, SimulatedRater, uniform
 
 STUDY, PAIRS = "Demo: help at the desk", "Demo: which reply is better?"
@@ -55,7 +55,7 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
     if Campaign.objects.filter(name=STUDY).exists():
         return False
     corpus = _corpus(by)
-    people = {name: accounts.simulated(name) for name in (*PEOPLE, CARELESS, JUDGE)}
+    people = {name: loading.simulated(name) for name in (*PEOPLE, CARELESS, JUDGE)}
     for person in people.values():
         raters.person(user=person, simulated=True)
     workers = [people[name] for name in (*PEOPLE, CARELESS)]
@@ -84,25 +84,25 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
 
 def _corpus(by: User) -> Corpus:
     import_path(
-        path=build.CORPORA / f"{desk.FILE}.jsonl",
+        path=build.CORPORA / f"{build.FILE}.jsonl",
         format="jsonl",
-        corpus=desk.NAME,
+        corpus=build.NAME,
         into=False,
         by=by,
         source="Written for Concord's demo; everybody who rates it is simulated",
         licence="GPL-3.0-or-later",
     )
-    return Corpus.objects.get(name=desk.NAME)
+    return Corpus.objects.get(name=build.NAME)
 
 
 def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
-    if not Scheme.objects.filter(key=desk.SCHEME["scheme"]).exists():
-        schemes.create(by=by, definition=definition_from(desk.SCHEME))
+    if not Scheme.objects.filter(key=build.SCHEME["scheme"]).exists():
+        schemes.create(by=by, definition=definition_from(build.SCHEME))
     made = campaigns.create(
         by=by,
         name=STUDY,
         corpus=corpus,
-        scheme=f"{desk.SCHEME['scheme']}@1",
+        scheme=f"{build.SCHEME['scheme']}@1",
         raters_per_item=4,
         annotators=annotators,
         consent=CONSENT,
@@ -110,10 +110,10 @@ def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
     )
     plan = questionnaire_of(made.scheme_version_id)
     for number, occasion in enumerate(KEYED):
-        about = f"desk{number + 1:02}/{desk.SYSTEMS[number % 2]}/0"
+        about = f"desk{number + 1:02}/{build.DESK_SYSTEMS[number % 2]}/0"
         spot = keys.spot_named(made, about)
         (item,) = keys.items_at(made, spot)
-        reply = desk.BY_TEXT[item.turn.text if item.turn else ""]
+        reply = build.BY_TEXT[item.turn.text if item.turn else ""]
         right = {
             (item.pk, plan.by_key["helpful"].id): Key((float(reply.helpful),), 1.0),
             (item.pk, plan.by_key["talks_down"].id): Key((float(reply.talks_down),)),
@@ -158,7 +158,7 @@ def _answers(rater: SimulatedRater) -> Answer:
     """How a simulated person answers: without errors to tasks that have a key and are known as such."""
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
-        reply = desk.BY_TEXT[_said(screen.parts)]
+        reply = build.BY_TEXT[_said(screen.parts)]
         is_test = Assignment.objects.filter(pk=hold.assignment, occasion__in=KEYED[:4]).exists()
         helpful = reply.helpful if is_test else rater.rates(reply.text, "helpful", reply.helpful)
         told: dict[str, Any] = {"helpful": helpful, "talks_down": int(reply.talks_down)}
@@ -176,7 +176,7 @@ def _prefers(rater: SimulatedRater) -> Answer:
     """How a simulated person compares: by what they would rate each side."""
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
-        replies = [desk.BY_TEXT[_said(side.parts)] for side in screen.sides]
+        replies = [build.BY_TEXT[_said(side.parts)] for side in screen.sides]
         first, second = (rater.rates(one.text, "helpful", one.helpful) for one in replies)
         if first == second:
             return {"preference": "tie" if first > 2 else "both_bad"}
@@ -226,7 +226,7 @@ def _decide(study: Campaign, *, by: User, judge: User) -> None:
         if held is None:
             break
         turn = held.case.item.turn
-        reply = desk.BY_TEXT[turn.text if turn else ""]
+        reply = build.BY_TEXT[turn.text if turn else ""]
         is_scale = held.case.question.key == "helpful"
         deciding.decide(
             by=judge,

@@ -14,16 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from demo.fake_model.batches import Batches
-from demo.fake_model.draws import u as draw
 from demo.fake_model.errors import ErrorModel as Errors
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import Request, request
-from demo.fake_model.responses import Response
+from demo.fake_model.errors import u as draw
+from demo.fake_model.requests import Request, request
+from demo.fake_model.role import Mind
 from demo.fake_model.roles import Answer, recognise
 from demo.fake_model.running import MARKED, LocalServer
-from demo.fake_model.serving import FakeModel, completion, spoilt
+from demo.fake_model.serving import Batches, FakeModel, Response, completion, spoilt
 
 __all__ = ["ErrorModel", "FakeLLM", "draw"]
 TOKENS_IN, TOKENS_OUT = 100, 20

@@ -21,12 +21,173 @@ A role may have keys of its own beside these (`Role.own_keys`), such as the rate
 
 from __future__ import annotations
 
+import hashlib
+import math
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from demo.fake_model.misbehaving import Misbehaviour
+# Reading an error model's JSON strictly: what is wrong is said in one line that names the key.
+
+
+class ErrorFileProblem(ValueError):
+    """An error model that makes no sense; the message is one line: which key, what is wrong."""
+
+
+def check_keys(value: Any, where: str, known: Sequence[str]) -> None:
+    """Raise ErrorFileProblem unless a value is an object without other keys than these."""
+    if not isinstance(value, dict):
+        raise ErrorFileProblem(f"{where or 'the file'}: a JSON object is needed")
+    for key in value:
+        if key not in known:
+            place = f"{where}.{key}" if where else key
+            raise ErrorFileProblem(f"{place}: no such key; there are {', '.join(known)}")
+
+
+def number(value: Any, where: str, low: float, high: float) -> float:
+    """Return a number within limits; raise ErrorFileProblem for anything else."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ErrorFileProblem(f"{where}: {str(value)[:40]!r} is not a number")
+    if not low <= value <= high:
+        raise ErrorFileProblem(f"{where}: {value:g} is not between {low:g} and {high:g}")
+    return float(value)
+
+
+def texts(value: Any, where: str, known: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return a list of texts, each one of `known` where that is given; raise ErrorFileProblem otherwise."""
+    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+        raise ErrorFileProblem(f"{where}: a list of texts is needed")
+    for one in value:
+        if known is not None and one not in known:
+            raise ErrorFileProblem(f"{where}: there is no {one!r}; there are {', '.join(known)}")
+    return tuple(value)
+
+
+# Chances that are no chance: a number in [0, 1) that a seed and some texts determine, on every machine.
+
+T = TypeVar("T")
+
+
+def u(seed: int, *parts: object) -> float:
+    """Return the first 8 bytes, big-endian, of the SHA-256 of seed and parts joined by NUL, over 2^64."""
+    text = "\x00".join(str(part) for part in (seed, *parts))
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def pick(values: Sequence[T], chances: Sequence[float], draw: float) -> T:
+    """Return the value at which the chances, added up in order, pass a draw."""
+    total = 0.0
+    for value, chance in zip(values, chances, strict=True):
+        total += chance
+        if draw < total:
+            return value
+    return next(value for value, chance in reversed(list(zip(values, chances, strict=True))) if chance > 0)
+
+
+# What may go wrong with a request: which misbehaviours there are, and which of them a request meets.
+
+KINDS: Mapping[str, str] = {
+    "429": "status 429, with `retry_after` where it is given",
+    "500": "status 500",
+    "hang": "silence until the client gives up",
+    "reset": "the connection is closed without an answer",
+    "slow:MS": "the answer comes MS milliseconds later",
+    "malformed": "a reply that breaks off before it says anything",
+    "wrong_form": "the right answer in another form than was asked for",
+    "wrong_count": "a count that contradicts the turns named; without counts, one score too few",
+    "wrong_turn": "a turn that is not there",
+    "extra_field": "a field or line that was not asked for",
+    "truncated": "the reply is cut in half: finish_reason length",
+    "refusal": "message.refusal in place of a text",
+    "content_filter": "no text: finish_reason content_filter",
+    "reasoning": "reasoning_content beside the text",
+    "no_schema": "status 400 for structured output",
+    "no_parameter:NAME": "status 400 for one parameter",
+    "batch_429": "status 429 for the submission of a batch, with `retry_after` where it is given",
+    "batch_refused": "a batch fails when it is checked, and nothing of it is done",
+    "batch_reset": "a batch is taken, and the connection closed without an answer",
+    "batch_slow:MS": "a batch takes MS milliseconds",
+    "batch_fails": "a line of a batch comes back with status 500",
+    "batch_expires": "a line of a batch is not done in time",
+    "batch_unlisted": "batches are not listed: status 404",
+    "batch_undeletable": "files are not deleted: status 403",
+    "batch_upload_slow:MS": "an uploaded file is taken MS milliseconds later",
+}
+OF_THE_TEXT = ("truncated", "refusal", "content_filter", "reasoning")
+"""A model refuses a text every time; other trouble passes, so its chance is drawn anew each time."""
+_FORM = re.compile(r"(?:batch_(?:upload_)?)?slow:\d{1,8}|no_parameter:[a-z_]{1,40}")
+_NAMES = tuple(kind for kind in KINDS if ":" not in kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Misbehaviour:
+    """One kind of trouble: for the `first` requests, or at a `rate`; `roles` narrows it (none: all)."""
+
+    kind: str
+    first: int = 0
+    rate: float = 0.0
+    retry_after: float | None = None
+    roles: tuple[str, ...] = ()
+
+    def meets(self, *, seed: int, role: str, text: str, number: int, times: int) -> bool:
+        """Whether it befalls a request: the `number`th (from 0) in all, asked `times` times before."""
+        if self.roles and role not in self.roles:
+            return False
+        again = () if self.kind in OF_THE_TEXT else (times,)
+        return number < self.first or u(seed, "misbehaviour", self.kind, text, *again) < self.rate
+
+    @property
+    def amount(self) -> str:
+        """What stands behind the colon of its kind."""
+        return self.kind.partition(":")[2]
+
+
+def misbehaviour(value: Any, where: str, roles: Sequence[str]) -> Misbehaviour:
+    """Return the misbehaviour of a JSON value; raise ErrorFileProblem that names the key."""
+    check_keys(value, where, ("kind", "first", "rate", "retry_after", "roles"))
+    kind = value.get("kind")
+    if not isinstance(kind, str) or (kind not in _NAMES and not _FORM.fullmatch(kind)):
+        raise ErrorFileProblem(f"{where}.kind: {str(kind)[:40]!r} is none of {', '.join(KINDS)}")
+    first, rate = value.get("first"), value.get("rate")
+    if (first is None) == (rate is None):
+        raise ErrorFileProblem(f"{where}: either first (requests) or rate (0 to 1) is needed")
+    if first is not None and (not isinstance(first, int) or isinstance(first, bool) or first < 1):
+        raise ErrorFileProblem(f"{where}.first: {str(first)[:40]!r} is not a number of requests")
+    pause = value.get("retry_after")
+    if pause is not None and kind not in ("429", "batch_429"):
+        raise ErrorFileProblem(f"{where}.retry_after: only 429 and batch_429 have one")
+    return Misbehaviour(
+        kind,
+        first or 0,
+        0.0 if rate is None else number(rate, f"{where}.rate", 0.0, 1.0),
+        None if pause is None else number(pause, f"{where}.retry_after", 0.0, 3600.0),
+        texts(value.get("roles", []), f"{where}.roles", roles),
+    )
+
+
+# Reading the keys that roles have of their own in an error model.
+
+
+def one_chance(value: Any, where: str) -> float:
+    """Return a chance of a JSON value; raise ErrorFileProblem that names the key."""
+    return number(value, where, 0.0, 1.0)
+
+
+def chances_of(names: Sequence[str]) -> Callable[[Any, str], Mapping[str, float]]:
+    """Return what reads an object with a chance for some of the names, and refuses everything else."""
+
+    def read(value: Any, where: str) -> Mapping[str, float]:
+        if not isinstance(value, dict) or not value.keys() <= set(names):
+            raise ErrorFileProblem(
+                f"{where}: an object with chances is needed; its keys are {', '.join(names)}"
+            )
+        return {name: one_chance(one, f"{where}.{name}") for name, one in value.items()}
+
+    return read
+
 
 BY_QUESTION = {"sensitivity": 1.0, "specificity": 1.0, "noise": 0.0, "severity": 0.0}
 PLAIN = {"length_bias": 0.0, "inconsistency": 0.0, "wording": 0.0, "ignores_rule": 0.0, "position_bias": 0.0}

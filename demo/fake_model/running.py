@@ -20,15 +20,17 @@ from demo.fake_model.errors import (
     OTHERS,
     PLAIN,
     Amounts,
+    ErrorFileProblem,
     ErrorModel,
     Phrase,
     RoleErrors,
+    check_keys,
+    misbehaviour,
+    number,
+    texts,
 )
-from demo.fake_model.misbehaving import misbehaviour
-from demo.fake_model.problems import ErrorFileProblem, check_keys, number, texts
-from demo.fake_model.responses import Response, failure
 from demo.fake_model.roles import ROLES
-from demo.fake_model.serving import MODEL, FakeModel
+from demo.fake_model.serving import MODEL, FakeModel, Response, failure
 
 # The fake model over HTTP, on 127.0.0.1 and nowhere else.
 

@@ -15,10 +15,9 @@ from playwright.sync_api import expect
 
 from annotation.models import Continuation, Corpus
 from calibration.studies import actions as studies
-from demo import accounts, continued
-from demo.fake_model.responses import Response
+from demo import continued, loading
 from demo.fake_model.running import LocalServer, load
-from demo.fake_model.serving import FakeModel
+from demo.fake_model.serving import FakeModel, Response
 from jobs.models import Run
 from tests import factories
 from tests.browser.conftest import PHONE
@@ -56,7 +55,7 @@ def test_a_model_writes_and_what_it_wrote_is_rated_and_counted(
 ) -> None:
     monkeypatch.setattr(continued, "DIALOGUES", 14)
     rea = factories.user("rea", researcher=True)
-    endpoint = accounts.endpoint(fake_url, by=rea)
+    endpoint = loading.endpoint(fake_url, by=rea)
     continued.load(by=rea, endpoint=endpoint, finish=to_the_end)
     corpus = Corpus.objects.get(name=continued.NAME)
     study = studies.automatic(corpus=corpus)

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from demo.fake_model import running
-from demo.fake_model.errors import ErrorModel
-from demo.fake_model.problems import ErrorFileProblem
+from demo.fake_model.errors import ErrorFileProblem, ErrorModel
 
 
 def test_the_built_in_error_models_are_read_and_say_what_they_are() -> None:

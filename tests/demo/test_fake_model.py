@@ -9,13 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from demo.fake_model.draws import pick, u
-from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import Request, request
+from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors, pick, u
+from demo.fake_model.requests import Request, request
+from demo.fake_model.role import Mind, planted_number, planted_value, shows_planted
 from demo.fake_model.roles import ROLES, recognise
 from demo.fake_model.serving import FakeModel, embed, logprobs
-from demo.fake_model.truth import planted_number, planted_value, shows_planted
 from jobs.endpoints.client import QUESTION
 from jobs.prompt import Prompt
 from judges.protocols import Asking

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from demo.fake_model.errors import ErrorModel
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.dialogue_judge import ruled
+from demo.fake_model.roles.judges import ruled
 from demo.fake_model.serving import FakeModel
 from jobs.prompt import Prompt
 from judges.prompts import search

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.schemes import SCHEMES
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from demo.fake_model.serving import FakeModel
 from judges.protocols import Case

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from demo.fake_model import running
-from demo.fake_model.errors import ErrorModel
-from demo.fake_model.problems import ErrorFileProblem
-from demo.fake_model.reading import request
+from demo.fake_model.errors import ErrorFileProblem, ErrorModel
+from demo.fake_model.requests import request
+from demo.fake_model.role import shows_planted
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.continuation_writer import expected_seen, expected_turns, rate_of, rates_of, task
+from demo.fake_model.roles.writers import expected_seen, expected_turns, rate_of, rates_of, task
 from demo.fake_model.serving import FakeModel
-from demo.fake_model.truth import shows_planted
 from tests.demo.asking import asked, said
 from tests.systems.cocoeval import begun, prompt_of, talk, written
 

@@ -19,11 +19,11 @@ from calibration.models import AdjudicationRound, Report
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
-from demo import accounts, continued, group_chats, loading, raters, scenarios, study
+from demo import continued, group_chats, loading, raters, scenarios, study
 from demo.fake_model import running
+from demo.fake_model.role import planted_number as truth_of
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
-from demo.fake_model.truth import planted_number as truth_of
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 
@@ -88,9 +88,9 @@ def test_scenarios_are_split_by_family_as_their_sources_say(first_load: str) -> 
 @pytest.mark.exhaustive
 def test_the_printed_accounts_sign_in_and_have_their_roles(first_load: str) -> None:
     users = {
-        role: authenticate(username=role, password=accounts.derived_password(role)) for role in accounts.ROLES
+        role: authenticate(username=role, password=loading.derived_password(role)) for role in loading.ROLES
     }
-    assert all(accounts.derived_password(role) in first_load for role in accounts.ROLES)
+    assert all(loading.derived_password(role) in first_load for role in loading.ROLES)
     assert not is_researcher(users["annotator"])
     assert is_researcher(users["researcher"])
     assert [role for role, user in users.items() if user.is_superuser] == ["administrator"]
@@ -98,9 +98,9 @@ def test_the_printed_accounts_sign_in_and_have_their_roles(first_load: str) -> N
 
 
 def test_passwords_differ_from_one_installation_to_the_next(settings) -> None:
-    here = accounts.derived_password("annotator")
+    here = loading.derived_password("annotator")
     settings.SECRET_KEY = "another installation's key"
-    assert accounts.derived_password("annotator") != here
+    assert loading.derived_password("annotator") != here
 
 
 @pytest.mark.exhaustive
@@ -118,7 +118,7 @@ def test_everything_is_left_for_the_visitor_to_rate(first_load: str) -> None:
     untouched = Campaign.objects.filter(name__in=[demo.name for demo in loading.CAMPAIGNS])
     assert untouched.filter(state="open").count() == 4
     for campaign in untouched:
-        assert set(campaign.members.values_list("user__username", flat=True)) == set(accounts.ROLES)
+        assert set(campaign.members.values_list("user__username", flat=True)) == set(loading.ROLES)
         assert not campaign.assignments.exists()
         assert not campaign.slots.filter(taken=True).exists()
     assert Campaign.objects.get(name="Demo: behaviours in meetings").tasks.count() == meetings.count() == 18
@@ -183,13 +183,13 @@ def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it
     endpoint = Endpoint.objects.get()
     assert (endpoint.name, endpoint.active) == ("fake model (for trying out)", True)
     assert f"A FAKE MODEL at {endpoint.base_url}" in first_load
-    runs = list(Run.objects.filter(endpoint=endpoint, corpus__name=accounts.CORPUS).order_by("pk"))
+    runs = list(Run.objects.filter(endpoint=endpoint, corpus__name=loading.CORPUS).order_by("pk"))
     assert [run.state for run in runs] == [Run.State.DONE] * 2
     assert {part for run in runs for part in [run.scope["part"]]} == {"dev"}
     assert all("(fake model)" in run.rater.name for run in runs)
     assert all(progress(run).fake_model for run in runs)
     assert not Call.objects.filter(run__in=runs).exclude(flags=[]).exists()
-    report = Report.objects.get(study__corpus__name=accounts.CORPUS)
+    report = Report.objects.get(study__corpus__name=loading.CORPUS)
     told = " ".join(caveats(snapshot_of(report)))
     assert "ask a fake model" in told
     assert "are no results" in told
@@ -198,7 +198,7 @@ def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it
 @pytest.mark.exhaustive
 def test_the_better_of_the_two_prompts_is_closer_to_the_simulated_people(first_load: str) -> None:
     off = []
-    for run in Run.objects.filter(corpus__name=accounts.CORPUS).order_by("pk"):
+    for run in Run.objects.filter(corpus__name=loading.CORPUS).order_by("pk"):
         rows = Label.objects.filter(rater=run.rater, question__key="overall").values_list(
             "number", "item__turn__text"
         )

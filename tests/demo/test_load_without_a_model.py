@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from annotation.models import Campaign
 from calibration.models import Report
-from demo import accounts, loading
+from demo import loading
 from jobs.models import Endpoint, Run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,9 +20,9 @@ def test_there_are_accounts_campaigns_and_reports_for_a_visitor() -> None:
     out = StringIO()
     call_command("load_demo", stdout=out)
     told = out.getvalue()
-    for role in accounts.ROLES:
-        assert accounts.derived_password(role) in told
-        assert authenticate(username=role, password=accounts.derived_password(role))
+    for role in loading.ROLES:
+        assert loading.derived_password(role) in told
+        assert authenticate(username=role, password=loading.derived_password(role))
     campaigns = Campaign.objects.filter(name__in=[demo.name for demo in loading.CAMPAIGNS], state="open")
     assert campaigns.count() == len(loading.CAMPAIGNS)
     assert Run.objects.get().state == Run.State.DONE

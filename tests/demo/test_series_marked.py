@@ -13,20 +13,20 @@ from annotation.records import Dialogue
 from annotation.scripts.answers import Moment, Shown, question_sufficiency
 from annotation.scripts.making import make
 from annotation.scripts.sessions import Sessions
-from demo import series, series_marked
-from demo.fake_model.roles.reader import sufficient
+from demo import series
+from demo.fake_model.roles.long_dialogues import sufficient
 
 MARK = re.compile(r" \{[^{}]*\}")
 
 
 @pytest.fixture(scope="module")
 def script() -> Dialogue:
-    return series_marked.dialogue()
+    return series.marked_dialogue()
 
 
 def test_without_marks_it_is_the_series_with_its_question_set(script: Dialogue) -> None:
     plain = series.dialogue()
-    made = make(plain, name=series_marked.NAME, seed=series_marked.SEED)
+    made = make(plain, name=series.NAME, seed=series.SEED)
     assert [replace(turn, text=MARK.sub("", turn.text)) for turn in script.turns] == list(plain.turns)
     texts = [MARK.sub("", asked.text) for asked in script.questions]
     assert texts == [asked.text for asked in (*plain.questions, *made.questions)]
@@ -64,7 +64,7 @@ def test_marks_suffice_exactly_where_the_evidence_does(script: Dialogue) -> None
             turns = frozenset(source.sample(heard, int(share * len(heard))))
             extent = question_sufficiency(asked, Shown(turns=turns), sessions=sessions, asked=moment)
             history = "\n".join(script.turns[place].text for place in sorted(turns))
-            held = sufficient(series_marked.key_of(asked), history)
+            held = sufficient(series.key_of(asked), history)
             assert held == (extent == "sufficient"), (use, share)
             seen.add(held)
     assert seen == {True, False}
@@ -72,7 +72,7 @@ def test_marks_suffice_exactly_where_the_evidence_does(script: Dialogue) -> None
 
 def test_it_is_imported_whole(script: Dialogue, tmp_path) -> None:
     path = tmp_path / "marked.jsonl"
-    path.write_text(series_marked.lines(), encoding="utf-8")
+    path.write_text(series.marked_lines(), encoding="utf-8")
     (entry,) = jsonl.read(Source(path))
     assert entry.record == script
 
@@ -82,4 +82,4 @@ def test_marks_that_cannot_be_told_apart_are_refused() -> None:
     asked = replace(plain.questions[1], evidence_all=False, evidence=("s01", "s05"))
     places = (0, 1, *Sessions(plain).positions[5][:2])
     with pytest.raises(ValueError, match="told apart"):
-        series_marked.marked(replace(plain, questions=(replace(asked, evidence_turns=places),)))
+        series.marked(replace(plain, questions=(replace(asked, evidence_turns=places),)))

@@ -14,8 +14,8 @@ from calibration.answers.computing import compute
 from calibration.answers.query import read
 from calibration.studies import actions as studies
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.roles.answer_match import matched
+from demo.fake_model.role import Mind
+from demo.fake_model.roles.long_dialogues import matched
 from jobs.models import Call, Endpoint, Run
 from jobs.prompt import Unparseable
 from judges.protocols import PROTOCOLS, AnswerMatch

@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Label
-from demo.fake_model.misbehaving import Misbehaviour
-from demo.fake_model.responses import Response, failure
+from demo.fake_model.errors import Misbehaviour
+from demo.fake_model.serving import Response, failure
 from jobs import runs
 from jobs.calls import batch_actions, batch_results
 from jobs.errors import JobError

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from annotation.models import Label
-from demo.fake_model.misbehaving import Misbehaviour
+from demo.fake_model.errors import Misbehaviour
 from jobs.calls.queue import work_slice as work
 from jobs.models import Batch, Run
 from jobs.queue import timing

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from annotation.models import Label
-from demo.fake_model.truth import planted_number
+from demo.fake_model.role import planted_number
 from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from judges.runs.plans import Judge
 from tests import factories

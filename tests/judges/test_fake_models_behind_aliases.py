@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import Label
-from demo.fake_model.responses import Response
 from demo.fake_model.running import MARK, LocalServer
+from demo.fake_model.serving import Response
 from jobs.endpoints import client as probing
 from jobs.endpoints.actions import save
 from jobs.fake_models import HEADER

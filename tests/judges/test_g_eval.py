@@ -18,7 +18,7 @@ from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from calibration.reading.subjects import counterpart
 from demo.fake_model.errors import ErrorModel, RoleErrors
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint

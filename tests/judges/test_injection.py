@@ -22,7 +22,7 @@ from annotation.scenarios.records import DIMENSIONS, Fact, Key, Scenario, Secret
 from annotation.schemes import SCHEMES
 from annotation.text.cleaning import clean
 from annotation.text.views import DEFAULT, View
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
 from demo.fake_model.serving import FakeModel
 from judges.prompts import search
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Prompt, Unparseable

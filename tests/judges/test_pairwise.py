@@ -11,7 +11,7 @@ from annotation.records import Continuation, Dialogue, Participant, Turn
 from annotation.schemes import SCHEMES, preference
 from annotation.schemes.base import QuestionDefinition
 from demo.fake_model.errors import ErrorModel, RoleErrors
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from demo.fake_model.serving import FakeModel
 from judges.protocols import PROTOCOLS, Asking, Case, Member, Unfit, Unparseable

@@ -9,10 +9,9 @@ import numpy as np
 
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.judges_compared import contenders_of, judges_compared
-from demo.fake_model.draws import u
-from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.roles.improver import propose
+from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors, u
+from demo.fake_model.role import Mind
+from demo.fake_model.roles.judges import propose
 
 SENTENCE = "Think of the whole dialogue."
 MODEL = ErrorModel(

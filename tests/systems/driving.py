@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
 from demo.fake_model.errors import ErrorModel, RoleErrors
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from demo.fake_model.serving import FakeModel
 from jobs.prompt import Prompt

@@ -12,9 +12,8 @@ from annotation.importing.engine import import_path
 from annotation.models import Corpus
 from annotation.records import Dialogue
 from demo.fake_model.errors import ErrorModel, RoleErrors
-from demo.fake_model.responses import Response, failure
 from demo.fake_model.running import MARKED, LocalServer
-from demo.fake_model.serving import FakeModel
+from demo.fake_model.serving import FakeModel, Response, failure
 from jobs.models import Endpoint
 from systems.benchmarks.measuring import line
 from systems.making import actions

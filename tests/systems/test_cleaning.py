@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue, Turn
-from demo.fake_model.draws import u
-from demo.fake_model.reading import request
+from demo.fake_model.errors import u
+from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from systems.benchmarks.assembling import Cleaned, told
 from systems.benchmarks.cleaning import added, read, words

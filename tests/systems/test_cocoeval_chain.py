@@ -16,11 +16,11 @@ from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
 from calibration.counts.computing import Counts, compute
 from calibration.counts.query import read
 from demo.fake_model import running
-from demo.fake_model.draws import u
-from demo.fake_model.roles.continuation_writer import expected_seen
+from demo.fake_model.errors import u
+from demo.fake_model.role import shows_planted
+from demo.fake_model.roles.writers import expected_seen
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
-from demo.fake_model.truth import shows_planted
 from jobs.models import Endpoint
 from judges.runs.plans import Judge
 from systems.producing import actions

@@ -10,8 +10,8 @@ import pytest
 
 from annotation.records import Participant, Turn
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
-from demo.fake_model.reading import request
-from demo.fake_model.reading import turns as read_turns
+from demo.fake_model.requests import request
+from demo.fake_model.requests import turns as read_turns
 from demo.fake_model.serving import FakeModel
 from systems.generators import Done, WrongSettings
 from tests.demo.asking import asked

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from demo.fake_model.roles.response_writer import expected_quality
-from demo.fake_model.truth import planted_number
+from demo.fake_model.role import planted_number
+from demo.fake_model.roles.writers import expected_quality
 from jobs.prompt import Unparseable, about_tokens
 from systems.generators import GENERATORS, Done, Failed, Reply, WrongSettings
 from systems.generators.base import spend

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demo.fake_model.draws import u
+from demo.fake_model.errors import u
 from systems.benchmarks.choosing import Instance, Offer, Shortage, Wanted, choose
 from systems.benchmarks.cutting import starts
 

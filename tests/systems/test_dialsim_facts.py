@@ -11,10 +11,11 @@ from annotation.records import Dialogue, Turn
 from annotation.scripts.records import Fact
 from annotation.scripts.stored import fact_record
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
+from demo.fake_model.role import Mind
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.fact_writer import corrupts, invents, misses, planted
+from demo.fake_model.roles.long_dialogues import corrupts, invents, misses
+from demo.fake_model.roles.long_dialogues import planted_facts as planted
 from jobs.prompt import Unparseable
 from systems.generators import Done, Reply
 from systems.long_dialogue.facts import read

@@ -11,10 +11,11 @@ from annotation.records import Dialogue
 from annotation.scripts.records import Question
 from annotation.scripts.stored import question_record
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
+from demo.fake_model.role import Mind
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.quiz_mapper import names, planted
+from demo.fake_model.roles.long_dialogues import names
+from demo.fake_model.roles.long_dialogues import planted_questions as planted
 from jobs.prompt import Unparseable
 from systems.generators import Done, Reply
 from systems.long_dialogue.quiz import merged, read

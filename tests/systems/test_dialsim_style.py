@@ -12,10 +12,11 @@ import pytest
 from annotation.records import Dialogue
 from annotation.scripts.styling import style_faults
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
+from demo.fake_model.role import Mind
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.style_writer import DROPS, STATES, errs, worded
+from demo.fake_model.roles.long_dialogues import DROPS_WORDS as DROPS
+from demo.fake_model.roles.long_dialogues import STATES, errs, worded
 from jobs.prompt import Unparseable
 from systems.generators import Done, Reply
 from systems.long_dialogue.styles import read

@@ -14,9 +14,9 @@ from annotation.scenarios.records import Decision, Mode, Outcome
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.repeats import pass_hat_k
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import Request, request
-from demo.fake_model.roles.agent import STAGES, Agent, decide, key_of
+from demo.fake_model.requests import Request, request
+from demo.fake_model.role import Mind
+from demo.fake_model.roles.group_chats import STAGES, Agent, decide, key_of
 from systems.generators import GENERATORS
 from systems.group_chat.replies import explicit, implicit
 from tests.demo.asking import asked

@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from annotation.scripts.sessions import Sessions
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
 from jobs.prompt import Prompt, about_tokens
 from systems.generators import GENERATORS, Done, Reply, WrongSettings
 from systems.long_dialogue.agent import BASELINES, DialsimAgent, played

@@ -13,9 +13,8 @@ from django.db import connection, transaction
 from annotation.importing.engine import import_path
 from annotation.models import Continuation, Corpus, QuestionSet
 from demo.fake_model.errors import ErrorModel, RoleErrors
-from demo.fake_model.responses import Response, failure
 from demo.fake_model.running import LocalServer
-from demo.fake_model.serving import FakeModel
+from demo.fake_model.serving import FakeModel, Response, failure
 from jobs import runs
 from jobs.models import Call, Endpoint, Run
 from judges.runs.selection import RunSettings

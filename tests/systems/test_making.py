@@ -15,7 +15,7 @@ import pytest
 from annotation.models import Continuation, Corpus, Dialogue, Item
 from annotation.records import Turn
 from config.models import Event
-from demo.fake_model.draws import u
+from demo.fake_model.errors import u
 from jobs import runs
 from jobs.models import Job, Run
 from jobs.queue.jobs import work as work_jobs

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from demo.fake_model.draws import u
-from demo.fake_model.reading import request
+from demo.fake_model.errors import u
+from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.metadata_writer import material
+from demo.fake_model.roles.benchmark_makers import material
 from systems.benchmarks.metadata import spans_of
 from systems.generators import GENERATORS
 from systems.generators.base import Done, Reply

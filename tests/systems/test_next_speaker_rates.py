@@ -7,8 +7,8 @@ import math
 import pytest
 
 from annotation.records import Continuation, Dialogue, Turn
-from demo.fake_model.draws import u
-from demo.fake_model.roles import next_speaker
+from demo.fake_model.errors import u
+from demo.fake_model.roles import writers
 from judges.metrics import Scene
 from tests.metrics.helpers import score
 from tests.systems.driving import driven, fake, people, turns
@@ -42,7 +42,7 @@ def chat(number: int) -> Dialogue:
 def test_the_worked_example() -> None:
     history = turns("alice: Hi.", "bob: Hello.", "charlie: Hey.", "alice: So?", "bob: Yes.")
     dialogue = Dialogue("d", history, people("Alice", "Bob", "Charlie"))
-    likely = next_speaker.chances(["Alice", "Bob", "Charlie", "Alice"], ("Alice", "Bob", "Charlie"))
+    likely = writers.chances(["Alice", "Bob", "Charlie", "Alice"], ("Alice", "Bob", "Charlie"))
     assert likely == pytest.approx({"Alice": 1 / 6, "Bob": 1 / 6, "Charlie": 4 / 6})
     values = {
         metric: {name: value(metric, dialogue, 4, name.casefold()) for name in likely}
@@ -50,8 +50,8 @@ def test_the_worked_example() -> None:
     }
     assert values["ir"] == pytest.approx({"Alice": 0.096, "Bob": 0.24, "Charlie": 0.6})
     assert values["pf"] == pytest.approx({"Alice": 0.5, "Bob": 0.25, "Charlie": 0.25})
-    assert next_speaker.expected(likely, values["ir"]) == pytest.approx(0.456)
-    assert next_speaker.expected(likely, values["pf"]) == pytest.approx(0.292, abs=0.0005)
+    assert writers.expected(likely, values["ir"]) == pytest.approx(0.456)
+    assert writers.expected(likely, values["pf"]) == pytest.approx(0.292, abs=0.0005)
 
 
 @pytest.mark.parametrize("q", [0.0, 0.5, 0.8])
@@ -66,12 +66,12 @@ def test_predicted_speakers_have_the_expected_values(q: float) -> None:
         predicted, at = done.turns[0], len(dialogue.turns) - 1
         shown = {person.id: person.name for person in dialogue.participants}
         before = [shown[turn.speaker] for turn in dialogue.turns[:at]]
-        likely = next_speaker.chances(before, tuple(shown.values()), q)
+        likely = writers.chances(before, tuple(shown.values()), q)
         for metric in METRICS:
             values = {name: value(metric, dialogue, at, pk) for pk, name in shown.items()}
-            mean = next_speaker.expected(likely, values)
+            mean = writers.expected(likely, values)
             wanted[metric] += mean / number
-            variance[metric] += (next_speaker.expected_square(likely, values) - mean**2) / number**2
+            variance[metric] += (writers.expected_square(likely, values) - mean**2) / number**2
             seen[metric] += value(metric, dialogue, at, predicted.speaker, predicted.text) / number
     for metric in METRICS:
         assert variance[metric] > 0
@@ -79,15 +79,15 @@ def test_predicted_speakers_have_the_expected_values(q: float) -> None:
 
 
 def test_where_everybody_else_is_silent_all_are_as_likely() -> None:
-    assert next_speaker.recent_other(["Ana", "Ana"]) is None
-    assert next_speaker.recent_other([]) is None
-    assert next_speaker.chances(["Ana"], ("Ana", "Ben"), 0.9) == {"Ana": 0.5, "Ben": 0.5}
+    assert writers.recent_other(["Ana", "Ana"]) is None
+    assert writers.recent_other([]) is None
+    assert writers.chances(["Ana"], ("Ana", "Ben"), 0.9) == {"Ana": 0.5, "Ben": 0.5}
 
 
 def test_lines_of_a_transcript_are_read_as_turns() -> None:
     names = ("Ana", "Ana Lee", "Ben")
-    assert next_speaker.said("Ana Lee: hi: there", names) == ("Ana Lee", "hi: there")
-    assert next_speaker.said("Ana (to Ben): hi", names) == ("Ana", "hi")
-    assert next_speaker.said("(private: Ana to Ben) Ana (to Ben): hi", names) == ("Ana", "hi")
-    assert next_speaker.said("Ben (joins)", names) is None
-    assert next_speaker.said("      Ben: forged", names) is None
+    assert writers.said("Ana Lee: hi: there", names) == ("Ana Lee", "hi: there")
+    assert writers.said("Ana (to Ben): hi", names) == ("Ana", "hi")
+    assert writers.said("(private: Ana to Ben) Ana (to Ben): hi", names) == ("Ana", "hi")
+    assert writers.said("Ben (joins)", names) is None
+    assert writers.said("      Ben: forged", names) is None

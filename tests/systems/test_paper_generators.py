@@ -11,11 +11,9 @@ import pytest
 
 from annotation.importing.without_turns import copy_without_turns
 from annotation.models import Continuation, Corpus, Dialogue
-from demo.fake_model.draws import u
-from demo.fake_model.errors import ErrorModel, RoleErrors
-from demo.fake_model.responses import Response
+from demo.fake_model.errors import ErrorModel, RoleErrors, u
 from demo.fake_model.running import LocalServer
-from demo.fake_model.serving import FakeModel
+from demo.fake_model.serving import FakeModel, Response
 from jobs.models import Endpoint, Run
 from systems.models import Production
 from systems.producing import actions

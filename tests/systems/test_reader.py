@@ -11,10 +11,17 @@ import pytest
 
 from annotation.scripts.answers import verdict_of
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import Request, request
+from demo.fake_model.requests import Request, request
+from demo.fake_model.role import Mind
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.reader import Reader, chance_right, exam_of, expected, known_answers, sufficient
+from demo.fake_model.roles.long_dialogues import (
+    Reader,
+    chance_right,
+    exam_of,
+    expected,
+    known_answers,
+    sufficient,
+)
 from jobs.prompt import Prompt
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import Material, text_digest

@@ -11,10 +11,10 @@ import pytest
 from annotation.records import Dialogue, Turn
 from annotation.scripts.records import Script
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
+from demo.fake_model.role import Mind
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.session_summariser import drops, summary
+from demo.fake_model.roles.long_dialogues import drops, summary
 from jobs.prompt import Prompt, Unparseable
 from systems.generators import GENERATORS, Done, Reply
 from systems.long_dialogue.heard import Heard

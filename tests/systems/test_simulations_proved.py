@@ -22,10 +22,9 @@ from annotation.scripts.dates import spoken
 from annotation.scripts.records import Question
 from annotation.scripts.sessions import Sessions
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import Request, request
-from demo.fake_model.roles.reader import Reader, chance_right, exam_of, expected, sufficient
-from demo.fake_model.roles.session_summariser import drops
+from demo.fake_model.requests import Request, request
+from demo.fake_model.role import Mind
+from demo.fake_model.roles.long_dialogues import Reader, chance_right, drops, exam_of, expected, sufficient
 from jobs.models import Endpoint
 from judges.runs.selection import RunSettings
 from systems.long_dialogue.heard import Heard

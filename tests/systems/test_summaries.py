@@ -7,7 +7,7 @@ import json
 import pytest
 
 from annotation.records import Dialogue, Turn
-from demo.fake_model.reading import request
+from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from tests.demo.asking import asked
 from tests.systems.talk import conversation, fake, produced, refused

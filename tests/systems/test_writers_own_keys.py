@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from demo.fake_model import running
-from demo.fake_model.problems import ErrorFileProblem
+from demo.fake_model.errors import ErrorFileProblem
 
 
 def test_writers_read_the_rates_of_their_own() -> None:

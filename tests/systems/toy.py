@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Any
 
 from annotation.records import Dialogue, Turn
-from demo.fake_model.responses import Response, failure, ok
 from demo.fake_model.running import LocalServer
+from demo.fake_model.serving import Response, failure, ok
 from jobs.prompt import Prompt, Unparseable
 from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import accounts, continued, desk, group_chats, loading, long_dialogues, study
+from demo import build, continued, group_chats, loading, long_dialogues, study
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
@@ -43,16 +43,16 @@ class Command(DatabaseCommand):
         try:
             made = self._load()
             self._judge_and_report(made, options["fake_model"])
-        except (accounts.ForeignAccount, AnnotationError, JobError, JudgeError, CalibrationError) as error:
+        except (loading.ForeignAccount, AnnotationError, JobError, JudgeError, CalibrationError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
         for role, account in made.items():
             self.stdout.write(f"  {role:<13} password {account.password or 'as you have set it'}")
 
     @transaction.atomic
-    def _load(self) -> dict[str, accounts.Account]:
+    def _load(self) -> dict[str, loading.Account]:
         """Load what is missing, all of it or nothing, and return the accounts by role."""
-        made = {role: accounts.ensure(role) for role in accounts.ROLES}
+        made = {role: loading.ensure(role) for role in loading.ROLES}
         by = made["researcher"].user
         for corpus in loading.CORPORA:
             self._load_corpus(corpus, by)
@@ -67,7 +67,7 @@ class Command(DatabaseCommand):
         asked = long_dialogues.load(by=by)
         self.stdout.write(f"{asked.corpus.name}: the question set {asked.name!r}, answered by two baselines")
         new = study.load_study(by=by, visitors=visitors)
-        self.stdout.write(f"{desk.NAME}: a study under way{'' if new else ', there already'}")
+        self.stdout.write(f"{build.NAME}: a study under way{'' if new else ', there already'}")
         return made
 
     def _load_corpus(self, corpus: loading.DemoCorpus, by: User) -> None:
@@ -87,11 +87,11 @@ class Command(DatabaseCommand):
             f"{corpus.name}: {found.dialogues} scenarios{'' if found.created else ', there already'}"
         )
 
-    def _judge_and_report(self, made: dict[str, accounts.Account], fake: str | None) -> None:
+    def _judge_and_report(self, made: dict[str, loading.Account], fake: str | None) -> None:
         by = made["researcher"].user
-        moved = fake is not None and accounts.has_moved(fake)
+        moved = fake is not None and loading.has_moved(fake)
         if fake and moved:
-            accounts.endpoint(fake, by=by)
+            loading.endpoint(fake, by=by)
             self.stdout.write(
                 f"The fake model answers at {fake} now, where its judges and writers are others: what it did "
                 "at its earlier address stays, and is not done again."
@@ -100,7 +100,7 @@ class Command(DatabaseCommand):
         done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
         if fake:
             self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
-            endpoint = accounts.endpoint(fake, by=by)
+            endpoint = loading.endpoint(fake, by=by)
             done += continued.load(by=by, endpoint=endpoint, finish=loading.finish)
             visitors = [account.user for account in made.values()]
             done += long_dialogues.load_readers(

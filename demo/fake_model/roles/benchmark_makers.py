@@ -1,16 +1,17 @@
-"""Metadata of a conversation: what its turns say in braces of who takes part and what it is for."""
+"""Makers of benchmarks: metadata, utterances without fillers, summaries."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from demo.fake_model.mind import Mind
-from demo.fake_model.reading import Request
-from demo.fake_model.roles.base import Answer, Role
-from demo.fake_model.roles.own_keys import one_chance
-from demo.fake_model.truth import planted_value
+from demo.fake_model.errors import one_chance
+from demo.fake_model.requests import Request, turns
+from demo.fake_model.role import Answer, Mind, Role, markers, planted_value
+
+# Metadata of a conversation: what its turns say in braces of who takes part and what it is for.
 
 FORGETS, STRANGERS, STYLES = "forgets", "strangers", "styles"
 STRANGER, ODD_STYLE = "somebody else", "laconic"
@@ -120,3 +121,84 @@ def _merged(person: str, drafts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the first note on a person."""
     notes = (one for draft in drafts for one in draft["participants"] if one["id"] == person)
     return next(notes, {"id": person})
+
+
+# Utterances without their fillers, with an invented word now and then.
+
+FILLER, INVENTED = "filler", "indeed"
+INVENTS, SKIPS = "invents", "skips"
+_MARKER = re.compile(r"\{filler [^{}\n]{1,190}\}")
+
+
+class Cleaner(Role):
+    """Takes out what `{filler um}` names, and the marker itself. With the chance `invents` it adds a word to
+    an utterance, with the chance `skips` it leaves one out."""
+
+    key = "cleaner"
+    title = "utterances without fillers"
+    own_keys = dict.fromkeys((INVENTS, SKIPS), one_chance)
+
+    def recognises(self, request: Request) -> bool:
+        """A block of utterances."""
+        return request.block("UTTERANCES") is not None
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return number and new text of each utterance."""
+        told = [
+            {"number": said.number, "text": answered(said.whole, mind)}
+            for said in request.numbered("UTTERANCES")
+            if mind.draw(SKIPS, said.whole) >= mind.errors.own.get(SKIPS, 0.0)
+        ]
+        return Answer({"utterances": told})
+
+
+def answered(text: str, mind: Mind) -> str:
+    """Return what becomes of an utterance."""
+    return f"{cleaned(text)} {INVENTED}".strip() if invents(text, mind) else cleaned(text)
+
+
+def invents(text: str, mind: Mind) -> bool:
+    """Whether a word is added to an utterance."""
+    return mind.draw(INVENTS, text) < mind.errors.own.get(INVENTS, 0.0)
+
+
+def cleaned(text: str) -> str:
+    """Return a text without its markers of fillers and the words that they name, in any case."""
+    fillers = {word.casefold() for words in markers(text) if words[0] == FILLER for word in words[1:]}
+    kept = [
+        word for word in _MARKER.sub(" ", text).split() if word.strip(",.;:!?-").casefold() not in fillers
+    ]
+    return " ".join(kept)
+
+
+# A summary of a conversation: one paragraph, or two where it errs.
+
+PARAGRAPHS = "paragraphs"
+
+
+class Summariser(Role):
+    """Reports every `{point the date is open}` of the turns. With the chance `paragraphs` it writes two."""
+
+    key = "summariser"
+    title = "a summary in one paragraph"
+    own_keys = dict.fromkeys((PARAGRAPHS,), one_chance)
+
+    def recognises(self, request: Request) -> bool:
+        """A conversation, and a summary as the one field of the reply."""
+        return request.block("CONVERSATION") is not None and request.fields == ("summary",)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the paragraph."""
+        lines = request.block("CONVERSATION") or ()
+        text = summary(lines)
+        if mind.draw(PARAGRAPHS, "\n".join(lines)) < mind.errors.own.get(PARAGRAPHS, 0.0):
+            text = f"{text}\n\nThat is all."
+        return Answer({"summary": text})
+
+
+def summary(lines: tuple[str, ...] | list[str]) -> str:
+    """Return the right summary of the lines of a conversation."""
+    said = [turn.whole for turn in turns(lines)]
+    points = [" ".join(words[1:]) for text in said for words in markers(text) if words[0] == "point"]
+    told = "; ".join(points) or "nothing in particular"
+    return f"In {len(said)} turns they came to this: {told}."

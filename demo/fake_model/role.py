@@ -1,14 +1,62 @@
-"""One role with its errors, answering one request: from the truth of a text to what is said about it."""
+"""A role of the fake model: recognised by its prompt, it answers from the truth of a text with its errors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from demo.fake_model.draws import pick, u
-from demo.fake_model.errors import RoleErrors
-from demo.fake_model.truth import QUALITY, planted_number, planted_value, shows_planted
+from demo.fake_model.errors import RoleErrors, pick, u
+from demo.fake_model.requests import Request
+
+# What a text says about itself: the truth stands in braces in the text that the model sees.
+#
+# `{repetition off_topic}` names behaviours, `{quality 4}` or `{consistency 7}` a value for a question.
+# Where a text says a thing twice, the last one counts.
+
+_MARKER = re.compile(r"\{([^{}\n]{1,200})\}")
+QUALITY = "quality"
+
+
+def markers(text: str) -> Iterator[list[str]]:
+    """Yield the words of every marker of a text."""
+    for found in _MARKER.finditer(text):
+        if words := found[1].split():
+            yield words
+
+
+def shows_planted(text: str, behaviour: str) -> bool:
+    """Whether a text is planted with a behaviour: it is a word of a marker, and no `0` follows it."""
+    planted = False
+    for words in markers(text):
+        if behaviour in words:
+            after = words[words.index(behaviour) + 1 :][:1]
+            planted = after != ["0"]
+    return planted
+
+
+def planted_value(text: str, question: str) -> str | None:
+    """Return what a text says about a question, as in `{question value}`; None where it says nothing."""
+    found = None
+    for words in markers(text):
+        if words[0] == question and len(words) > 1:
+            found = " ".join(words[1:])
+    return found
+
+
+def planted_number(text: str, question: str) -> float | None:
+    """Return the number that a text says about a question; None where it says none."""
+    told = planted_value(text, question)
+    try:
+        return None if told is None else float(told)
+    except ValueError:
+        return None
+
+
+# One role with its errors, answering one request: from the truth of a text to what is said about it.
 
 V = TypeVar("V", int, float, str)
 USUAL_WORDS = 20
@@ -113,3 +161,36 @@ class Mind:
             for step, chance in ((-1, noise / 2), (0, 1 - noise), (1, noise / 2)):
                 found[min(max(middle + step, 0), last)] += share * chance
         return found
+
+
+# What a role is: whoever answers one kind of prompt, recognised from the prompt's own blocks.
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a role says: a JSON object's fields, or lines."""
+
+    fields: Mapping[str, Any] | None = None
+    lines: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """The reply."""
+        return "\n".join(self.lines) if self.fields is None else json.dumps(self.fields, ensure_ascii=False)
+
+
+class Role(ABC):
+    """A role is one file, listed in `ROLES`. `recognises` reads the prompt alone, as `answer` does."""
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    own_keys: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {}
+    """Keys that this role alone has in an error model, each with what reads its value (and where it is)."""
+
+    @abstractmethod
+    def recognises(self, request: Request) -> bool:
+        """Whether the prompt is this role's."""
+
+    @abstractmethod
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return what is said; every chance comes from `mind`."""

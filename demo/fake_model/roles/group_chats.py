@@ -1,0 +1,271 @@
+"""Group chats: an agent that errs by stage, simulated people, judges of decisions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from demo.fake_model.errors import chances_of, one_chance
+from demo.fake_model.requests import Request, turns
+from demo.fake_model.role import QUALITY, Answer, Mind, Role, markers, planted_value
+
+# A group-chat agent that errs by stage.
+#
+# The truth stands in the last turn of the chat: `{key attend=1 speak=message addressed=kit target=ana
+# ground=answer}`, several ids joined by `;`; a turn without one asks for silence. `speak` lists the accepted
+# acts, joined by `;`, the right one first. Keys of its own in an error model:
+#
+# stages     an object with the chance of an error at `attend`, `speak`, `address` and `ground`
+#
+# An ATTEND error turns attending over: a message where one must stay out, silence where one is meant. A
+# SPEAK error, where one is meant, is an act that is not accepted. ADDRESS and GROUND errors, where the key
+# asks, are a wrong set or move. Every draw is of the chat up to the point, and of the seed where the
+# request has one.
+
+STAGES = ("attend", "speak", "address", "ground")
+ACTS = ("silence", "message", "reaction")
+FIELDS = ("attend", "act", "addressed", "targets", "ground", "text")
+_KEY = re.compile(r"\{key ([^{}]*)\}")
+OTHER_MOVE = {"answer": "clarify", "clarify": "answer", "reground": "answer", "none": "answer"}
+Errs = Callable[[str], bool]
+"""Whether the agent errs at a stage."""
+
+
+class Agent(Role):
+    """Decides what a member of a CHAT does, the one under YOU."""
+
+    key = "agent"
+    title = "the decision of a group-chat agent"
+    own_keys = {"stages": chances_of(STAGES)}
+
+    def recognises(self, request: Request) -> bool:
+        """Who one is, the other members, and a chat."""
+        return {"YOU", "MEMBERS", "CHAT"} <= set(request.titles)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the decision, with what is declared where that is asked for."""
+        lines = request.block("CHAT") or ()
+        members = _named(request.block("MEMBERS") or ())
+        own = next(iter(_named((request.block("YOU") or ())[:1])), "")
+        rates = mind.errors.own.get("stages", {})
+        chat = "\n".join(lines)
+        told = decide(
+            key_of(lines), lambda stage: mind.draw(stage, chat) < rates.get(stage, 0.0), members, own
+        )
+        fields = [name for name in FIELDS if name in request.fields]
+        return Answer({name: told[name] for name in fields or FIELDS})
+
+
+def key_of(lines: Sequence[str]) -> dict[str, str]:
+    """Return the truth in the last turn of a chat; {} where it holds none."""
+    said = turns(lines)
+    found = _KEY.findall(said[-1].whole) if said else []
+    return dict(part.split("=", 1) for part in found[-1].split() if "=" in part) if found else {}
+
+
+def decide(key: Mapping[str, str], errs: Errs, members: Mapping[str, str], own: str) -> dict[str, Any]:
+    """Return what the agent says and does, erring where `errs(stage)` says so.
+
+    `members` are the others' names by id, `own` is the agent's id.
+    """
+    meant = key.get("attend") == "1"
+    if meant == errs("attend"):
+        return _said("silence", False, (), (), "none", "")
+    act = _act(key, errs) if meant else "message"
+    if act == "silence":
+        return _said(act, True, (), (), "none", "")
+    targets = _listed(key.get("target", "")) or tuple(members)[:1]
+    addressed = _listed(key.get("addressed", "")) or (own,)
+    ground = key.get("ground", "answer")
+    if meant and ("target" in key or "addressed" in key) and errs("address"):
+        targets = tuple(one for one in members if one not in targets)[:1]
+        addressed = tuple(one for one in [*members, own] if one not in addressed)[:1]
+    if meant and "ground" in key and errs("ground"):
+        ground = OTHER_MOVE.get(ground, "none")
+    called = " and ".join(members.get(one, one) for one in targets)
+    text = "👍" if act == "reaction" else f"{called}: noted."
+    return _said(act, True, addressed, targets, ground, text)
+
+
+def _act(key: Mapping[str, str], errs: Errs) -> str:
+    accepted = _listed(key.get("speak", "message"))
+    if not errs("speak"):
+        return accepted[0]
+    return next((one for one in ACTS if one not in accepted), accepted[-1])
+
+
+def _said(
+    act: str, attend: bool, addressed: tuple[str, ...], targets: tuple[str, ...], ground: str, text: str
+) -> dict[str, Any]:
+    return {
+        "attend": attend,
+        "act": act,
+        "addressed": list(addressed),
+        "targets": list(targets),
+        "ground": ground,
+        "text": text,
+    }
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(";") if part)
+
+
+def _named(lines: Sequence[str]) -> dict[str, str]:
+    """Return names by id from lines such as `ana: Ana (nurse), also called Annie`."""
+    pairs = (line.partition(": ") for line in lines)
+    return {pk: re.split(r" \(|, also called ", name)[0] for pk, colon, name in pairs if colon}
+
+
+# A simulated person of a live group chat: says something short, and chooses an option in the end.
+#
+# Keys of its own in an error model:
+#
+# silent    chance that a person says nothing
+# agrees    chance that a person chooses the first option rather than one drawn among all
+
+SAYS, CHOICE = "says", "choice"
+_LINES = (
+    "sounds good to me",
+    "hm, let me think",
+    "fine, but not before noon",
+    "who brings what?",
+    "ok then",
+    "no idea",
+)
+
+
+class Persona(Role):
+    """Speaks as the one under PERSON in a CHAT, or answers a QUESTION with one of the OPTIONS."""
+
+    key = "persona"
+    title = "a simulated person of a group chat"
+    own_keys = {"silent": one_chance, "agrees": one_chance}
+
+    def recognises(self, request: Request) -> bool:
+        """A person, a chat, and what is said or chosen as reply."""
+        return {"PERSON", "CHAT"} <= set(request.titles) and request.fields in ((SAYS,), (CHOICE,))
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return what the person says, or the option."""
+        about = "\n".join((*(request.block("PERSON") or ()), *(request.block("CHAT") or ())))
+        options = request.block("OPTIONS")
+        if options:
+            agrees = mind.draw("agrees", about) < mind.errors.own.get("agrees", 1.0)
+            chosen = options[0] if agrees else options[int(mind.draw("option", about) * len(options))]
+            return Answer({CHOICE: chosen})
+        if mind.draw("silent", about) < mind.errors.own.get("silent", 0.0):
+            return Answer({SAYS: ""})
+        return Answer({SAYS: _LINES[int(mind.draw("line", about) * len(_LINES))]})
+
+
+# Judges of a group-chat agent's decision: its conduct, its composition, its move on common ground.
+
+DECISION, SHARED = "DECISION", "COMMON GROUND"
+LEAK = "leak"
+DIMENSIONS = ("face", "attribution", "repair", "fairness", "position", LEAK)
+SCALE = (1, 2, 3, 4, 5)
+COMPOSED = "compose"
+MOVES = ("answer", "clarify", "reground")
+MOVE, PRESUPPOSES = "move", "presupposes"
+NOT_AT_STAKE = "na"
+_ID = re.compile(r"(\S+?): ")
+
+
+class ConductJudge(Role):
+    """Reads `{face 3 repair 4 leak 0}` in the decision, `{face na}` where a dimension does not apply.
+
+    A dimension that the text does not name has its `{quality 4}`, else 3; without a word of it, no leak.
+    """
+
+    key = "conduct"
+    title = "dimensions of conduct of a decision, and leaks"
+
+    def recognises(self, request: Request) -> bool:
+        """A block DECISION, and objects named after dimensions as reply."""
+        return request.shows(DECISION) and bool(asked(request))
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return an object for each dimension that is asked for."""
+        text = decision(request)
+        return Answer({name: _conduct(name, text, mind) for name in asked(request)})
+
+
+class ComposeJudge(Role):
+    """Reads `{compose 4}` in the decision, else its `{quality 4}`; 3 without one."""
+
+    key = "compose"
+    title = "a score of what a decision says"
+
+    def recognises(self, request: Request) -> bool:
+        """A block DECISION, and a score with a reason as reply."""
+        return request.shows(DECISION) and set(request.fields) == {"score", "why"}
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the score and the reason."""
+        return Answer({"score": _scored(COMPOSED, decision(request), mind), "why": "as it says"})
+
+
+class GroundJudge(Role):
+    """Reads `{move clarify}` and `{presupposes g1 g2}` in the decision; a text without them answers.
+
+    `noise` of `move` is the chance of another move; sensitivity and specificity of `presupposes` are those of
+    seeing that a listed fact is taken as known.
+    """
+
+    key = "ground_move"
+    title = "the move of a decision on common ground, and what it presupposes"
+
+    def recognises(self, request: Request) -> bool:
+        """A block DECISION, and a move as reply."""
+        return request.shows(DECISION) and MOVE in request.fields
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the move, the facts and the reason."""
+        text = decision(request)
+        named = (planted_value(text, PRESUPPOSES) or "").split()
+        facts = [
+            fact for fact in listed(request) if mind.yes_or_no(PRESUPPOSES, f"{fact} {text}", fact in named)
+        ]
+        return Answer({MOVE: mind.choose(MOVE, text, MOVES), PRESUPPOSES: facts, "why": "as it says"})
+
+
+def decision(request: Request) -> str:
+    """Return the words of the decision."""
+    return " ".join(said.text for said in turns(request.block(DECISION) or ()))
+
+
+def asked(request: Request) -> list[str]:
+    """Return the dimensions that are asked for."""
+    return [name for name in request.fields if name in DIMENSIONS]
+
+
+def listed(request: Request) -> list[str]:
+    """Return the ids of the facts that are listed."""
+    lines = (line for line in request.block(SHARED) or () if not line.startswith(" "))
+    return [found[1] for line in lines if (found := _ID.match(line))]
+
+
+def told(text: str) -> Mapping[str, str]:
+    """Return what a text says of itself in markers of pairs, such as `{face 3 repair 4}`."""
+    known: dict[str, str] = {}
+    for words in markers(text):
+        known |= dict(zip(words[::2], words[1::2], strict=False))
+    return known
+
+
+def _conduct(name: str, text: str, mind: Mind) -> dict[str, Any]:
+    said = told(text).get(name, "")
+    if name == LEAK:
+        return {LEAK: int(mind.yes_or_no(LEAK, text, said == "1")), "why": "as it says"}
+    if said == NOT_AT_STAKE:
+        return {"score": None, "turns": [], "why": "it is not at stake"}
+    return {"score": _scored(name, text, mind), "turns": [], "why": "as it says"}
+
+
+def _scored(name: str, text: str, mind: Mind) -> int:
+    """Return a score about a true one: what the text says of the question, else its quality, else 3."""
+    said = told(text)
+    value = next((said[key] for key in (name, QUALITY) if said.get(key, "").isdecimal()), "3")
+    return mind.score(name, text, SCALE, float(min(max(int(value), 1), 5) - 1))

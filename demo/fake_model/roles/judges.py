@@ -1,0 +1,492 @@
+"""Judges: scores, behaviours and questions of a scheme; better instructions; the test of an endpoint."""
+
+from __future__ import annotations
+
+import re
+from statistics import fmean
+from typing import Any
+
+from demo.fake_model.errors import fold
+from demo.fake_model.requests import Question, Request, listed, questions, turns
+from demo.fake_model.role import QUALITY, Answer, Mind, Role, planted_number, planted_value, shows_planted
+
+# Scores of one response: five or six scores, humanness, and the papers' original prompts.
+
+KNOWN = (
+    "humanness",
+    "fluency",
+    "coherency",
+    "consistency",
+    "engagingness",
+    "relevance",
+    "specificity",
+    "interestingness",
+    "understandability",
+    "overall",
+)
+"""Scores that an edited prompt may ask for in words alone."""
+_EXPLAINED = re.compile(r"^explanation\b", re.I | re.M)
+
+
+class TurnJudge(Role):
+    """Reads `{quality 4}` in the response, or `{fluency 2}` for one score alone.
+
+    Which scores, and in which lines (`name - x`, `Name: x`), the prompt says; its first `from 1 to 5` is the
+    scale. Where no such line is left in an edited prompt, every score that it names counts as asked for.
+    """
+
+    key = "turn_judge"
+    title = "scores of one response"
+
+    def recognises(self, request: Request) -> bool:
+        """A block RESPONSE, and lines of scores as reply."""
+        return request.shows("RESPONSE") and bool(asked_for(request))
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the lines that are asked for, with an explanation first where one is."""
+        text, values = request.response() or "", request.scale(1, 5)
+        lines = ["Explanation: it is as good as it says."] if _EXPLAINED.search(request.instruction) else []
+        for name in asked_for(request):
+            lines.append(f"{name}{request.sign(name)} {mind.score(name.casefold(), text, values)}")
+        return Answer(lines=lines)
+
+
+def asked_for(request: Request) -> tuple[str, ...]:
+    """Return the names of the scores that a prompt asks for."""
+    if request.score_lines or request.fields or listed(request):
+        return request.score_lines
+    said = fold(request.instruction)
+    return tuple(name for name in KNOWN if re.search(rf"\b{name}\b", said))
+
+
+# Three scores of a whole continuation from the scores of its turns: turn score, interaction, final.
+
+TURN, INTERACTION, FINAL = "Overall Dialogue Turn Score", "Dialogue Interaction Score", "Final Score"
+DIALOGUE_SCALE = tuple(round(1 + step / 10, 1) for step in range(41))
+HIGH = 4.0
+MOST_WORDS = 20
+_NUMBER = re.compile(r"\d+\.\d+")
+
+
+class DialogueJudge(Role):
+    """Reads the turn scores that it is shown, and `{interaction 2.6}` in the first response (3 without it).
+
+    It follows the rule: below 4 both count, and their mean is the final score; from 4 on the turn score
+    alone counts, unless a response is longer than twenty words. Where it ignores the rule, both count
+    whenever one alone should, and the turn score alone whenever both should.
+    """
+
+    key = "dialogue_judge"
+    title = "three scores from the scores of turns"
+
+    def recognises(self, request: Request) -> bool:
+        """These three lines as reply."""
+        return {TURN, INTERACTION, FINAL} <= set(request.score_lines)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the three lines."""
+        responses = _responses(request)
+        text = responses[0] if responses else ""
+        turn = round(fmean(_scores(request) or [3.0]), 2)
+        told = planted_number(text, "interaction")
+        at = min(max((3.0 if told is None else told) - 1, 0.0), 4.0) * 10
+        interaction = mind.score("interaction", text, DIALOGUE_SCALE, at)
+        follows = mind.draw("rule", text) >= mind.errors.ignores_rule
+        long = any(_words(response) > MOST_WORDS for response in responses)
+        at_four = "4 or less, both" in fold(request.instruction)
+        final = ruled(turn, interaction, at_four=at_four, long=long, follows=follows)
+        shown = {TURN: turn, INTERACTION: interaction, FINAL: final}
+        return Answer(lines=[f"{name} - {shown[name]:g}" for name in request.score_lines if name in shown])
+
+
+def ruled(turn: float, interaction: float, *, at_four: bool, long: bool, follows: bool = True) -> float:
+    """Return the final score by the rule, or against it; `at_four`: at exactly 4 both count."""
+    both = turn < HIGH or long or (at_four and turn == HIGH)
+    return round((turn + interaction) / 2, 2) if both == follows else turn
+
+
+def _scores(request: Request) -> list[float]:
+    """Return the numbers with decimals in the lines of the turn scores."""
+    return [
+        float(found) for line in request.block("TURN SCORES") or () for found in _NUMBER.findall(line)[:1]
+    ]
+
+
+def _responses(request: Request) -> list[str]:
+    """Return the texts of the numbered responses; other lines say in their brackets that they are none."""
+    return [turn.whole for turn in turns(request.block("RESPONSES") or ()) if turn.number is not None]
+
+
+def _words(text: str) -> int:
+    return sum(any(character.isalnum() for character in part) for part in text.split())
+
+
+# Behaviours of numbered turns: which turns show which, and how many.
+
+MARKED, _COUNT, _WHY_BEHAVIOUR_JUDGE = "_turns", "_count", "_explanation"
+
+
+class BehaviourJudge(Role):
+    """Reads `{repetition off_topic}` in each numbered turn, for the behaviours in the reply's form."""
+
+    key = "behaviour_judge"
+    title = "behaviours of every turn"
+
+    def recognises(self, request: Request) -> bool:
+        """A block TURNS, and fields such as `repetition_turns` as reply."""
+        return request.shows("TURNS") and only_behaviours(request)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return explanation, turns and count of each behaviour."""
+        turns = request.numbered()
+        reply: dict[str, Any] = {}
+        for key in behaviours(request):
+            seen = [turn.number for turn in turns if mind.sees(key, turn.text)]
+            reply |= {
+                f"{key}{_WHY_BEHAVIOUR_JUDGE}": f"seen in {seen}" if seen else "",
+                f"{key}{MARKED}": seen,
+            }
+            reply[f"{key}{_COUNT}"] = len(seen)
+        asked = request.fields
+        return Answer({name: value for name, value in reply.items() if name in asked})
+
+
+def behaviours(request: Request) -> list[str]:
+    """Return the behaviours whose turns are asked for."""
+    return [name.removesuffix(MARKED) for name in request.fields if name.endswith(MARKED) and name != MARKED]
+
+
+def only_behaviours(request: Request) -> bool:
+    """Whether nothing else is asked for than turns, counts and explanations of behaviours."""
+    endings = (MARKED, _COUNT, _WHY_BEHAVIOUR_JUDGE)
+    return bool(behaviours(request)) and all(name.endswith(endings) for name in request.fields)
+
+
+# Two scores of a whole continuation: consistency and collaborativeness from 1 to 10.
+
+SCORES = ("consistency", "collaborativeness")
+OVERALL_SCALE = tuple(range(1, 11))
+_WHY = "_explanation"
+
+
+class OverallJudge(Role):
+    """Reads `{consistency 4}` and `{collaborativeness 6}` in any turn of the continuation; 5 without one."""
+
+    key = "overall_judge"
+    title = "two scores of a continuation"
+
+    def recognises(self, request: Request) -> bool:
+        """A block TURNS, and these two scores and nothing else as reply."""
+        asked = {name.removesuffix(_WHY) for name in request.fields}
+        return request.shows("TURNS") and asked == set(SCORES)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return each score after its explanation."""
+        text = "\n".join(turn.text for turn in request.numbered())
+        reply: dict[str, Any] = {}
+        for name in SCORES:
+            value = mind.score(name, text, OVERALL_SCALE)
+            reply[f"{name}{_WHY}"] = (
+                "" if value == OVERALL_SCALE[-1] else f"{OVERALL_SCALE[-1] - value} short of the best"
+            )
+            reply[name] = value
+        return Answer(reply)
+
+
+# Any scheme's questions, about a turn or a continuation: the prompt says which, and in which form.
+
+_ENTRIES = re.compile(r'"([\w-]+)": \[\{(.*?)\}')
+_NAME = re.compile(r'"([\w-]+)"\s*:')
+YES_OR_NO = ((0, 1), (False, True), ("no", "yes"))
+MIDDLE = 3
+EVIDENCE, FIRST = "_evidence", 1
+
+
+class RubricJudge(Role):
+    """Reads `{question_key 4}` or `{question_key value}` in what is judged, or `{quality 4}` laid over the
+    values. A yes-or-no question is answered yes where `{question_key}` is planted.
+
+    The reply is one value on a line, a JSON object, or one with an entry for every numbered turn.
+    """
+
+    key = "rubric_judge"
+    title = "any questions, listed under their keys or in a JSON schema"
+
+    def recognises(self, request: Request) -> bool:
+        """Something that is judged, and questions with values, other than the judges' above."""
+        if judged(request) is None or request.improves or request.score_lines:
+            return False
+        asked = {name.removesuffix(_WHY) for name in request.fields}
+        return bool(questions_asked_for(request)) and not only_behaviours(request) and asked != set(SCORES)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the one value on a line, or a JSON object with every field that is asked for."""
+        known, text = questions_asked_for(request), judged(request) or ""
+        if not request.fields:
+            value = answered(mind, next(iter(known.values())), text)
+            return Answer(lines=[f"{int(value) if isinstance(value, bool) else value}"])
+        name, inner = entries(request)
+        outer = [field for field in request.fields if field != name and field not in inner]
+        reply: dict[str, Any] = {}
+        for field in outer:
+            if field in request.fields and field.removesuffix(MARKED) in behaviours(request):
+                reply[field] = marked(request, mind, field.removesuffix(MARKED))
+        reply |= filled([field for field in outer if field not in reply], known, mind, text)
+        if name:
+            reply[name] = [self._entry(turn.number, turn.text, inner, reply, known, mind)
+                           for turn in request.numbered()]  # fmt: skip
+        return Answer({field: reply[field] for field in request.fields if field in reply})
+
+    @staticmethod
+    def _entry(
+        number: int | None,
+        text: str,
+        inner: list[str],
+        marks: dict[str, Any],
+        known: dict[str, Question],
+        mind: Mind,
+    ) -> dict[str, Any]:
+        beside = {
+            field.removesuffix(MARKED): int(number in turns)
+            for field, turns in marks.items()
+            if field.endswith(MARKED) and isinstance(turns, list)
+        }
+        return {inner[0]: number} | filled(inner[1:], known, mind, text, beside)
+
+
+def filled(
+    fields: list[str],
+    known: dict[str, Question],
+    mind: Mind,
+    text: str,
+    beside: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a value for every field that has some, null for one that is not asked, the first turn for what
+    an answer points at, and a sentence for every other text."""
+    reply: dict[str, Any] = {}
+    for name in fields:
+        question = known.get(name)
+        if question is None:
+            reply[name] = [FIRST] if name.endswith(EVIDENCE) else "as it says"
+        elif not question.is_asked({**(beside or {}), **reply}):
+            reply[name] = None
+        else:
+            reply[name] = answered(mind, question, text)
+    return reply
+
+
+def answered(mind: Mind, question: Question, text: str) -> Any:
+    """Return the answer to a question about a text."""
+    key, values = question.key, question.values
+    if question.in_words:
+        return planted_value(text, key) or "as it says"
+    if not values:
+        told = planted_number(text, key)
+        return min(max(MIDDLE if told is None else told, question.low), question.high)
+    if values in YES_OR_NO:
+        told_yes = shows_planted(text, key) and planted_value(text, key) not in ("no", "False", "false")
+        return values[mind.yes_or_no(key, text, told_yes)]
+    if all(isinstance(value, str) for value in values):
+        return mind.choose(key, text, values)
+    return mind.score(key, text, values)
+
+
+def marked(request: Request, mind: Mind, key: str) -> list[int | None]:
+    """Return the numbers of the turns that are seen to show a behaviour."""
+    return [turn.number for turn in request.numbered() if mind.sees(key, turn.text)]
+
+
+def judged(request: Request) -> str | None:
+    """Return the words of what is judged: the response, else the numbered turns; None without either."""
+    if (text := request.response()) is not None:
+        return text
+    if request.block("TURNS") is None:
+        return None
+    return "\n".join(turn.text for turn in request.numbered())
+
+
+def questions_asked_for(request: Request) -> dict[str, Question]:
+    """Return the questions that are asked, by key: as the text lists them, else as the schema has them."""
+    schema = {key: Question(key, values) for key, values in questions(request).items()}
+    return {**schema, **listed(request)}
+
+
+def entries(request: Request) -> tuple[str, list[str]]:
+    """Return the name of the list that has an entry for every turn, and the fields of an entry."""
+    if request.schema is not None:
+        for name, field in request.schema.get("properties", {}).items():
+            inner = field.get("items", {}).get("properties") if isinstance(field, dict) else None
+            if inner:
+                return str(name), list(inner)
+    elif found := _ENTRIES.search(request.instruction):
+        return found[1], _NAME.findall(found[2])
+    return "", []
+
+
+# Which of several responses is better, or their order: each response says of itself how good it is.
+
+LETTERS_ASKED = "Write the letters, best first"
+"""What the wording of a question about an order says."""
+TITLE = re.compile(r"RESPONSE ([A-J])")
+TIE, BOTH_BAD = "tie", "both_bad"
+MIDDLE_RANK, BAD = 3.0, 1.0
+"""The quality of a response that says nothing of itself, and one of which two are both bad."""
+
+
+class ComparisonJudge(Role):
+    """Reads `{quality 4}` (or `{question_key 4}`) in each response: the highest is best, equal ones tie.
+
+    Responses of quality 1 are both bad. `noise` is the chance of another answer, `position_bias` that of
+    taking the response shown first whatever it says.
+    """
+
+    key = "comparison_judge"
+    title = "which of the responses under letters is better, or their order"
+
+    def recognises(self, request: Request) -> bool:
+        """Several responses under letters, and a form of reply."""
+        return not request.improves and len(responses(request)) > 1 and bool(request.fields)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return a JSON object with every field that is asked for."""
+        shown = responses(request)
+        schema = {key: Question(key, values) for key, values in questions(request).items()}
+        known = {**schema, **listed(request)}
+        text = "\n".join(shown.values())
+        reply: dict[str, Any] = {}
+        for field in request.fields:
+            question = known.get(field)
+            if question is not None and set(shown) & set(question.values):
+                reply[field] = better(mind, question, shown)
+            elif question is not None and _is_order(request, question):
+                reply[field] = order(mind, question.key, shown)
+            else:
+                reply |= filled([field], known, mind, text)
+        return Answer(reply)
+
+
+def responses(request: Request) -> dict[str, str]:
+    """Return the words of each response by its letter, in the order shown."""
+    found = {}
+    for title in request.titles:
+        if (letter := TITLE.fullmatch(title)) is not None:
+            found[letter[1]] = "\n".join(request.block(title) or ())
+    return found
+
+
+def better(mind: Mind, question: Question, shown: dict[str, str]) -> str:
+    """Return the letter of the better one, a tie, or both bad; among the question's values."""
+    first, second = sorted(shown)[:2]
+    one, other = (quality(shown[letter], question.key) for letter in (first, second))
+    true = first if one >= other else second
+    if one == other:
+        wanted = BOTH_BAD if one == BAD else TIE
+        true = next((value for value in (wanted, TIE) if value in question.values), first)
+    return str(_drawn(mind, question.key, "\n".join(shown.values()), true, first, question.values))
+
+
+def order(mind: Mind, question: str, shown: dict[str, str]) -> str:
+    """Return the letters best first, equal ones with = between them."""
+    known = {letter: quality(text, question) for letter, text in shown.items()}
+    levels = sorted(set(known.values()), reverse=True)
+    groups = [[letter for letter in sorted(known) if known[letter] == level] for level in levels]
+    true = ">".join("=".join(group) for group in groups)
+    first = ">".join(sorted(shown))
+    backwards = ">".join("=".join(group) for group in reversed(groups))
+    return str(_drawn(mind, question, "\n".join(shown.values()), true, first, (true, backwards)))
+
+
+def quality(text: str, question: str) -> float:
+    """Return how good a text says it is."""
+    for name in (question, QUALITY):
+        if (told := planted_number(text, name)) is not None:
+            return told
+    return MIDDLE_RANK
+
+
+def _drawn(mind: Mind, key: str, text: str, true: str, first: str, values: tuple[Any, ...]) -> Any:
+    """Return the first shown where its position decides, else the true answer or, by chance, another."""
+    bias = mind.errors.position_bias
+    if bias and mind.draw(f"position {key}", text) < bias:
+        return first
+    others = [value for value in values if value != true]
+    if others and (chance := mind.draw(key, text)) < mind.errors.of("noise", key):
+        return others[int(chance / mind.errors.of("noise", key) * len(others))]
+    return true
+
+
+def _is_order(request: Request, question: Question) -> bool:
+    """Whether a question without values is answered with letters: it says so, or its field is a text."""
+    if re.search(rf"^{re.escape(question.key)}: .*{LETTERS_ASKED}", request.instruction, re.M):
+        return True
+    properties = {} if request.schema is None else request.schema.get("properties", {})
+    told = properties.get(question.key, {"type": "string"})
+    return not question.values and not question.in_words and '"string"' in str(told).replace("'", '"')
+
+
+# Whoever is asked to write a better instruction after reading where a judge and people disagree.
+
+_FENCED = re.compile(r"^```[a-z]*\n(.*?)\n```", re.S | re.M)
+_WANTS_FENCE = re.compile(r"(within|in|between) ```", re.I)
+
+
+class Improver(Role):
+    """Adds one of the error model's `proposals` in front of the instruction that it is shown.
+
+    Which one is drawn from the whole prompt, so that other disagreements bring other proposals. One that the
+    instruction has already is not proposed again; where all are there, it comes back as it was.
+    """
+
+    key = "improver"
+    title = "a better instruction"
+
+    def recognises(self, request: Request) -> bool:
+        """An instruction to improve: its two parts, or one between fences where one is asked for so."""
+        return request.block("USER PART") is not None or between_fences(request) is not None
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the parts with a proposal in front of the first, in the form that is asked for."""
+        system, user = request.block("SYSTEM PART") or (), request.block("USER PART")
+        prompt = "\n".join(text for _, text in request.messages)
+        if user is None:
+            new = propose(between_fences(request) or "", prompt, mind)
+            return Answer(lines=["```", *new.split("\n"), "```"])
+        old, rest = "\n".join(system), "\n".join(user)
+        new = propose(old, prompt, mind, beside=rest)
+        return Answer({"diagnosis": "The judge and the people differ.", "system": new, "user": rest})
+
+
+def propose(old: str, prompt: str, mind: Mind, beside: str = "") -> str:
+    """Return an instruction with a sentence in front that it does not have yet, drawn from the prompt."""
+    left = [one for one in mind.proposals if fold(one) not in fold(f"{old}\n{beside}")]
+    if not left:
+        return old
+    chosen = left[int(mind.draw("proposal", prompt) * len(left))]
+    return f"{chosen}\n\n{old}"
+
+
+def between_fences(request: Request) -> str | None:
+    """Return the first text between fences, where another one is asked for."""
+    found = _FENCED.search(request.instruction) if _WANTS_FENCE.search(request.instruction) else None
+    return found[1] if found and not request.titles else None
+
+
+# The one question that a test of an endpoint asks.
+
+_ONE_WORD = re.compile(r"\banswer with the one word:? [\"“']?(\w+)", re.I)
+
+
+class Probe(Role):
+    """Says the one word that it is asked to say."""
+
+    key = "probe"
+    title = "the test of an endpoint"
+
+    def recognises(self, request: Request) -> bool:
+        """Nothing quoted, and one word as reply."""
+        return not request.titles and bool(_ONE_WORD.search(request.instruction))
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the word."""
+        found = _ONE_WORD.search(request.instruction)
+        return Answer(lines=[found[1] if found else ""])

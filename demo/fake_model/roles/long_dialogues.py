@@ -1,0 +1,476 @@
+"""Long dialogues: readers, facts, quizzes, summaries of sessions, styles, the judge of replies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from demo.fake_model.errors import ErrorFileProblem, fold, one_chance
+from demo.fake_model.requests import Request, turns
+from demo.fake_model.role import Answer, Mind, Role, planted_value
+
+# A reader of a long dialogue: it gives the answer where its history holds the evidence, else it abstains or
+# guesses.
+#
+# The truth stands in the prompt. A turn of the history that gives the answer to a question holds `{evidence
+# q17}`, or `{evidence q17 1/2}` where it is one of two parts that are both needed. The question holds
+# `{answer q17 ...}` with the right answer's text, or its letter, after the id. Ids are compared by their
+# letters and digits alone, so that `{answer q.17 ...}` keeps a retriever from going by the id itself. Keys
+# of its own in an error model:
+#
+# e          the chance to miss although the evidence is there: then one of the other four options,
+# uniformly g          the chance to choose (E) where it is not; else uniformly one of A to E knows
+# answers by question, known from elsewhere: an object of texts, the questions without what stands in
+# braces. Such a question is answered as if the evidence were there, under its original names only.
+#
+# Every draw is of the history and the question, and of the seed where the request has one.
+
+LETTERS, UNKNOWN = "ABCDE", "E"
+UNKNOWING = "I don't know"
+_EVIDENCE = re.compile(r"\{evidence ([^\s{}]+)(?: (\d+)/(\d+))?\}")
+_ANSWER_READER = re.compile(r"\{answer ([^\s{}]+)(?: ([^{}]*))?\}")
+_MARKER_READER = re.compile(r"\s*\{[^{}]*\}")
+_OPTION = re.compile(r"\(([A-E])\) (.*)")
+_OFFERED = re.compile(r": (.*), or don't you know\?", re.S)
+
+
+def known_answers(value: Any, where: str) -> Mapping[str, str]:
+    """Return what is known from elsewhere, by the folded question; raise ErrorFileProblem."""
+    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        raise ErrorFileProblem(f"{where}: an object of questions with their answers is needed")
+    return {fold(question): answer for question, answer in value.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """A question as it stands in a prompt: its id, its bare text, its options by letter, and the answer's.
+
+    `answer` is '' where the question says none, or one that is not offered. `sufficient` says that the
+    history holds the evidence, `lists` that the options stand below the question with their letters.
+    """
+
+    id: str
+    text: str
+    options: Mapping[str, str]
+    answer: str
+    sufficient: bool
+    lists: bool
+
+
+class Reader(Role):
+    """Answers a QUESTION from a HISTORY, as the one under YOU."""
+
+    key = "reader"
+    title = "the answer to a question about a long dialogue"
+    own_keys = {"e": one_chance, "g": one_chance, "knows": known_answers}
+
+    def recognises(self, request: Request) -> bool:
+        """Who one is, what day it is, what one remembers, and a question."""
+        return {"YOU", "NOW", "HISTORY", "QUESTION"} <= set(request.titles)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the letter, or the words of the option, that the reader chooses."""
+        exam = exam_of(request)
+        letter = letter_of(exam, mind, "\n".join([*(request.block("HISTORY") or ()), exam.text]))
+        return Answer(lines=[f"({letter})" if exam.lists else exam.options[letter]])
+
+
+def exam_of(request: Request) -> Exam:
+    """Return the question of a prompt, with whether its history holds the evidence."""
+    said = "\n".join(one.text for one in turns(request.block("QUESTION") or ())[-1:])
+    marked = _ANSWER_READER.search(said)
+    key, told = (marked[1], marked[2] or "") if marked else ("", "")
+    asked = _MARKER_READER.sub("", said)
+    options, text, lists = _offered(asked, told)
+    letter = next((one for one, option in options.items() if fold(option) == fold(told)), "")
+    history = "\n".join(request.block("HISTORY") or ())
+    answer = told if told in LETTERS[:4] and told else letter
+    return Exam(key, text, options, answer, bool(key) and sufficient(key, history), lists)
+
+
+def sufficient(key: str, history: str) -> bool:
+    """Whether a history holds the evidence of a question: an undivided part, or all parts of one division."""
+    parts: dict[int, set[int]] = {}
+    for marked, part, whole in _EVIDENCE.findall(history):
+        if _same(marked) == _same(key):
+            parts.setdefault(int(whole or 1), set()).add(int(part or 1))
+    return any(len(held) >= whole for whole, held in parts.items())
+
+
+def letter_of(exam: Exam, mind: Mind, text: str) -> str:
+    """Return the letter that a reader chooses; `text` is what its draws are of."""
+    own = mind.errors.own
+    right = exam.answer if exam.sufficient else _remembered(exam, own.get("knows", {}))
+    if right:
+        others = [letter for letter in LETTERS if letter != right]
+        return (
+            _one(others, mind.draw("which", text)) if mind.draw("misses", text) < own.get("e", 0.0) else right
+        )
+    if mind.draw("abstains", text) < own.get("g", 0.0):
+        return UNKNOWN
+    return _one(LETTERS, mind.draw("guess", text))
+
+
+def chance_right(exam: Exam, key: str, own: Mapping[str, Any]) -> float:
+    """Return how likely the reader is right on a question with a key from A to E.
+
+    A question without letters has options in an order of its own: its key is that of the answer, or (E).
+    """
+    key = key if exam.lists or key == UNKNOWN else exam.answer
+    e, g = own.get("e", 0.0), own.get("g", 0.0)
+    if right := exam.answer if exam.sufficient else _remembered(exam, own.get("knows", {})):
+        return float(1 - e if right == key else e / 4)
+    return float((1 - g) / 5 + (g if key == UNKNOWN else 0.0))
+
+
+def expected(p: float, v: float, e: float, g: float) -> float:
+    """Return the accuracy that is expected where a share p of questions has sufficient evidence in the prompt
+    and a share v has the key (E)."""
+    return p * (1 - e) + (1 - p) * (1 - g) / 5 + v * g
+
+
+def _offered(asked: str, told: str) -> tuple[dict[str, str], str, bool]:
+    """Return the options by letter, the question without them, and whether they are listed with letters.
+
+    An open question offers none: its reader thinks of three wrong ones.
+    """
+    first, *more = asked.split("\n")
+    listed = [match for line in more if (match := _OPTION.fullmatch(line))]
+    if listed:
+        return {match[1]: match[2] for match in listed}, first, True
+    if inside := _OFFERED.search(asked):
+        text = f"{asked[: inside.start()]}?"
+        return dict(zip(LETTERS, (*_parted(inside[1], told), UNKNOWING), strict=False)), text, False
+    thought = (told, *(f"something else ({number})" for number in (1, 2, 3)), UNKNOWING)
+    return dict(zip(LETTERS, thought, strict=True)), asked, False
+
+
+def _parted(text: str, told: str) -> list[str]:
+    """Return four options from a sentence; where commas within them make more, those are the answer's."""
+    parts = text.split(", ")
+    if len(parts) == 4:
+        return parts
+    rest = text.replace(told, "", 1).strip(", ").split(", ") if told else parts
+    size = max(1, len(rest) // 3)
+    wrong = [", ".join(rest[at : at + size]) for at in range(0, len(rest), size)][:3]
+    return [told, *wrong] if told else (wrong + ["something else"] * 4)[:4]
+
+
+def _remembered(exam: Exam, knows: Mapping[str, str]) -> str:
+    """Return the letter of an answer that is known from elsewhere, '' for none that is offered."""
+    known = knows.get(fold(exam.text))
+    return next((one for one, option in exam.options.items() if known and fold(option) == fold(known)), "")
+
+
+def _one(letters: Sequence[str], draw: float) -> str:
+    return letters[int(draw * len(letters))]
+
+
+def _same(key: str) -> str:
+    return "".join(letter for letter in key if letter.isalnum()).casefold()
+
+
+# Which sessions answer which questions of a quiz: those whose turns plant the evidence, with mistakes.
+
+MISSES, INVENTS = "misses", "invents"
+_ANSWER = re.compile(r"\{answer ([^\s{}]+)[^{}]*\}")
+_SESSION = re.compile(r"Session (\d+)")
+Sessions = Sequence[str]
+"""The texts of the sessions shown, in their order."""
+
+
+class QuizMapper(Role):
+    """Reads `{evidence q17}` in the turns of SESSIONS, `{evidence q17 1/2}` for one of two parts that
+    are both needed, and `{answer q17 ...}` in the question that it is about.
+
+    Mistakes, each with a chance drawn per question and session: `misses` leaves out a session that gives the
+    answer, `invents` adds one that does not.
+    """
+
+    key = "quiz_mapper"
+    title = "which sessions answer which questions"
+    own_keys = dict.fromkeys((MISSES, INVENTS), one_chance)
+
+    def recognises(self, request: Request) -> bool:
+        """Sessions, and questions about them."""
+        return {"SESSIONS", "QUESTIONS"} <= set(request.titles)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the questions that can be answered, with their sessions."""
+        sessions = sessions_of(request)
+        told = []
+        for said in request.numbered("QUESTIONS"):
+            marked = _ANSWER.search(said.whole)
+            if marked and (entry := mapped(marked[1], sessions, mind)):
+                told.append({"question": said.number, **entry})
+        return Answer({"answerable": told})
+
+
+def sessions_of(request: Request) -> list[str]:
+    """Return the texts of the sessions that a prompt shows."""
+    texts: list[list[str]] = []
+    for line in request.block("SESSIONS") or ():
+        if _SESSION.fullmatch(line):
+            texts.append([])
+        elif texts:
+            texts[-1].append(line)
+    return ["\n".join(lines) for lines in texts]
+
+
+def mapped(key: str, sessions: Sessions, mind: Mind) -> Mapping[str, Any] | None:
+    """Return what is said of a question with this id, None where nothing is."""
+    numbers = [number for number, text in enumerate(sessions, start=1) if names(key, text, mind)]
+    if not numbers:
+        return None
+    needed = any(int(whole or 1) > 1 for text in sessions for _, whole in planted_questions(key, text))
+    return {"sessions": numbers, "all_needed": needed and len(numbers) > 1}
+
+
+def names(key: str, text: str, mind: Mind) -> bool:
+    """Whether a session is named for a question."""
+    there = bool(planted_questions(key, text))
+    errs = mind.draw(MISSES if there else INVENTS, f"{key}\n{text}")
+    return there != (errs < mind.errors.own.get(MISSES if there else INVENTS, 0.0))
+
+
+def planted_questions(key: str, text: str) -> list[tuple[str, str]]:
+    """Return the parts of the evidence for a question in a session, each with the number of all parts."""
+    return [(part, whole) for marked, part, whole in _EVIDENCE.findall(text) if _same(marked) == _same(key)]
+
+
+# Facts of a session: those that its turns plant as `{fact Ben | roommate | Cara}`, with mistakes.
+
+MISSES_FACTS, CORRUPTS, INVENTS_FACTS = "misses", "corrupts", "invents"
+SOMEBODY = "Somebody Else"
+Names = Sequence[str]
+"""The names that somebody goes by, the own one first."""
+_FACT = re.compile(r"\{fact ([^{}|]+)\|([^{}|]+)\|([^{}|]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A fact, and the number of the turn that says it."""
+
+    head: str
+    relation: str
+    tail: str
+    turn: int
+
+
+class FactWriter(Role):
+    """Writes down the planted facts of a SESSION.
+
+    Mistakes, each with a chance: `misses` leaves a planted fact out, `corrupts` gives one that is written
+    another tail, `invents` adds a fact that no turn says (drawn per session). All draws are of the session.
+    """
+
+    key = "fact_writer"
+    title = "the facts that a session tells"
+    own_keys = dict.fromkeys((MISSES_FACTS, CORRUPTS, INVENTS_FACTS), one_chance)
+
+    def recognises(self, request: Request) -> bool:
+        """People, relations, and a session."""
+        return {"PEOPLE", "RELATIONS", "SESSION"} <= set(request.titles)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the facts."""
+        people = [line.replace(", also called ", ", ").split(", ") for line in request.block("PEOPLE") or ()]
+        relations = [line.partition(":")[0] for line in request.block("RELATIONS") or ()]
+        text = "\n".join(request.block("SESSION") or ())
+        facts = written(planted_facts(request), text, people, relations, mind)
+        return Answer({"facts": [{name: getattr(fact, name) for name in fact.__slots__} for fact in facts]})
+
+
+def planted_facts(request: Request) -> list[Planted]:
+    """Return the facts that the turns of a session plant, in their order."""
+    return [
+        Planted(head.strip(), relation.strip(), tail.strip(), said.number or 0)
+        for said in request.numbered("SESSION")
+        for head, relation, tail in _FACT.findall(said.whole)
+    ]
+
+
+def written(
+    facts: Sequence[Planted], text: str, people: Sequence[Names], relations: Sequence[str], mind: Mind
+) -> list[Planted]:
+    """Return what is written down of the planted facts of a session with this text."""
+    kept = [_told(fact, text, people, mind) for fact in facts if not misses(fact, text, mind)]
+    if invents(text, mind) and people and relations:
+        kept.append(Planted(people[0][0], relations[0], SOMEBODY, 1))
+    return kept
+
+
+def misses(fact: Planted, text: str, mind: Mind) -> bool:
+    """Whether a planted fact of a session is left out."""
+    return _errs(MISSES_FACTS, f"{fact}\n{text}", mind)
+
+
+def corrupts(fact: Planted, text: str, mind: Mind) -> bool:
+    """Whether a fact that is written down gets another tail."""
+    return _errs(CORRUPTS, f"{fact}\n{text}", mind)
+
+
+def invents(text: str, mind: Mind) -> bool:
+    """Whether a fact is added that a session does not tell."""
+    return _errs(INVENTS_FACTS, text, mind)
+
+
+def _told(fact: Planted, text: str, people: Sequence[Names], mind: Mind) -> Planted:
+    if not corrupts(fact, text, mind):
+        return fact
+    others = [names[0] for names in people if not {fact.head, fact.tail} & set(names)] or [SOMEBODY]
+    which = others[int(mind.draw("which", f"{fact}\n{text}") * len(others))]
+    return Planted(fact.head, fact.relation, which, fact.turn)
+
+
+def _errs(what: str, text: str, mind: Mind) -> bool:
+    return mind.draw(what, text) < mind.errors.own.get(what, 0.0)
+
+
+# A memory's summary of a session: the turns with something planted in them, some of it forgotten.
+
+DROPS = "drops"
+NOTHING = "Nothing happened that needs to be remembered."
+_MARKER = re.compile(r"\{[^{}\n]{1,200}\}")
+
+
+class SessionSummariser(Role):
+    """Repeats the turns of a SESSION that hold something in braces, such as `{evidence q17}`.
+
+    With the chance `drops`, drawn for each of these by itself, it forgets it: the braces go, and a turn that
+    held nothing else goes with them.
+    """
+
+    key = "session_summariser"
+    title = "a summary of a session of a long dialogue"
+    own_keys = dict.fromkeys((DROPS,), one_chance)
+
+    def recognises(self, request: Request) -> bool:
+        """Who listens, and a session."""
+        return {"LISTENER", "SESSION"} <= set(request.titles)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the paragraph."""
+        return Answer({"summary": summary(request.block("SESSION") or (), mind)})
+
+
+def summary(lines: Sequence[str], mind: Mind) -> str:
+    """Return the summary of a session's lines."""
+    text = "\n".join(lines)
+    told = []
+    for said in turns(lines):
+        markers = _MARKER.findall(said.whole)
+        lost = [marker for marker in markers if drops(marker, text, mind)]
+        if len(lost) < len(markers):
+            told.append(" ".join(_without(said.whole, lost).split()))
+    return " ".join(told) or NOTHING
+
+
+def drops(marker: str, text: str, mind: Mind) -> bool:
+    """Whether something planted in a session with this text is forgotten."""
+    return mind.draw(DROPS, f"{marker}\n{text}") < mind.errors.own.get(DROPS, 0.0)
+
+
+def _without(text: str, markers: Sequence[str]) -> str:
+    for marker in markers:
+        text = text.replace(marker, " ")
+    return text
+
+
+# A question as each of several people would ask it, with mistakes that a check can see.
+
+DROPS_WORDS, STATES = "drops", "states"
+OPENERS = ("By the way, {0}", "Say, {0}", "I was wondering: {0}", "Just out of interest, {0}")
+INSTEAD = "that one"
+_NAME = re.compile(r"(?<=\s)[A-Z]\w*(?![^{}]*\})")
+"""A word that begins large and stands neither first nor in braces."""
+
+
+class StyleWriter(Role):
+    """Puts an opener in front of the QUESTION for each of the ASKERS; what stands in braces stays.
+
+    Mistakes, each with a chance drawn per asker: `drops` leaves a name out, `states` ends without a question
+    mark. What is asked for again is drawn anew.
+    """
+
+    key = "style_writer"
+    title = "a question in several people's words"
+    own_keys = dict.fromkeys((DROPS_WORDS, STATES), one_chance)
+
+    def recognises(self, request: Request) -> bool:
+        """A question, who is asked, and those who ask."""
+        return {"ASKED", "QUESTION", "ASKERS"} <= set(request.titles)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return a wording for each number."""
+        question = " ".join(request.block("QUESTION") or ())
+        again = "\n".join(request.block("AGAIN") or ())
+        told = [
+            {"asker": said.number, "text": worded(question, said.whole, again, mind)}
+            for said in request.numbered("ASKERS")
+        ]
+        return Answer({"wordings": told})
+
+
+def worded(question: str, asker: str, again: str, mind: Mind) -> str:
+    """Return a question as somebody asks it; `again` is what was wrong with wordings before."""
+    drawn = f"{question}\n{asker}\n{again}"
+    opener = OPENERS[int(mind.draw("opener", drawn) * len(OPENERS))]
+    first = question[:1].lower() + question[1:]
+    text = opener.format(first) if _starts_plainly(question) else question
+    if errs(DROPS_WORDS, question, asker, again, mind):
+        text = _NAME.sub(INSTEAD, text, count=1)
+    if errs(STATES, question, asker, again, mind):
+        text = text.replace("?", ".")
+    return text
+
+
+def errs(what: str, question: str, asker: str, again: str, mind: Mind) -> bool:
+    """Whether an asker's wording has a mistake."""
+    return mind.draw(what, f"{question}\n{asker}\n{again}") < mind.errors.own.get(what, 0.0)
+
+
+def _starts_plainly(question: str) -> bool:
+    """Whether the first word is one that may begin small: a word of asking, no name."""
+    return question.split(" ", 1)[0].casefold() in (
+        *("who", "whose", "what", "where", "when", "which", "why", "how", "in", "on"),
+    )
+
+
+# The judge of free replies to questions about a long dialogue: right or wrong.
+
+ANSWER, REPLY = "RIGHT ANSWER", "REPLY"
+CORRECT, WRONG = "correct", "wrong"
+MATCH, YES = "match", "yes"
+CONTRADICTS = "contradicts"
+
+
+class AnswerMatch(Role):
+    """Reads `{match yes}` in the reply; a text without it is wrong.
+
+    Sensitivity and specificity of `match` are those of telling a right reply from a wrong one. With the
+    chance `contradicts` it says of a reply that it is both.
+    """
+
+    key = "answer_match"
+    title = "whether a free reply says what is right"
+    own_keys = {CONTRADICTS: one_chance}
+
+    def recognises(self, request: Request) -> bool:
+        """A right answer beside a reply, and two truth values as reply."""
+        return request.shows(ANSWER) and request.shows(REPLY) and set(request.fields) == {CORRECT, WRONG}
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return which of the two is true."""
+        is_right, is_wrong = matched("\n".join(request.block(REPLY) or ()), mind)
+        return Answer({CORRECT: is_right, WRONG: is_wrong})
+
+
+def matched(text: str, mind: Mind) -> tuple[bool, bool]:
+    """Return whether a reply is said to be right, and whether it is said to be wrong."""
+    if mind.draw(CONTRADICTS, text) < mind.errors.own.get(CONTRADICTS, 0.0):
+        return True, True
+    is_right = mind.yes_or_no(MATCH, text, planted_value(text, MATCH) == YES)
+    return is_right, not is_right

@@ -1,0 +1,624 @@
+"""Writers of continuations, whole conversations, next turns and responses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
+from demo.fake_model.errors import OTHERS, Amounts, ErrorFileProblem, chances_of, number, one_chance
+from demo.fake_model.requests import Request, Spoken, turns
+from demo.fake_model.role import Answer, Mind, Role
+from demo.fake_model.roles.judges import SCORES
+
+# Whoever continues a conversation of several people, with behaviours planted at known rates.
+#
+# Keys of its own in an error model:
+#
+# rates            expected turns per 30 written turns that show a behaviour: an object by prompting and
+# turns                  per call (`vanilla/30`), by prompting alone, or `*`, each with a number by
+# behaviour overall          how good a continuation is as a whole, 1 to 10: an object by prompting and
+# turns per call as                  above, each with a number by score (`consistency`,
+# `collaborativeness`). The last turn of a                  reply says it, a step up or down for some
+# dialogues renumbered       chance that the numbers of a reply's turns are shifted by one speaker_by_name
+# chance that a reply names speakers by name instead of id, where they have one overlong         chance that
+# a reply's first turn is far longer than turns usually are copy_differs     chance that the last of the
+# copied turns is not what was said
+
+KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
+VANILLA, TAXONOMY = "vanilla", "taxonomy"
+PER = 30
+"""Rates are turns in so many turns."""
+WRITTEN, FIVE, SOME = "generated_turns", "five_previous_turns", "previous_turns"
+MISTAKES = ("renumbered", "speaker_by_name", "overlong", "copy_differs")
+_CONDITION = re.compile(rf"\*|(?:{VANILLA}|{TAXONOMY})(?:/\d{{1,3}})?")
+_CONDITIONS = "vanilla/30 or the like, a prompting alone, or * is needed"
+_ASKED = re.compile(r"^Write turns? (\d+)(?: to (\d+))?\.$", re.M)
+_COPIED = re.compile(r"^previous_turns: the last (?:(\d+) turns|turn) of HISTORY", re.M)
+_BEGINNINGS_CONTINUATION_WRITER = (
+    "I think",
+    "Well,",
+    "Let me add that",
+    "From where I sit",
+    "If you ask me,",
+    "Right, so",
+    "To be fair,",
+    "As far as I can tell",
+)
+_MIDDLES_CONTINUATION_WRITER = (
+    "the plan for the spring",
+    "what the others sent us",
+    "the price of the whole thing",
+    "the part that nobody tested",
+    "the list from last week",
+    "the room on the second floor",
+    "the first draft",
+    "whoever signs for it",
+)
+_ENDS_CONTINUATION_WRITER = (
+    "needs another look before we go on.",
+    "is fine with me as it stands.",
+    "should come before everything else.",
+    "could wait until we know more.",
+    "is where most of the time went.",
+    "deserves two more days of work.",
+    "will decide how the rest goes.",
+    "has to be written down somewhere.",
+)
+
+Rates = Mapping[str, Amounts]
+"""`prompting/turns per call`, prompting or `*`, to expected turns by behaviour."""
+
+
+def rates_of(value: Any, where: str) -> Rates:
+    """Return the rates of a JSON value; raise ErrorFileProblem that names the key."""
+    if not isinstance(value, dict):
+        raise ErrorFileProblem(f"{where}: an object by prompting and turns per call is needed")
+    found: dict[str, Amounts] = {}
+    for condition, rates in value.items():
+        if not _CONDITION.fullmatch(condition):
+            raise ErrorFileProblem(f"{where}.{condition}: {_CONDITIONS}")
+        if not isinstance(rates, dict) or not rates.keys() <= {*KEYS, OTHERS}:
+            raise ErrorFileProblem(f"{where}.{condition}: a number by behaviour is needed: {', '.join(KEYS)}")
+        found[condition] = {
+            key: number(rate, f"{where}.{condition}.{key}", 0.0, PER) for key, rate in rates.items()
+        }
+    return found
+
+
+def overall_of(value: Any, where: str) -> Rates:
+    """Return the overall scores of a JSON value; raise ErrorFileProblem that names the key."""
+    if not isinstance(value, dict):
+        raise ErrorFileProblem(f"{where}: an object by prompting and turns per call is needed")
+    found: dict[str, Amounts] = {}
+    for condition, scores in value.items():
+        if not _CONDITION.fullmatch(condition):
+            raise ErrorFileProblem(f"{where}.{condition}: {_CONDITIONS}")
+        if not isinstance(scores, dict) or not scores.keys() <= set(SCORES):
+            raise ErrorFileProblem(f"{where}.{condition}: a number by score is needed: {', '.join(SCORES)}")
+        found[condition] = {
+            key: number(score, f"{where}.{condition}.{key}", 1.0, 10.0) for key, score in scores.items()
+        }
+    return found
+
+
+def chance_of(value: Any, where: str) -> float:
+    """Return a chance of a JSON value; raise ErrorFileProblem that names the key."""
+    return number(value, where, 0.0, 1.0)
+
+
+def rate_of(rates: Rates, prompting: str, per_call: int, behaviour: str) -> float:
+    """Return the expected turns with a behaviour in 30 turns: the closest key of the rates counts."""
+    for key in (f"{prompting}/{per_call}", prompting, OTHERS):
+        amounts = rates.get(key, {})
+        if behaviour in amounts or OTHERS in amounts:
+            return amounts.get(behaviour, amounts.get(OTHERS, 0.0))
+    return 0.0
+
+
+def expected_turns(rates: Rates, prompting: str, per_call: int, behaviour: str, length: int = PER) -> float:
+    """Return how many turns of a continuation are expected to be planted with a behaviour."""
+    return rate_of(rates, prompting, per_call, behaviour) * length / PER
+
+
+def expected_seen(
+    planted: float, sensitivity: float = 1.0, specificity: float = 1.0, length: int = PER
+) -> float:
+    """Return how many turns a judge is expected to mark: planted * Se + (length - planted) * (1 - Sp)."""
+    return planted * sensitivity + (length - planted) * (1 - specificity)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a prompt asks for: which turns, by whom, under which prompting, after what."""
+
+    first: int
+    count: int
+    prompting: str
+    people: tuple[tuple[str, str], ...]
+    history: tuple[Spoken, ...]
+    copies: int
+    copies_name: str
+
+    @property
+    def seen(self) -> str:
+        """The history as one text: what draws are about."""
+        return "\n".join(f"[{said.number}] {said.whole}" for said in self.history)
+
+    def who_said(self, said: Spoken) -> str:
+        """Return the speaker of a turn of the history, as it is shown."""
+        head = said.whole.partition(":")[0]
+        known = [name for name, _ in self.people if said.whole.startswith((f"{name}:", f"{name} ("))]
+        return max(known, key=len) if known else head.partition(" (")[0]
+
+
+def task(request: Request) -> Task | None:
+    """Return what a prompt asks for, None where it asks for no continuation."""
+    asked = _ASKED.search(request.instruction)
+    if asked is None or WRITTEN not in request.fields or not request.shows("HISTORY"):
+        return None
+    first, last = int(asked[1]), int(asked[2] or asked[1])
+    history = tuple(said for said in turns(request.block("HISTORY") or ()) if said.number is not None)
+    name = next((field for field in (FIVE, SOME) if field in request.fields), "")
+    told = _COPIED.search(request.instruction)
+    some = int(told[1] or 1) if told else 0
+    with_all = all(key in request.instruction for key in KEYS)
+    return Task(
+        first,
+        last - first + 1,
+        TAXONOMY if with_all else VANILLA,
+        _people(request),
+        history,
+        {FIVE: 5, SOME: some}.get(name, 0),
+        name,
+    )
+
+
+def _people(request: Request) -> tuple[tuple[str, str], ...]:
+    """Return id and name of everybody who may speak."""
+    try:
+        listed = json.loads("\n".join(request.block("METADATA") or ()))["participants"]
+        return tuple((str(one["id"]), str(one.get("name") or one["id"])) for one in listed)
+    except (ValueError, KeyError, TypeError):
+        return ()
+
+
+class ContinuationWriter(Role):
+    """Writes the turns that are asked for, by the people listed, with markers such as `{repetition}`."""
+
+    key = "continuation_writer"
+    title = "the next turns of a conversation"
+    own_keys = {"rates": rates_of, "overall": overall_of, **dict.fromkeys(MISTAKES, chance_of)}
+
+    def recognises(self, request: Request) -> bool:
+        """Turns to write after a HISTORY, by people listed under METADATA."""
+        found = task(request)
+        return found is not None and bool(found.people)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the copied and the written turns."""
+        found = task(request)
+        if found is None or not found.people:
+            return Answer({WRITTEN: []})
+        wrong = {name for name in MISTAKES if _errs(mind, name, found)}
+        reply: dict[str, Any] = {}
+        if found.copies_name:
+            reply[found.copies_name] = copied(found, differs="copy_differs" in wrong)
+        shift = int("renumbered" in wrong)
+        names = dict(found.people) if "speaker_by_name" in wrong else {}
+        last = found.who_said(found.history[-1]) if found.history else ""
+        reply[WRITTEN] = []
+        for turn in range(found.first, found.first + found.count):
+            last = next_speaker(found, mind, turn, last)
+            text = content(found, mind, turn)
+            if turn == found.first + found.count - 1:
+                text += whole(found, mind)
+            if "overlong" in wrong and turn == found.first:
+                text = " ".join([text] * 200)
+            reply[WRITTEN].append(_turn_of_continuation_writer(turn + shift, names.get(last, last), text))
+        return Answer(reply)
+
+
+def copied(found: Task, *, differs: bool = False) -> list[dict[str, Any]]:
+    """Return the last turns of the history word for word, or with another ending."""
+    said = [turn for turn in found.history if turn.text][-found.copies :]
+    told = [_turn_of_continuation_writer(turn.number or 0, found.who_said(turn), turn.text) for turn in said]
+    if differs and told:
+        told[-1]["content"] += " And so on."
+    return told
+
+
+def next_speaker(found: Task, mind: Mind, turn: int, last: str) -> str:
+    """Return who speaks: anybody but the one before, where there are several."""
+    ids = [one for one, _ in found.people]
+    others = [one for one in ids if one != last] or ids
+    return others[int(mind.draw(f"speaker {turn}", found.seen) * len(others))]
+
+
+def content(found: Task, mind: Mind, turn: int) -> str:
+    """Return what is said in a turn, with a marker for the behaviours that it is planted with."""
+    parts = [
+        one[int(mind.draw(f"part {n} {turn}", found.seen) * len(one))]
+        for n, one in enumerate(
+            (_BEGINNINGS_CONTINUATION_WRITER, _MIDDLES_CONTINUATION_WRITER, _ENDS_CONTINUATION_WRITER)
+        )
+    ]
+    shown = planted(found, mind, turn)
+    return " ".join([*parts, *([f"{{{' '.join(shown)}}}"] if shown else [])])
+
+
+def whole(found: Task, mind: Mind) -> str:
+    """Return markers that say how good the continuation is as a whole; '' where no error model says so."""
+    scores: Rates = mind.errors.own.get("overall", {})
+    keys = (f"{found.prompting}/{found.count}", found.prompting, OTHERS)
+    amounts = next((scores[key] for key in keys if key in scores), {})
+    told = (
+        f"{{{name} {min(max(round(score) + int(mind.draw(name, found.seen) * 3) - 1, 1), 10)}}}"
+        for name, score in amounts.items()
+    )
+    return "".join(f" {marker}" for marker in told)
+
+
+def planted(found: Task, mind: Mind, turn: int) -> list[str]:
+    """Return the behaviours that a turn is planted with: each by a draw of its own."""
+    rates: Rates = mind.errors.own.get("rates", {})
+    return [
+        key
+        for key in KEYS
+        if mind.draw(f"{key} {turn}", found.seen) < rate_of(rates, found.prompting, found.count, key) / PER
+    ]
+
+
+def _errs(mind: Mind, name: str, found: Task) -> bool:
+    chance: float = mind.errors.own.get(name, 0.0)
+    return mind.draw(f"{name} {found.first}", found.seen) < chance
+
+
+def _turn_of_continuation_writer(number_: int, speaker: str, text: str) -> dict[str, Any]:
+    return {"turn_number": number_, "speaker": speaker, "content": text}
+
+
+# Whoever writes a whole conversation, or its next turn, and violates constraints at planted rates.
+#
+# One key of its own in an error model: `violations`, an object with the chance, per constraint, that a
+# conversation breaks it. The chances are independent where at least three people are listed and the turns are
+# enough for everybody: at least (min_each + 1) times the people, and max_in_a_row + 2 beside.
+
+LISTED, COUNT, EVERYONE, IN_A_ROW, ADDRESSEE = (
+    "listed_speakers",
+    "turn_count",
+    "everyone_speaks",
+    "max_in_a_row",
+    "addressee_named",
+)
+CONSTRAINTS = (LISTED, COUNT, EVERYONE, IN_A_ROW, ADDRESSEE)
+STRANGER = "Somebody Else"
+LIST = "conversation"
+_EXACTLY = re.compile(r"exactly (\d+) turns?\b")
+_ABOUT = re.compile(r"about (\d+) turns?: (?:at least (\d+))?(?: and )?(?:at most (\d+))?")
+_ROW = re.compile(r"more than (\d+) turns? in a row")
+_NUMBERED = re.compile(r"\[\d+\] ")
+_BEGINNINGS_CONVERSATION_WRITER = (
+    "I would say",
+    "Let us be clear:",
+    "As I see it,",
+    "Well,",
+    "To be honest,",
+    "My point is that",
+)
+_MIDDLES_CONVERSATION_WRITER = (
+    "the first part",
+    "what we know so far",
+    "the cost of it",
+    "the next step",
+    "the other side of it",
+)
+_ENDS_CONVERSATION_WRITER = (
+    "matters most here.",
+    "is still open.",
+    "should not surprise us.",
+    "deserves a closer look.",
+    "can wait.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a prompt asks for: how many turns (with limits, 0 for none), and how many in a row at most."""
+
+    turns: int
+    least: int = 0
+    most: int = 0
+    in_a_row: int = 0
+
+
+def wanted(instruction: str) -> Wanted:
+    """Return what the constraints of a prompt say."""
+    row = _ROW.search(instruction)
+    in_a_row = int(row[1]) if row else 0
+    if (about := _ABOUT.search(instruction)) is not None:
+        return Wanted(int(about[1]), int(about[2] or 0), int(about[3] or 0), in_a_row)
+    exactly = _EXACTLY.search(instruction)
+    return Wanted(int(exactly[1]) if exactly else 1, in_a_row=in_a_row)
+
+
+def speakers(names: Sequence[str], asked: Wanted, violated: Collection[str]) -> list[str]:
+    """Return who speaks in which turn: everybody in turn, but for the constraints that are violated.
+
+    A turn too many (or too few, where only the least is limited); the last of the names never; the first one
+    at the beginning once too often; somebody who is not listed in the last turn.
+    """
+    speaking = list(names[:-1]) if EVERYONE in violated and len(names) > 1 else list(names)
+    row = asked.in_a_row + 1 if IN_A_ROW in violated and asked.in_a_row else 0
+    number = _length(asked) if COUNT in violated else asked.turns
+    order = [speaking[0]] * row + [speaking[(i + bool(row)) % len(speaking)] for i in range(number)]
+    order = order[:number]
+    if LISTED in violated:
+        order[-1] = STRANGER
+    return order
+
+
+def expected_compliance(rates: Mapping[str, float]) -> dict[str, float]:
+    """Return the expected share of conversations that keep each constraint."""
+    return {name: 1 - rates.get(name, 0.0) for name in CONSTRAINTS}
+
+
+def _length(asked: Wanted) -> int:
+    """Return a number of turns that is not what was asked for."""
+    if asked.most or not asked.least:
+        return (asked.most or asked.turns) + 1
+    return max(1, asked.least - 1)
+
+
+class ConversationWriter(Role):
+    """Writes a conversation of everybody under CAST in turn, or the one turn of it that is next."""
+
+    key = "conversation_writer"
+    title = "a whole conversation, or its next turn"
+    own_keys = {"violations": chances_of(CONSTRAINTS)}
+
+    def recognises(self, request: Request) -> bool:
+        """A CAST, and turns with speaker and message as reply."""
+        return (
+            "CAST" in request.titles
+            and '"speaker":' in request.instruction
+            and '"message":' in request.instruction
+        )
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the list of turns, or one turn where one is asked for."""
+        about = _about(request)
+        violated = violations(about, mind)
+        one_by_one = "Answer with one JSON object" in request.instruction
+        asked = wanted(request.instruction)
+        names = [line for line in request.block("CAST") or () if not line.startswith(" ")] or ["Ana"]
+        order = speakers(names, asked, violated - {COUNT} if one_by_one else violated)
+        with_addressee = '"addressee":' in request.instruction
+        turns = [
+            _turn(at, who, names, about, mind, with_addressee, ADDRESSEE in violated)
+            for at, who in enumerate(order)
+        ]
+        if one_by_one:
+            written = sum(bool(_NUMBERED.match(line)) for line in request.block("NEW TURNS") or ())
+            return Answer(turns[min(written, len(turns) - 1)])
+        return Answer(
+            lines=[json.dumps(turns if request.schema is None else {LIST: turns}, ensure_ascii=False)]
+        )
+
+
+def violations(about: str, mind: Mind) -> set[str]:
+    """Return the constraints that the conversation about a text breaks: each by a draw of its own."""
+    rates: Mapping[str, float] = mind.errors.own.get("violations", {})
+    return {name for name in CONSTRAINTS if mind.draw(name, about) < rates.get(name, 0.0)}
+
+
+def _about(request: Request) -> str:
+    """Return what stays the same from turn to turn: what draws are about."""
+    return "\n".join("\n".join(request.block(title) or ()) for title in ("CAST", "TOPIC", "CONVERSATION"))
+
+
+def _turn(
+    at: int, who: str, names: Sequence[str], about: str, mind: Mind, with_addressee: bool, forgets: bool
+) -> dict[str, Any]:
+    """Return a turn; every second one is addressed to all, the first to nobody where that is forgotten."""
+    parts = (_BEGINNINGS_CONVERSATION_WRITER, _MIDDLES_CONVERSATION_WRITER, _ENDS_CONVERSATION_WRITER)
+    text = " ".join(one[int(mind.draw(f"part {n} {at}", about) * len(one))] for n, one in enumerate(parts))
+    turn = {"speaker": who, "message": text}
+    if with_addressee:
+        other = next((name for name in names if name != who), "all")
+        turn["addressee"] = "" if forgets and at == 0 else ("all" if at % 2 else other)
+    return turn
+
+
+# Whoever predicts the next turn of numbered conversations: who speaks, what is said, or one of the two.
+#
+# Keys of its own in an error model:
+#
+# q          chance of the speaker of the most recent turn that is not by the last speaker (default 0.5);
+# else,            and where there is none, one of the listed speakers, each alike left_out   chance that a
+# conversation is left out of the reply stranger   chance that somebody speaks who is not listed
+
+NUMBER, SPEAKER, MESSAGE = "dialogue_id", "next_speaker", "next_message"
+SPEAKER_LIST = "predictions"
+Q = 0.5
+STRANGE_SPEAKER = "Nobody Listed"
+_TITLE = re.compile(r"DIALOGUE (\d+)")
+_PRIVATE = re.compile(r"^\(private: .*?\) ")
+_SAID = re.compile(r"(?: \([^()]*\))?: (.*)")
+_FIELD = re.compile(r'"(\w+)":')
+_MARKER = re.compile(r"\{[^{}]*\}")
+_OPENINGS = (
+    "Yes,",
+    "I am not so sure about",
+    "Could we come back to",
+    "That reminds me:",
+    "Before we go on,",
+    "So,",
+)
+_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation of a prompt: its number, who may speak, and (speaker, text) of what was said."""
+
+    number: int
+    names: tuple[str, ...]
+    said: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """What draws are about."""
+        return "\n".join(f"{who}: {text}" for who, text in self.said)
+
+
+def conversations(request: Request) -> list[Conversation]:
+    """Return the conversations of a prompt, in their order."""
+    numbers = [int(found[1]) for title in request.titles if (found := _TITLE.fullmatch(title))]
+    read = []
+    for each in numbers:
+        names = tuple(request.block(f"SPEAKERS {each}") or ())
+        lines = request.block(f"DIALOGUE {each}") or ()
+        read.append(Conversation(each, names, tuple(filter(None, (said(line, names) for line in lines)))))
+    return read
+
+
+def said(line: str, names: Sequence[str]) -> tuple[str, str] | None:
+    """Return who says what in a line of a transcript; None where nothing is said in it."""
+    bare = _PRIVATE.sub("", line)
+    for name in sorted(names, key=len, reverse=True):
+        if bare.startswith(name) and (found := _SAID.match(bare[len(name) :])):
+            return name, found[1]
+    return None
+
+
+def recent_other(speakers: Sequence[str]) -> str | None:
+    """Return the speaker of the most recent turn that is not by the last speaker, None without one."""
+    return next((one for one in reversed(speakers) if one != speakers[-1]), None)
+
+
+def chances(speakers: Sequence[str], names: Sequence[str], q: float = Q) -> dict[str, float]:
+    """Return how likely each of the listed speakers is to be named after turns by `speakers`."""
+    recent = recent_other(speakers)
+    own = q if recent in names else 0.0
+    return {name: (1 - own) / len(names) + (own if name == recent else 0.0) for name in names}
+
+
+def expected(likely: Mapping[str, float], values: Mapping[str, float]) -> float:
+    """Return the expectation of a metric that has a value for each speaker:
+    q · f(r) + (1 - q) / n · the sum of f over all n."""
+    return sum(chance * values[name] for name, chance in likely.items())
+
+
+def expected_square(likely: Mapping[str, float], values: Mapping[str, float]) -> float:
+    """Return the expectation of its square, for the variance."""
+    return sum(chance * values[name] ** 2 for name, chance in likely.items())
+
+
+class NextSpeaker(Role):
+    """Answers with the speaker by the rule, and a message made of what was said last."""
+
+    key = "next_speaker"
+    title = "who speaks next, and what is said"
+    own_keys = dict.fromkeys(("q", "left_out", "stranger"), one_chance)
+
+    def recognises(self, request: Request) -> bool:
+        """Numbered conversations with their speakers, and one half of a turn or both as reply."""
+        asked = set(_FIELD.findall(request.instruction))
+        return NUMBER in asked and bool(asked & {SPEAKER, MESSAGE}) and "DIALOGUE 1" in request.titles
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the list; in an object with one key where the request wants an object."""
+        asked = [name for name in (SPEAKER, MESSAGE) if f'"{name}":' in request.instruction]
+        told = []
+        for one in conversations(request):
+            if mind.draw("left_out", one.text) >= mind.errors.own.get("left_out", 0.0):
+                whole = {SPEAKER: speaker(one, mind), MESSAGE: message(one, mind)}
+                told.append({NUMBER: str(one.number), **{name: whole[name] for name in asked}})
+        reply = told if request.schema is None else {SPEAKER_LIST: told}
+        return Answer(lines=[json.dumps(reply, ensure_ascii=False)])
+
+
+def speaker(conversation: Conversation, mind: Mind) -> str:
+    """Return who speaks next, by one draw over the chances of all."""
+    if mind.draw("stranger", conversation.text) < mind.errors.own.get("stranger", 0.0):
+        return STRANGE_SPEAKER
+    likely = chances([who for who, _ in conversation.said], conversation.names, mind.errors.own.get("q", Q))
+    draw, total = mind.draw("speaker", conversation.text), 0.0
+    for name, chance in likely.items():
+        total += chance
+        if draw < total:
+            return name
+    return conversation.names[-1]
+
+
+def message(conversation: Conversation, mind: Mind) -> str:
+    """Return a message: an opening, and the first words of the last turn without its markers."""
+    last = conversation.said[-1][1] if conversation.said else "what we are here for"
+    words = _MARKER.sub("", last).split()[:_WORDS] or ["that"]
+    opening = _OPENINGS[int(mind.draw("message", conversation.text) * len(_OPENINGS))]
+    return f"{opening} {' '.join(words)}"
+
+
+# Whoever answers in the place of one of two people, with a quality that stands in the response.
+#
+# Keys of its own in an error model:
+#
+# quality    an object with the chance of each quality from 1 to 5, planted as `{quality 4}`; what is left
+# of 1            is the chance of no marker overlong   chance that a response is a hundred times as long
+
+RESPONSE = "response"
+QUALITIES = ("1", "2", "3", "4", "5")
+UNMARKED = 3.0
+TIMES = 100
+_BEGINNINGS = ("Oh nice,", "Really?", "I know what you mean,", "Me too,", "That sounds good,", "Hm,")
+_MIDDLES = (
+    "I often think about",
+    "I grew up with",
+    "my sister cannot stand",
+    "I would love to try",
+    "I gave up",
+)
+_ENDS = ("that kind of thing.", "something like it.", "it, every single day.", "the sea and all that.")
+
+
+class ResponseWriter(Role):
+    """Writes one response to a CONVERSATION, in the place of the one under YOUR PERSONA."""
+
+    key = "response_writer"
+    title = "one response in the place of a person"
+    own_keys = {"quality": chances_of(QUALITIES), "overlong": one_chance}
+
+    def recognises(self, request: Request) -> bool:
+        """A persona of one's own, a conversation, and a response as reply."""
+        return {"YOUR PERSONA", "CONVERSATION"} <= set(request.titles) and request.fields == (RESPONSE,)
+
+    def answer(self, request: Request, mind: Mind) -> Answer:
+        """Return the response with its marker."""
+        about = "\n".join((*(request.block("YOUR PERSONA") or ()), *(request.block("CONVERSATION") or ())))
+        parts = enumerate((_BEGINNINGS, _MIDDLES, _ENDS))
+        text = " ".join(one[int(mind.draw(f"part {n}", about) * len(one))] for n, one in parts)
+        if mind.draw("overlong", about) < mind.errors.own.get("overlong", 0.0):
+            text = " ".join([text] * TIMES)
+        quality = planted_quality(about, mind)
+        return Answer({RESPONSE: f"{text} {{quality {quality}}}" if quality else text})
+
+
+def planted_quality(about: str, mind: Mind) -> str:
+    """Return the quality that a response is planted with, '' for none."""
+    rates: Mapping[str, float] = mind.errors.own.get("quality", {})
+    draw, total = mind.draw("quality", about), 0.0
+    for quality in QUALITIES:
+        total += rates.get(quality, 0.0)
+        if draw < total:
+            return quality
+    return ""
+
+
+def expected_quality(rates: Mapping[str, float]) -> float:
+    """Return the expected quality of a response as a judge without errors reads it: 3 without a marker."""
+    marked = sum(float(quality) * chance for quality, chance in rates.items())
+    return marked + UNMARKED * (1 - sum(rates.values()))
