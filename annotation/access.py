@@ -6,13 +6,19 @@ gives only what that account may see.
 
 from __future__ import annotations
 
-from django.contrib.auth.models import User
-from django.db.models import QuerySet
-from django.http import Http404
-from django.shortcuts import get_object_or_404
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
-from annotation.kinds.answer import ANSWER
-from annotation.kinds.decision import DECISION
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from annotation.kinds import ANSWER, DECISION
 from annotation.models import (
     ApiToken,
     Assignment,
@@ -34,7 +40,7 @@ from annotation.models import (
     Thread,
     Upload,
 )
-from annotation.scheme_versions.store import find
+from annotation.scheme_store import find
 from config.permissions import Viewer, is_administrator, is_researcher
 
 
@@ -203,3 +209,41 @@ def own_thread(viewer: User, pk: int) -> Thread:
 def thread(campaign: int, pk: int) -> Thread:
     """Return a thread of a campaign. Researchers see those with everyone."""
     return get_object_or_404(Thread.objects.select_related("annotator"), pk=pk, campaign_id=campaign)
+
+
+# Who may use the pages and routes of one campaign: researchers everywhere, and those whom it gave a role.
+#
+# The address names the campaign as `campaign`. Whoever may not gets 403, whether or not there is such a one.
+
+View = Callable[..., HttpResponse]
+
+
+def _only(test: Callable[[Viewer, int], bool]) -> Callable[[View], View]:
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, campaign: int, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not test(request.user, campaign):
+                raise PermissionDenied
+            return view(request, campaign, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+campaign_researcher_only = _only(may_manage)
+"""Decorator of page views about one campaign, for researchers and for those who look after it."""
+
+
+class IsCampaignResearcher(BasePermission):
+    """API permission: researchers, and those who look after the campaign that the address names."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return may_manage(request.user, view.kwargs["campaign"])
+
+
+class IsResearcherSomewhere(BasePermission):
+    """API permission: researchers, and those who look after any campaign; the view narrows to these."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return is_researcher(request.user) or managed(request.user).exists()

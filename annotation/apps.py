@@ -12,9 +12,9 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Keep user names apart and log failed sign-ins, whatever page or command they come from."""
-        from annotation.people import receivers  # models load first
+        from annotation.people import sign_in  # models load first
 
-        receivers.connect()
+        sign_in.connect()
         checks.register(_outside_services)
 
 

@@ -33,7 +33,7 @@ def main(step: str, about: str) -> dict[str, Any]:
 
 
 def _import(path: str, *, prepare: bool) -> dict[str, Any]:
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
 
     if prepare:
         return {}

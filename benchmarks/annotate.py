@@ -172,7 +172,7 @@ def _campaign(tasks: int, turns: int, order: str = "drawn") -> int:
     from django.contrib.auth.models import User
 
     from annotation.campaigns import actions as campaigns
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
     from annotation.models import Corpus
 
     name = f"{tasks} talks"

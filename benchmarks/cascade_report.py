@@ -53,7 +53,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _imported(folder: Path, families: int, trials: int) -> None:
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
 
     path = folder / "scenarios.jsonl"
     with path.open("w", encoding="utf-8") as file:

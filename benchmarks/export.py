@@ -65,7 +65,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 def _filled(folder: Path, labels: int, *, rollouts: bool = False) -> int:
     """Import a corpus with so many labels; return their number."""
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
     from annotation.models import Label
 
     path = folder / "labels.jsonl"

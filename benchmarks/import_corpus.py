@@ -107,7 +107,7 @@ def _label(number: int, turn: int) -> dict[str, Any]:
 
 
 def _import(path: Path) -> None:
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
 
     import_path(path=path, format="jsonl", corpus="benchmark", into=False, by=None)
 

@@ -134,7 +134,7 @@ def _peak(pid: int) -> float:
 
 def _filled(folder: Path, labels: int) -> tuple[int, int]:
     """Import a corpus with so many labels; return their number and the automatic study."""
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
     from annotation.models import Corpus, Label
     from annotation.schemes import SCHEMES
     from calibration.studies import actions as studies

@@ -114,7 +114,7 @@ def _export(folder: Path) -> tuple[str, str]:
     from django.core.management import call_command
 
     from annotation.models import Corpus
-    from annotation.people import tokens
+    from annotation.people import accounts
 
     label = {"rater": "ann", "question": "note", "value": 1, "explanation": "long " * 1_000}
     line = {
@@ -126,7 +126,7 @@ def _export(folder: Path) -> tuple[str, str]:
     file.write_text(json.dumps(line) + "\n")
     call_command("import_corpus", str(file), name="read slowly", scheme="own", verbosity=0)
     person = User.objects.create_superuser(NAME, password=PASSWORD)
-    made = tokens.make(person=person, name="benchmark", scope="read", days=1)
+    made = accounts.make(person=person, name="benchmark", scope="read", days=1)
     corpus = Corpus.objects.get(name="read slowly")
     return f"/api/v1/exports/labels.csv?corpus={corpus.pk}", made.key
 

@@ -8,7 +8,7 @@ class CalibrationConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell the room of people which reports and gold were made of a person's answers."""
-        from annotation.people import uses  # models load first
+        from annotation.people import deletion  # models load first
         from calibration.uses import uses_of
 
-        uses.find_with(uses_of)
+        deletion.find_with(uses_of)

@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Sum
 
-from annotation.labels import counts
+from annotation.work import labels
 from calibration.reading.scope import Scope
 from jobs import actions
 from jobs.models import Call, CallCount, Job
@@ -41,9 +41,9 @@ class Kept:
 
 def is_small(scope: Scope) -> bool:
     """Whether figures of a scope are computed while the page waits."""
-    n = counts.total(scope.counts()).n
+    n = labels.total_labels(scope.counts()).n
     if scope.campaign is not None:
-        n += counts.total(scope.machine_counts()).n
+        n += labels.total_labels(scope.machine_counts()).n
     return n <= SMALL
 
 

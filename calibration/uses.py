@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Label, Rater
+from annotation.work.labels import name_of
 from calibration.models import Gold, Report
 
 

@@ -138,7 +138,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.pages.navigation",
-                "annotation.pages.frame.unread_messages",
+                "annotation.pages.messages.unread_messages",
             ],
             "loaders": [
                 (
@@ -222,7 +222,7 @@ LEASE_SECONDS = int(os.environ.get("CONCORD_LEASE_SECONDS") or 30)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "annotation.people.tokens.TokenAuthentication",
+        "annotation.people.accounts.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["config.permissions.IsResearcher"],

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.text.item_keys import item_key
+from annotation.text.references import item_key
 from demo import scenarios, series
 from demo.fake_model.errors import u
 from demo.fake_model.role import QUALITY, planted_number

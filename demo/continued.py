@@ -16,10 +16,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.importing.engine import import_path
-from annotation.labels import raters
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Rater, Turn
-from annotation.text.item_keys import item_key
+from annotation.text.references import item_key
+from annotation.work import labels
 from demo.fake_model.errors import u
 from demo.fake_model.role import planted_number, shows_planted
 from demo.loading import label_lines
@@ -208,7 +208,7 @@ def _write(corpus: Corpus, by: User, endpoint: Endpoint, prompting: str, each: i
 def _rate(corpus: Corpus, by: User) -> None:
     """Let simulated people rate what is written for some of the dialogues."""
     for rater in RATERS:
-        raters.imported(corpus=corpus, kind=Rater.Kind.HUMAN, name=rater.name, simulated=True)
+        labels.imported_rater(corpus=corpus, kind=Rater.Kind.HUMAN, name=rater.name, simulated=True)
     texts = _texts(corpus)
     answers = {
         "cocoeval_behaviours": behaviour_answers(texts),

@@ -8,9 +8,9 @@ from itertools import count
 from django.contrib.auth.models import User
 
 from annotation.corpora import splits
-from annotation.importing.staging import ImportResult
+from annotation.corpora.import_staging import ImportResult
 from annotation.models import Campaign, Corpus
-from annotation.schemes import cascade
+from annotation.schemes import decisions
 from demo import loading, scenarios
 from systems.producing import baselines
 from systems.producing.baselines import Baseline
@@ -19,7 +19,7 @@ from systems.producing.dialogues import Dialogues
 SET = loading.DemoCorpus("Scenarios", scenarios.SET, {})
 SHORT = loading.DemoCorpus("Demo group chat", scenarios.SHORT, {})
 CORPORA = (SHORT, SET)
-PLAY = loading.DemoCampaign("Demo: play the agent", SHORT.name, cascade.HUMAN.key)
+PLAY = loading.DemoCampaign("Demo: play the agent", SHORT.name, decisions.HUMAN.key)
 """A visitor decides at every point of the short script and its control."""
 PLAYERS = 20
 """So many visitors may play."""

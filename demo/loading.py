@@ -18,12 +18,12 @@ from django.contrib.auth.models import Group, User
 
 from annotation.campaigns import actions as campaigns
 from annotation.corpora import splits
-from annotation.importing.engine import import_path
-from annotation.importing.staging import ImportResult
-from annotation.labels import raters
+from annotation.corpora.import_file import import_path
+from annotation.corpora.import_staging import ImportResult
 from annotation.models import Campaign, Import, Rater, Split
 from annotation.models.corpora import Corpus
-from annotation.text.item_keys import parse_item_key
+from annotation.text.references import parse_item_key
+from annotation.work import labels as raters
 from calibration.models import Report
 from calibration.studies import actions as studies
 from config.permissions import RESEARCHERS
@@ -236,7 +236,7 @@ def ratings(corpus: DemoCorpus, *, by: User) -> ImportResult:
     """Import what the simulated raters say about a demo corpus, in which they are known as simulated."""
     known = Corpus.objects.get(name=corpus.name)
     for rater in RATERS:
-        raters.imported(corpus=known, kind=Rater.Kind.HUMAN, name=rater.name, simulated=True)
+        raters.imported_rater(corpus=known, kind=Rater.Kind.HUMAN, name=rater.name, simulated=True)
     planted = truth.load()
     by_scheme = {scheme: answers(planted) for scheme, answers in corpus.answers.items()}
     with tempfile.TemporaryDirectory() as folder:

@@ -13,10 +13,10 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.campaigns import actions as campaigns
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus, QuestionSet
-from annotation.question_sets import actions as question_sets
-from annotation.schemes import script_review
+from annotation.schemes import long_dialogues
+from annotation.script_editing import question_sets
 from demo import loading, series
 from jobs.models import Endpoint, Run
 from jobs.runs import OPEN
@@ -109,7 +109,7 @@ def _review(corpus: Corpus, by: User, annotators: Iterable[User]) -> Campaign:
         by=by,
         name=REVIEW,
         corpus=corpus,
-        scheme=script_review.FACT.key,
+        scheme=long_dialogues.FACT.key,
         raters_per_item=REVIEWERS,
         annotators=annotators,
         record_status="draft",

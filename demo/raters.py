@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
 
-from annotation.schemes import cocoeval_behaviours, comperdial_turn
-from annotation.schemes.comperdial_dialogue import LOW
+from annotation.schemes import cocoeval, ratings
+from annotation.schemes.ratings import LOW
 
 # What is really in the demo's turns, because it was planted: the truth behind the simulated ratings.
 
 PATH = Path(__file__).parent / "corpora" / "truth.json"
 
-BEHAVIOURS = tuple(key for key, *_ in cocoeval_behaviours.BEHAVIOURS)
-ASPECTS = tuple(comperdial_turn.ASPECTS)
+BEHAVIOURS = tuple(key for key, *_ in cocoeval.BEHAVIOURS)
+ASPECTS = tuple(ratings.ASPECTS)
 
 
 @dataclass(frozen=True, slots=True)

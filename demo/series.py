@@ -19,7 +19,7 @@ import yaml
 
 from annotation.formats import Source, longform
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts import stored
+from annotation.scripts import records
 from annotation.scripts.making import make
 from annotation.scripts.records import Fact, NameMap, Question, Script, Status
 
@@ -86,16 +86,16 @@ def line(script: Dialogue) -> str:
 
 def native(script: Dialogue) -> Record:
     """Return a long dialogue in the native format."""
-    head = {"id": script.id, "kind": stored.KIND, "language": script.language, "summary": script.summary}
+    head = {"id": script.id, "kind": records.KIND, "language": script.language, "summary": script.summary}
     return {
         **head,
         "metadata": dict(script.metadata),
         "participants": [_person(person) for person in script.participants],
-        **(stored.script_json(script.script) or {}),
+        **(records.script_json(script.script) or {}),
         "turns": [_turn(turn) for turn in script.turns],
-        "facts": [_entry(fact, stored.fact_json(fact)) for fact in script.facts],
-        "questions": [_entry(asked, stored.question_json(asked)) for asked in script.questions],
-        **({"question_sets": sets} if (sets := [*map(stored.set_json, script.question_sets)]) else {}),
+        "facts": [_entry(fact, records.fact_json(fact)) for fact in script.facts],
+        "questions": [_entry(asked, records.question_json(asked)) for asked in script.questions],
+        **({"question_sets": sets} if (sets := [*map(records.set_json, script.question_sets)]) else {}),
     }
 
 

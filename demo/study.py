@@ -14,21 +14,16 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotation import scheme_actions
 from annotation.campaigns import actions as campaigns
-from annotation.checks import actions as checks
-from annotation.checks import keys, notices
-from annotation.checks.scoring import Key
-from annotation.importing.engine import import_path
-from annotation.labels import raters
-from annotation.messages import actions as messages
+from annotation.corpora.import_file import import_path
 from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Scheme
-from annotation.notes import actions as notes
-from annotation.people import campaign_roles, participants
-from annotation.scheme_versions import actions as schemes
-from annotation.scheme_versions.store import questionnaire_of
+from annotation.people import accounts, participants
+from annotation.scheme_store import questionnaire_of
 from annotation.schemes.files import definition_from
 from annotation.work import actions as labelling
-from annotation.work import agreements
+from annotation.work import check_actions, check_stages, labels, messages, notes, task_page
+from annotation.work.check_stages import Key
 from annotation.work.leases import Hold
 from annotation.work.screens import Screen, load
 from annotation.work.transcripts import Part
@@ -57,7 +52,7 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
     corpus = _corpus(by)
     people = {name: loading.simulated(name) for name in (*PEOPLE, CARELESS, JUDGE)}
     for person in people.values():
-        raters.person(user=person, simulated=True)
+        labels.rater_of_person(user=person, simulated=True)
     workers = [people[name] for name in (*PEOPLE, CARELESS)]
     study = _study(corpus, by=by, annotators=[*visitors, *workers])
     _work(people[CARELESS], study, _careless)
@@ -97,7 +92,7 @@ def _corpus(by: User) -> Corpus:
 
 def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
     if not Scheme.objects.filter(key=build.SCHEME["scheme"]).exists():
-        schemes.create(by=by, definition=definition_from(build.SCHEME))
+        scheme_actions.create(by=by, definition=definition_from(build.SCHEME))
     made = campaigns.create(
         by=by,
         name=STUDY,
@@ -111,16 +106,18 @@ def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
     plan = questionnaire_of(made.scheme_version_id)
     for number, occasion in enumerate(KEYED):
         about = f"desk{number + 1:02}/{build.DESK_SYSTEMS[number % 2]}/0"
-        spot = keys.spot_named(made, about)
-        (item,) = keys.items_at(made, spot)
+        spot = check_actions.spot_named(made, about)
+        (item,) = check_actions.items_at(made, spot)
         reply = build.BY_TEXT[item.turn.text if item.turn else ""]
         right = {
             (item.pk, plan.by_key["helpful"].id): Key((float(reply.helpful),), 1.0),
             (item.pk, plan.by_key["talks_down"].id): Key((float(reply.talks_down),)),
         }
         why = "Nothing is left to ask." if reply.helpful == 5 else "The visitor has to ask again."
-        checks.add_key(by=by, campaign=made, occasion=occasion, spot=spot, answers=right, explanation=why)
-    checks.set_up(by=by, campaign=made, test_mark=0.75, test_tries=1, check_every=5, warn_below=0.5)
+        check_actions.add_key(
+            by=by, campaign=made, occasion=occasion, spot=spot, answers=right, explanation=why
+        )
+    check_actions.set_up(by=by, campaign=made, test_mark=0.75, test_tries=1, check_every=5, warn_below=0.5)
     campaigns.open(by=by, campaign=made)
     return made
 
@@ -133,10 +130,10 @@ def _work(who: User, campaign: Campaign, answer: Answer) -> None:
             screen = load(hold.task, False, hold.assignment)
             told = {str(item): answer(hold, screen) for item in screen.items}
             labelling.submit(by=who, campaign=campaign.pk, assignment=hold.assignment, answers=told)
-        elif (consent := agreements.waiting(seat)) is not None:
-            agreements.accept(by=who, campaign=campaign.pk, what=consent.what, version=consent.version)
-        elif (notice := notices.waiting(seat)) is not None and notice.what not in ("failed", "paused"):
-            agreements.accept(by=who, campaign=campaign.pk, what=notice.what, version=notice.number or 0)
+        elif (consent := task_page.waiting(seat)) is not None:
+            task_page.accept(by=who, campaign=campaign.pk, what=consent.what, version=consent.version)
+        elif (notice := check_stages.waiting(seat)) is not None and notice.what not in ("failed", "paused"):
+            task_page.accept(by=who, campaign=campaign.pk, what=notice.what, version=notice.number or 0)
         else:
             return
 
@@ -216,7 +213,7 @@ def _link(study: Campaign, *, by: User) -> None:
 
 def _decide(study: Campaign, *, by: User, judge: User) -> None:
     """A round of adjudication, decided but for the last cases, and gold in which decisions come first."""
-    campaign_roles.give(by=by, campaign=study, person=judge, role="adjudicator")
+    accounts.give_campaign_role(by=by, campaign=study, person=judge, role="adjudicator")
     plan = adjudication.Plan(
         study.corpus, study, study.scheme_version, {"no_majority": True, "spread": 1, "control": 2}
     )

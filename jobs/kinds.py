@@ -81,9 +81,9 @@ KINDS: dict[str, str] = {
     "plan": "calibration.plans.job",
     "profile": "calibration.profiles.job",
     "counts": "calibration.counts.job",
-    "deletion": "annotation.deletion.job",
-    "import": "annotation.importing.job",
-    "opening": "annotation.campaigns.job",
+    "deletion": "annotation.corpora.deletion",
+    "import": "annotation.corpora.uploads",
+    "opening": "annotation.campaigns.actions",
     "gold": "calibration.gold.job",
     "starting": "judges.runs.actions",
     "writing": "systems.producing.job",
@@ -91,11 +91,11 @@ KINDS: dict[str, str] = {
     "export": "calibration.exports.job",
     "calls": "jobs.runs",
     "search": "calibration.searches.job",
-    "invitations": "annotation.people.invitations",
+    "invitations": "annotation.people.links",
     "nearest": "judges.prompts.requests",
     "benchmark": "systems.making.job",
     "simulation": "systems.simulating.job",
-    "questions": "annotation.question_sets.job",
+    "questions": "annotation.script_editing.question_sets",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
@@ -117,8 +117,8 @@ RUN_KINDS: dict[str, str] = {
 
 SWEEPS: tuple[str, ...] = (
     "annotation.work.leases:return_expired",
-    "annotation.importing.uploads:clear",
-    "annotation.labels.counts:compact",
+    "annotation.corpora.uploads:clear",
+    "annotation.work.labels:compact",
     "jobs.runs:compact_call_counts",
     "jobs.endpoints.actions:sweep_keys",
     "jobs.webhooks:clear",

@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def nothing_of_another_database() -> None:
     """Forget what a version asks: a process of the product serves one database, one of the tests several."""
-    asked = sys.modules.get("annotation.scheme_versions.store")
+    asked = sys.modules.get("annotation.scheme_store")
     if asked is not None:
         asked.questionnaire_of.cache_clear()
 

@@ -9,9 +9,9 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 
 from annotation.campaigns import actions as campaigns
-from annotation.labels import pseudonyms
 from annotation.models import Campaign, Continuation, Corpus, Dialogue, Item, System, Turn
 from annotation.models.schemes import SchemeVersion
+from annotation.work import labels
 from annotation.work.checking import item_number
 from config.permissions import RESEARCHERS
 
@@ -110,12 +110,12 @@ def item_name(item: Item | None, assignment: int) -> str:
 
 def called(person: User, campaign: Campaign) -> str:
     """Return the pseudonym under which a campaign's work of a person is told."""
-    return pseudonyms.called(person.pk, campaign.corpus_id)
+    return labels.called(person.pk, campaign.corpus_id)
 
 
 def scheme_version(key: str = "comperdial_turn") -> SchemeVersion:
     """Return the stored version of a built-in scheme."""
-    from annotation.scheme_versions import store as scheme_store
+    from annotation import scheme_store
     from annotation.schemes import SCHEMES
 
     return scheme_store.store(definition=SCHEMES[key])

@@ -14,18 +14,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.access import IsCampaignResearcher
 from annotation.api.refusals import answered
 from annotation.errors import NoteRefused, NotTaskHolder
-from annotation.labels.pseudonyms import of_people
-from annotation.messages import actions as message_actions
-from annotation.messages.actions import TEXT_LIMIT
 from annotation.models import Assignment, Campaign, Thread, turn_numbers
-from annotation.notes import actions as note_actions
-from annotation.notes import files
-from annotation.notes.actions import COMMENT_LIMIT
-from annotation.notes.reading import live, notes_on
-from annotation.permissions import IsCampaignResearcher
-from annotation.work import screens, submitted
+from annotation.work import messages as message_actions
+from annotation.work import notes as files
+from annotation.work import notes as note_actions
+from annotation.work import own_work, screens
+from annotation.work.labels import pseudonyms_of_people as of_people
+from annotation.work.messages import TEXT_LIMIT
+from annotation.work.notes import COMMENT_LIMIT, notes_on
+from annotation.work.notes import live_notes as live
 from config.lists import Pages, paged
 from config.permissions import IsSignedIn
 
@@ -143,7 +143,7 @@ class OwnSubmission(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-SEARCH = [OpenApiParameter(name, str) for name in submitted.ASKED]
+SEARCH = [OpenApiParameter(name, str) for name in own_work.ASKED]
 VERBS = {"close": message_actions.close, "open": message_actions.open_again}
 
 
@@ -189,7 +189,7 @@ def campaign_notes(request: Request, campaign: int) -> Response:
     page = pager.paginate_queryset(live(found), request) or []
     names = of_people({note.user_id for note in page}, found.corpus_id)
     turn_numbers.number(note.turn for note in page)
-    return pager.get_paginated_response([files.as_json(note, names) for note in page])
+    return pager.get_paginated_response([files.note_json(note, names) for note in page])
 
 
 @extend_schema(parameters=SEARCH, responses=OwnSubmission(many=True))
@@ -198,11 +198,11 @@ def campaign_notes(request: Request, campaign: int) -> Response:
 @permission_classes([IsSignedIn])
 def own_submissions(request: Request) -> Response:
     """Everyone signed in: what they submitted, latest first; searched as the page does it."""
-    asked = {name: request.query_params.get(name, "").replace("\0", "").strip() for name in submitted.ASKED}
+    asked = {name: request.query_params.get(name, "").replace("\0", "").strip() for name in own_work.ASKED}
     pager = Pages()
-    found: Any = submitted.own(_user(request), submitted.wanted(asked))
+    found: Any = own_work.own_submissions(_user(request), own_work.submission_query(asked))
     page: Any = pager.paginate_queryset(found, request) or []
-    return pager.get_paginated_response([row.as_json() for row in submitted.told(page)])
+    return pager.get_paginated_response([row.as_json() for row in own_work.told(page)])
 
 
 @extend_schema(methods=["GET"], responses=ThreadSerializer(many=True))

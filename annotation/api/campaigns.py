@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from datetime import date
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.access import IsCampaignResearcher, IsResearcherSomewhere
+from annotation.api.people import field_errors, user_of
 from annotation.api.refusals import answered
 from annotation.api.work import (
     CampaignSerializer,
@@ -25,19 +30,292 @@ from annotation.api.work import (
     ReorderSerializer,
     StateSerializer,
 )
+from annotation.campaigns import actions, comparing, editing, sampling
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import balancing, comparing, editing, reordering, sampling
-from annotation.campaigns import job as opening
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
-from annotation.models import Campaign
-from annotation.permissions import IsCampaignResearcher, IsResearcherSomewhere
+from annotation.models import CampaignRole, JoinLink, Participant, ParticipantBrowser
+from annotation.models.campaigns import Campaign
+from annotation.people import accounts, participants
 from config.lists import Filters, Pages, holds, named, one_of, paged, since
 from config.permissions import IsResearcher, is_researcher
 from jobs.models import Job
 
+# The API of a campaign's batches, for researchers: how far each is, and opening the next one.
+
+
+class CampaignBatchSerializer(serializers.Serializer[Any]):
+    """A batch of tasks with their slots: how many of these are submitted, and submitted or held (`taken`)."""
+
+    number = serializers.IntegerField()
+    tasks = serializers.IntegerField()
+    slots = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    taken = serializers.IntegerField()
+    opened = serializers.BooleanField()
+    complete = serializers.BooleanField()
+
+
+class CampaignBatchesSerializer(serializers.Serializer[Any]):
+    """The batches of a campaign: `listed` are the last ones open, and the one after them.
+
+    `batch_size` is null, and nothing listed, where its tasks are not in batches.
+    """
+
+    batch_size = serializers.IntegerField(allow_null=True)
+    next_batch = serializers.ChoiceField(choices=Campaign.NextBatch.choices)
+    total = serializers.IntegerField()
+    opened = serializers.IntegerField()
+    listed = CampaignBatchSerializer(many=True)
+
+
+@extend_schema(methods=["GET"], responses=CampaignBatchesSerializer, operation_id="campaigns_batches")
+@extend_schema(
+    methods=["POST"],
+    request=None,
+    responses=CampaignBatchesSerializer,
+    operation_id="campaigns_batches_open_next",
+)
+@api_view(["GET", "POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def campaign_batches(request: Request, campaign: int) -> Response:
+    """Researchers: the batches of a campaign; POST opens the next one."""
+    found = access.campaign(campaign)
+    if request.method == "POST":
+        assert isinstance(request.user, User)
+        actions.open_next(by=request.user, campaign=found)
+        found = access.campaign(campaign)
+    told = actions.batches(found)
+    if told is None:
+        nothing: dict[str, Any] = {
+            "batch_size": None,
+            "next_batch": found.next_batch,
+            "total": 0,
+            "opened": 0,
+            "listed": [],
+        }
+        return Response(CampaignBatchesSerializer(nothing).data)
+    return Response(CampaignBatchesSerializer(told.as_json()).data)
+
+
+# The API of roles in one campaign.
+
+
+class CampaignRoleSerializer(serializers.ModelSerializer[CampaignRole]):
+    """Who has a role in a campaign, by user name."""
+
+    username = serializers.SlugRelatedField(
+        source="user", slug_field="username", queryset=User.objects.filter(is_active=True)
+    )
+
+    class Meta:
+        model = CampaignRole
+        fields = ("id", "username", "role", "created_at")
+        read_only_fields = ("created_at",)
+
+
+class MayReadRoles(IsCampaignResearcher):
+    """Who looks after a campaign reads its roles; researchers give and take them."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        reading = request.method == "GET"
+        return (
+            super().has_permission(request, view) if reading else IsResearcher().has_permission(request, view)
+        )
+
+
+@extend_schema(methods=["GET"], responses=CampaignRoleSerializer(many=True))
+@extend_schema(methods=["POST"], request=CampaignRoleSerializer, responses={201: CampaignRoleSerializer})
+@paged
+@api_view(["GET", "POST"])
+@permission_classes([MayReadRoles])
+@field_errors
+def roles(request: Request, campaign: int) -> Response:
+    """List who adjudicates or looks after a campaign, or give somebody a role in it (researchers)."""
+    found = access.campaign(campaign)
+    if request.method == "GET":
+        pager = Pages()
+        page = pager.paginate_queryset(found.roles.select_related("user").order_by("id"), request)
+        return pager.get_paginated_response(CampaignRoleSerializer(page, many=True).data)
+    asked = CampaignRoleSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    assert isinstance(request.user, User)
+    told = asked.validated_data
+    given = accounts.give_campaign_role(
+        by=request.user, campaign=found, person=told["user"], role=told["role"]
+    )
+    return Response(CampaignRoleSerializer(given).data, status=201)
+
+
+@extend_schema(responses={204: None})
+@api_view(["DELETE"])
+@permission_classes([IsResearcher])
+def role(request: Request, campaign: int, pk: int) -> Response:
+    """Researchers: take a role in a campaign away."""
+    assert isinstance(request.user, User)
+    accounts.take_campaign_role(by=request.user, given=access.campaign_role(campaign, pk))
+    return Response(status=204)
+
+
+# The API of links into a campaign and of those who came by them. For who may manage the campaign.
+
+
+class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
+    """A link by which people join a campaign; without a `code`, each gets one of their own."""
+
+    most = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
+    address = serializers.SerializerMethodField()
+    signing_key = serializers.SerializerMethodField()
+
+    class Meta:
+        model = JoinLink
+        fields = (
+            "id",
+            "name",
+            "address",
+            "most",
+            "expires_at",
+            "code",
+            "return_url",
+            "revoked_at",
+            "signing_key",
+        )
+        read_only_fields = ("revoked_at",)
+        extra_kwargs: ClassVar[dict[str, Any]] = {
+            "code": {"required": False},
+            "return_url": {"required": False},
+            "expires_at": {"required": False},
+        }
+
+    def get_address(self, link: JoinLink) -> str:
+        """Return what people are given."""
+        address = reverse("join", args=[participants.key_of(link)])
+        request = self.context.get("request")
+        return str(request.build_absolute_uri(address)) if request else address
+
+    def get_signing_key(self, link: JoinLink) -> str:
+        """Key that signs ids (HMAC-SHA256), where the campaign's `join_proof` is `signed`; '' elsewhere."""
+        signed = link.campaign.join_proof == Campaign.JoinProof.SIGNED
+        return participants.signing_key(link) if signed else ""
+
+
+class ParticipantSerializer(serializers.ModelSerializer[Participant]):
+    """Somebody who came by a link: `name` is their account's, `participant` what they are elsewhere."""
+
+    name = serializers.CharField(source="user.username")
+    participant = serializers.CharField(source="external_id")
+    link = serializers.IntegerField(source="link_id")
+    joined_on = serializers.SerializerMethodField()
+    finished_on = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Participant
+        fields = (
+            *("name", "participant", "study_id", "session_id", "link"),
+            *("joined_on", "finished_on", "code"),
+        )
+
+    def get_joined_on(self, row: Participant) -> date:
+        """Return the day, in UTC, on which they came."""
+        return row.joined_at.date()
+
+    def get_finished_on(self, row: Participant) -> date | None:
+        """Return the day, in UTC, on which they were done; null before."""
+        return row.finished_at.date() if row.finished_at else None
+
+
+class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowser]):
+    """A browser that waits for a confirmation, and the `code` that its participant can tell you.
+
+    `confirmed_at` and `confirmed_by` say when and by whom it was confirmed; null while it waits.
+    """
+
+    name = serializers.CharField(source="participant.user.username")
+    participant = serializers.CharField(source="participant.external_id")
+    confirmed_by = serializers.SlugRelatedField[User](
+        slug_field="username", read_only=True, allow_null=True, help_text="null, too, where they are deleted"
+    )
+
+    class Meta:
+        model = ParticipantBrowser
+        fields = ("id", "name", "participant", "code", "asked_at", "confirmed_at", "confirmed_by")
+
+
+@extend_schema(methods=["GET"], responses=JoinLinkSerializer(many=True))
+@extend_schema(methods=["POST"], request=JoinLinkSerializer, responses={201: JoinLinkSerializer})
+@paged
+@api_view(["GET", "POST"])
+@permission_classes([IsCampaignResearcher])
+@field_errors
+def join_links(request: Request, campaign: int) -> Response:
+    """The links by which people join a campaign, or make one."""
+    found = access.campaign(campaign)
+    if request.method == "GET":
+        pager = Pages()
+        page = pager.paginate_queryset(found.join_links.all(), request)
+        told = JoinLinkSerializer(page, many=True, context={"request": request}).data
+        return pager.get_paginated_response(told)
+    given = JoinLinkSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    made = participants.make_link(by=user_of(request), campaign=found, **given.validated_data)
+    return Response(JoinLinkSerializer(made, context={"request": request}).data, status=201)
+
+
+@extend_schema(responses={204: None})
+@api_view(["DELETE"])
+@permission_classes([IsCampaignResearcher])
+def join_link(request: Request, campaign: int, pk: int) -> Response:
+    """Revoke a link: nobody joins by it any more; who joined stays."""
+    participants.revoke(by=user_of(request), link=access.join_link(campaign, pk))
+    return Response(status=204)
+
+
+@extend_schema(responses=ParticipantSerializer(many=True))
+@paged
+@api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
+def participant_list(request: Request, campaign: int) -> Response:
+    """Who came by links, with their ids and completion codes; days are of UTC."""
+    pager = Pages()
+    page = pager.paginate_queryset(participants.listed(access.campaign(campaign)), request)
+    return pager.get_paginated_response(ParticipantSerializer(page, many=True).data)
+
+
+@extend_schema(responses=ParticipantBrowserSerializer(many=True))
+@paged
+@api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
+def participant_browsers(request: Request, campaign: int) -> Response:
+    """The browsers in which participants ask to go on: those that wait, and those that were confirmed."""
+    pager = Pages()
+    page = pager.paginate_queryset(participants.browsers(access.campaign(campaign)), request)
+    return pager.get_paginated_response(ParticipantBrowserSerializer(page, many=True).data)
+
+
+@extend_schema(request=None, responses={204: None})
+@api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
+def confirm_browser(request: Request, campaign: int, pk: int) -> Response:
+    """Let a participant go on in another browser."""
+    participants.confirm(by=user_of(request), browser=access.participant_browser(campaign, pk))
+    return Response(status=204)
+
+
+@extend_schema(responses={204: None})
+@api_view(["DELETE"])
+@permission_classes([IsCampaignResearcher])
+def dismiss_browser(request: Request, campaign: int, pk: int) -> Response:
+    """Dismiss a browser that waits, or take a confirmation back: its participant is signed out everywhere.
+
+    They go on by the link in the browsers that are confirmed still.
+    """
+    participants.dismiss(by=user_of(request), browser=access.participant_browser(campaign, pk))
+    return Response(status=204)
+
+
 VERBS = {
-    "open": opening.open_campaign,
+    "open": campaigns.open_campaign,
     "pause": campaigns.pause,
     "close": campaigns.close,
     "archive": editing.archive,
@@ -132,7 +410,7 @@ def _whole(found: Campaign) -> dict[str, Any]:
     left_out = campaign_tasks.left_out(found)
     told = {"counts": counts, "members": members, "annotators_lacking": lacking}
     told |= {"left_out": left_out and left_out._asdict(), "sample": sampling.told(found)}
-    told |= {"comparing": comparing.told(found), "balanced": balancing.shares(found)}
+    told |= {"comparing": comparing.told(found), "balanced": sampling.shares(found)}
     return CampaignSerializer(found).data | told
 
 
@@ -175,7 +453,7 @@ def reorder(request: Request, campaign: int) -> Response:
     given = ReorderSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     found = access.campaign(campaign)
-    return Response({"moved": reordering.reorder(by=_user(request), campaign=found, **given.validated_data)})
+    return Response({"moved": editing.reorder(by=_user(request), campaign=found, **given.validated_data)})
 
 
 @extend_schema(request=MembersSerializer, responses=CampaignSerializer)

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Prefetch, QuerySet, prefetch_related_objects
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
-from rest_framework import generics, status
+from rest_framework import generics, serializers, status
 from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,24 +22,120 @@ from rest_framework.views import APIView
 
 from annotation import access
 from annotation.api import corpora_serializers as schemas
-from annotation.corpora import reading as browsing
-from annotation.corpora import searching, splits
+from annotation.api.corpora_serializers import REFUSED_FILE, ImportAnswer
+from annotation.corpora import deletion, queries, splits, uploads
+from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
+from annotation.corpora.families import LONGEST, set_families
+from annotation.corpora.import_file import import_path
+from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.parts import EVALUATION, TRAINING
-from annotation.deletion import job as deletion
-from annotation.errors import DeletionRefused, SplitRefused
+from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.formats import FORMATS
-from annotation.formats.guessing import columns_of, guess
-from annotation.formats.head import SIZE
-from annotation.formats.problems import ImportProblem
-from annotation.formats.settings import SETTINGS, settings_of
-from annotation.importing import uploads
-from annotation.importing.engine import import_path
-from annotation.importing.staging import ImportResult
-from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
+from annotation.formats.base import SETTINGS, SIZE, columns_of, guess, settings_of
+from annotation.formats.source import ImportProblem
+from annotation.models import Continuation, Dialogue, Item, Split, System, Turn, turn_numbers
+from annotation.models.corpora import Corpus
 from config.lists import DEFAULT, MOST, Filters, Pages, holds, since
 from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
 from jobs.models import Job
+
+# The API of a corpus's systems: which there are, and of which family of models each is.
+
+
+class SystemSerializer(serializers.ModelSerializer[System]):
+    """A system with its family and the number of its continuations."""
+
+    continuations = serializers.IntegerField(source="produced", read_only=True)
+
+    class Meta:
+        model = System
+        fields = ("name", "family", "continuations")
+
+
+class FamiliesRequest(serializers.Serializer[Any]):
+    """Families by the names of systems; an empty one takes it back, systems left out keep theirs."""
+
+    families = serializers.DictField(child=serializers.CharField(max_length=LONGEST, allow_blank=True))
+
+
+class Systems(APIView):
+    """The systems of a corpus."""
+
+    permission_classes = (IsResearcher,)
+
+    @extend_schema(responses=SystemSerializer(many=True))
+    def get(self, request: Request, name: str) -> Response:
+        """List all systems with their families of models (such as gpt or llama)."""
+        return _listed(access.corpus_named(name))
+
+    @extend_schema(request=FamiliesRequest, responses=SystemSerializer(many=True))
+    def patch(self, request: Request, name: str) -> Response:
+        """Say of which family systems are; return all systems."""
+        corpus = access.corpus_named(name)
+        asked = FamiliesRequest(data=request.data)
+        asked.is_valid(raise_exception=True)
+        assert isinstance(request.user, User)
+        try:
+            set_families(by=request.user, corpus=corpus, **asked.validated_data)
+        except FamilyRefused as refused:
+            raise ValidationError({"families": [str(refused)]}) from None
+        return _listed(corpus)
+
+
+def _listed(corpus: Corpus) -> Response:
+    return Response(SystemSerializer(queries.systems(corpus), many=True).data)
+
+
+# The API of copying a corpus's dialogues without their turns.
+
+MOST_TURNS = 1_000_000
+
+
+class WithoutTurnsRequest(serializers.Serializer[Any]):
+    """The new corpus's name, how many dialogues, and how many turns these have (0: no limit)."""
+
+    name = serializers.CharField(max_length=100)
+    first = serializers.IntegerField(min_value=1, max_value=MOST_COPIED, default=USUAL)
+    min_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
+    max_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
+
+
+class WithoutTurns(APIView):
+    """A corpus's dialogues without what was said in them."""
+
+    permission_classes = (IsResearcher,)
+
+    @extend_schema(
+        request=WithoutTurnsRequest,
+        responses={
+            201: ImportAnswer,
+            200: ImportAnswer,
+            400: OpenApiResponse(REFUSED_FILE, description="There is nothing to copy, or the name is taken."),
+        },
+    )
+    def post(self, request: Request, name: str) -> Response:
+        """Copy dialogues into a new corpus: people, metadata, agenda, topic; 200 where it is there."""
+        found = access.corpus_named(name)
+        asked = WithoutTurnsRequest(data=request.data)
+        asked.is_valid(raise_exception=True)
+        told = asked.validated_data
+        assert isinstance(request.user, User)
+        try:
+            result = copy_without_turns(
+                by=request.user,
+                corpus=found,
+                name=told["name"],
+                first=told["first"],
+                least=told["min_turns"],
+                most=told["max_turns"],
+            )
+        except ImportProblem as problem:
+            answer = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
+            return Response(answer, status=status.HTTP_400_BAD_REQUEST)
+        code = status.HTTP_201_CREATED if result.created else status.HTTP_200_OK
+        return Response({**result.as_answer(), "format": "jsonl"}, status=code)
+
 
 LIMIT = OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT})
 OVERHEAD = 2**20
@@ -75,7 +171,7 @@ class Corpora(generics.ListAPIView[Corpus]):
     def list(self, request: Request, *args: Any, **options: Any) -> Response:
         """List corpora with their counts."""
         page = self.paginate_queryset(CORPORA.of(request, self.get_queryset())) or []
-        context = {"counts": browsing.counts(page)}
+        context = {"counts": queries.counts(page)}
         return self.get_paginated_response(schemas.CorpusSerializer(page, many=True, context=context).data)
 
     @extend_schema(
@@ -176,7 +272,7 @@ class CorpusDetail(APIView):
     def get(self, request: Request, name: str) -> Response:
         """Return a corpus with its imports and systems."""
         found = access.corpus_named(name)
-        context = {"counts": browsing.counts([found])}
+        context = {"counts": queries.counts([found])}
         return Response(schemas.CorpusDetailSerializer(found, context=context).data)
 
     @extend_schema(
@@ -195,7 +291,7 @@ class CorpusDetail(APIView):
         asked = schemas.DeletionRequest(data=request.data or request.query_params)
         asked.is_valid(raise_exception=True)
         try:
-            gone = deletion.delete_corpus(corpus=found, by=_user(request), **asked.validated_data)
+            gone = deletion.start_deletion(corpus=found, by=_user(request), **asked.validated_data)
         except DeletionRefused as refused:
             return Response({"confirmation": [str(refused)]}, status=status.HTTP_400_BAD_REQUEST)
         if isinstance(gone, Job):
@@ -226,7 +322,7 @@ class Dialogues(generics.ListAPIView[Dialogue]):
         system, part = _value(self.request, "system"), _value(self.request, "part")
         if part not in ("", TRAINING, EVALUATION):
             raise ValidationError({"part": f"A part is {TRAINING} or {EVALUATION}, not {part!r}."})
-        return browsing.dialogues(access.corpus_named(self.kwargs["name"]), system=system, part=part)
+        return queries.dialogues(access.corpus_named(self.kwargs["name"]), system=system, part=part)
 
 
 class Turns(generics.GenericAPIView[Turn]):
@@ -247,7 +343,7 @@ class Turns(generics.GenericAPIView[Turn]):
         `next` is the address that goes on with it, null once the whole corpus was searched.
         """
         asked = {key: _value(request, key) for key in ("text", "speaker", "system", "after")}
-        found = searching.search(access.corpus_named(name), **asked, most=Pages().get_limit(request))
+        found = queries.search(access.corpus_named(name), **asked, most=Pages().get_limit(request))
         turn_numbers.number(found.turns)
         address = request.build_absolute_uri()
         further = replace_query_param(address, "after", found.after) if found.after else None
@@ -270,7 +366,7 @@ class Items(generics.ListAPIView[Item]):
         if getattr(self, "swagger_fake_view", False):
             return Item.objects.none()
         asked = {name: _value(self.request, name) for name in ("kind", "dialogue", "system")}
-        found = browsing.items(access.corpus_named(self.kwargs["name"]), **asked)
+        found = queries.items(access.corpus_named(self.kwargs["name"]), **asked)
         found = found.select_related("turn", "record", "continuation__dialogue", "continuation__system")
         return found.prefetch_related("members__continuation__system", "members__turn")
 

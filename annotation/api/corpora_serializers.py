@@ -10,12 +10,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.corpora import parts as corpus_parts
-from annotation.corpora import splits
+from annotation.corpora import splits, uploads
 from annotation.formats import FORMATS
-from annotation.formats.settings import MOST, SETTINGS, Setting
-from annotation.importing import uploads
-from annotation.labels import counts as label_counts
+from annotation.formats.base import MOST, SETTINGS, Setting
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
+from annotation.work import labels as label_counts
 from config.refusals import SCHEMA
 
 
@@ -68,7 +67,7 @@ class CorpusDetailSerializer(CorpusSerializer):
 
     def get_labels(self, corpus: Corpus) -> int:
         """Live labels about the corpus."""
-        return label_counts.count(corpus)
+        return label_counts.count_labels(corpus)
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):

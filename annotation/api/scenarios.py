@@ -13,18 +13,25 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import access
-from annotation.answer_keys.actions import correct, current
 from annotation.api.corpora import LIMIT
 from annotation.api.corpora_serializers import REFUSED_FILE
-from annotation.formats.problems import ImportProblem
-from annotation.formats.script import read_scenario
+from annotation.formats.scenario_text import read_scenario
+from annotation.formats.source import ImportProblem
 from annotation.models.corpora import Dialogue
 from annotation.scenario_editing import actions
 from annotation.scenario_editing.actions import MOST, draft
-from annotation.scenario_editing.native import native
-from annotation.scenario_editing.reading import Row, is_decided, record_of, rows, state_of, text_of
-from annotation.scenario_editing.showing import shown
-from annotation.scenarios.overview import overview
+from annotation.scenario_editing.answer_keys import correct, current
+from annotation.scenario_editing.queries import (
+    Row,
+    is_decided,
+    native,
+    record_of,
+    rows,
+    shown,
+    state_of,
+    text_of,
+)
+from annotation.scenarios.probes import overview
 from config.permissions import IsResearcher
 
 # The API of a scenario's keys: reading and correcting them.

@@ -13,17 +13,14 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import access
+from annotation import access, scheme_actions, scheme_store
 from annotation.api.refusals import answered
 from annotation.errors import SchemeRefused
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
-from annotation.scheme_versions import actions, listing, store
 from annotation.schemes.base import SchemeDefinition
-from annotation.schemes.difference import difference
-from annotation.schemes.files import definition_from, read
-from annotation.schemes.problems import Problem
-from annotation.schemes.rules import LONGEST, LONGEST_KEY
+from annotation.schemes.files import definition_from, difference, read
+from annotation.schemes.rules import LONGEST, LONGEST_KEY, Problem
 from annotation.text.yaml_tree import MOST_BYTES
 from config.lists import Pages, paged
 from config.permissions import IsResearcher
@@ -166,10 +163,10 @@ def schemes(request: Request) -> Response:
     """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its problems."""
     if request.method == "POST":
         definition = _written(_given(WrittenSerializer, request))
-        made = actions.create(by=_user(request), definition=definition)
-        return Response(listing.as_json(made), status=201)
+        made = scheme_actions.create(by=_user(request), definition=definition)
+        return Response(scheme_store.as_json(made), status=201)
     pager = Pages()
-    rows: Any = [asdict(one) for one in listing.schemes()]
+    rows: Any = [asdict(one) for one in scheme_store.schemes()]
     return pager.get_paginated_response(pager.paginate_queryset(rows, request) or [])
 
 
@@ -192,12 +189,12 @@ def compared(request: Request) -> Response:
     """Researchers: what two versions differ by, of one scheme or of two."""
     found: list[SchemeVersion] = []
     for name in ("a", "b"):
-        version = store.find(request.query_params.get(name, ""))
+        version = scheme_store.find(request.query_params.get(name, ""))
         if version is None:
             raise ValidationError({name: ["A scheme's key, or key@version, that there is."]})
         found.append(version)
     first, second = found
-    changes = difference(store.definition_of(first), store.definition_of(second))
+    changes = difference(scheme_store.definition_of(first), scheme_store.definition_of(second))
     told = [asdict(one) | {"sentence": str(one)} for one in changes]
     return Response({"first": first.ref, "second": second.ref, "changes": told})
 
@@ -212,8 +209,8 @@ def from_corpus(request: Request) -> Response:
     corpus = Corpus.objects.filter(name=data.pop("corpus")).first()
     if corpus is None:
         raise ValidationError({"corpus": ["There is no corpus of that name."]})
-    made = actions.create_from_corpus(by=_user(request), corpus=corpus, **data)
-    return Response(listing.as_json(made), status=201)
+    made = scheme_actions.create_from_corpus(by=_user(request), corpus=corpus, **data)
+    return Response(scheme_store.as_json(made), status=201)
 
 
 @extend_schema(methods=["GET"], responses=SchemeVersionSerializer)
@@ -226,8 +223,8 @@ def scheme(request: Request, key: str) -> Response:
     found = access.scheme_version(key)
     if request.method == "PATCH":
         data = _given(SchemeArchivedSerializer, request)
-        found.scheme = actions.archive(by=_user(request), scheme=found.scheme, **data)
-    return Response(listing.as_json(found))
+        found.scheme = scheme_actions.archive(by=_user(request), scheme=found.scheme, **data)
+    return Response(scheme_store.as_json(found))
 
 
 @extend_schema(methods=["GET"], responses=SchemeVersionSerializer(many=True))
@@ -249,12 +246,12 @@ def versions(request: Request, key: str) -> Response:
         if definition.key != found.scheme.key:
             told = f"The scheme's key is {definition.key}, but the address names {found.scheme.key}."
             raise SchemeRefused([Problem(("key",), told, "key")])
-        saved = actions.save(by=_user(request), definition=definition, seen=data["seen"])
-        return Response(listing.as_json(saved), status=201)
+        saved = scheme_actions.save(by=_user(request), definition=definition, seen=data["seen"])
+        return Response(scheme_store.as_json(saved), status=201)
     pager = Pages()
     rows = SchemeVersion.objects.filter(scheme=found.scheme).select_related("scheme").order_by("-version")
     page = pager.paginate_queryset(rows, request) or []
-    return pager.get_paginated_response([listing.as_json(one) for one in page])
+    return pager.get_paginated_response([scheme_store.as_json(one) for one in page])
 
 
 @extend_schema(responses=SchemeVersionSerializer)
@@ -262,4 +259,4 @@ def versions(request: Request, key: str) -> Response:
 @permission_classes([IsResearcher])
 def version(request: Request, key: str, number: int) -> Response:
     """Researchers: one version of a scheme."""
-    return Response(listing.as_json(access.scheme_version(key, number)))
+    return Response(scheme_store.as_json(access.scheme_version(key, number)))

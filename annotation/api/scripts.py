@@ -19,11 +19,18 @@ from annotation.api.corpora import LIMIT
 from annotation.errors import ScriptRefused
 from annotation.models import Dialogue, Turn
 from annotation.records import SELF
-from annotation.script_editing import reading
-from annotation.script_editing.actions import NOTE_LIMIT, REASONS, change_session, versions_of, warnings_of
-from annotation.script_editing.leaving import MEDIA, Wanted, answer
+from annotation.script_editing import sessions as reading
+from annotation.script_editing.export import MEDIA, Wanted, answer
 from annotation.script_editing.name_maps import KINDS, LONGEST, MOST, as_dict, make_names, maps_of, save_names
-from annotation.script_editing.reading import Overview, Row
+from annotation.script_editing.sessions import (
+    NOTE_LIMIT,
+    REASONS,
+    Overview,
+    Row,
+    change_session,
+    versions_of,
+    warnings_of,
+)
 from annotation.scripts.records import FACT, QUESTION
 from config.permissions import IsResearcher
 

@@ -15,19 +15,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.access import IsCampaignResearcher
 from annotation.api.refusals import answered
 from annotation.api.schemes import WrittenSerializer, written
 from annotation.api.work import TOLD, ScreenSerializer
-from annotation.labels.pseudonyms import of_people, person_called
 from annotation.models import turn_numbers
 from annotation.models.campaigns import Campaign
 from annotation.models.work import Assignment
-from annotation.permissions import IsCampaignResearcher
-from annotation.scheme_versions.store import Questionnaire, questionnaire_from, questionnaire_of
-from annotation.work import handing, previews, withdrawing
-from annotation.work.handing import in_hand, key_of
+from annotation.scheme_store import Questionnaire, questionnaire_from, questionnaire_of
+from annotation.work import screens
+from annotation.work import submissions as handing
+from annotation.work import submissions as withdrawing
+from annotation.work.labels import person_called
+from annotation.work.labels import pseudonyms_of_people as of_people
 from annotation.work.screens import Screen
-from annotation.work.withdrawing import REASON_LIMIT
+from annotation.work.submissions import REASON_LIMIT, in_hand, key_of
 from config.lists import Filters, Pages, one_of, paged, since
 from config.permissions import IsResearcher
 
@@ -46,8 +48,8 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 TASK = OpenApiParameter(
     "task",
-    {"type": "integer", "minimum": 1, "maximum": previews.FIRST, "default": 1},
-    description=f"which of the campaign's first tasks, {previews.FIRST} at most",
+    {"type": "integer", "minimum": 1, "maximum": screens.FIRST, "default": 1},
+    description=f"which of the campaign's first tasks, {screens.FIRST} at most",
 )
 
 
@@ -59,7 +61,7 @@ def scheme_preview(request: Request) -> Response:
     """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored."""
     definition = written(WrittenSerializer, request)
     plan = questionnaire_from(definition)
-    screen = previews.of_scheme(definition, None)
+    screen = screens.scheme_preview(definition, None)
     return Response(_told_of_previews(plan, screen, definition.guidelines, 1, 1))
 
 
@@ -70,11 +72,11 @@ def campaign_preview(request: Request, campaign: int) -> Response:
     """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it opens."""
     found = access.campaign(campaign)
     number = _number(request.query_params.get("task", "1"))
-    places = previews.places(found)
+    places = screens.preview_places(found)
     if number > len(places):
         raise Http404(f"The campaign has {len(places)} tasks to look at.")
     plan = questionnaire_of(found.scheme_version_id)
-    screen = previews.of_campaign(found, places[number - 1])
+    screen = screens.campaign_preview(found, places[number - 1])
     guidelines = found.guidelines.order_by("-version").first()
     return Response(
         _told_of_previews(plan, screen, guidelines.text if guidelines else "", number, len(places))
@@ -90,8 +92,8 @@ def _told_of_previews(
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= previews.FIRST):
-        raise ValidationError({"task": [f"A whole number from 1 to {previews.FIRST}."]})
+    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= screens.FIRST):
+        raise ValidationError({"task": [f"A whole number from 1 to {screens.FIRST}."]})
     return int(text)
 
 

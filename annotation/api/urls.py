@@ -1,11 +1,205 @@
 """API routes of annotation, under /api/v1/."""
 
-from annotation.api import corpora_urls, people_urls, schemes_urls, webhooks_urls, work_urls
+from django.urls import path
+
+from annotation.api import (
+    beside,
+    campaigns,
+    corpora,
+    people,
+    questions,
+    scenarios,
+    schemes,
+    scripts,
+    submissions,
+    webhooks,
+    work,
+)
+
+# API routes of corpora, dialogues and items.
+
+CORPORA = [
+    path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
+    path("corpora/<str:name>/", corpora.CorpusDetail.as_view(), name="api-corpus"),
+    path("corpora/<str:name>/dialogues/", corpora.Dialogues.as_view(), name="api-dialogues"),
+    path("corpora/<str:name>/turns/", corpora.Turns.as_view(), name="api-turns"),
+    path("corpora/<str:name>/items/", corpora.Items.as_view(), name="api-items"),
+    path("corpora/<str:name>/splits/", corpora.Splits.as_view(), name="api-splits"),
+    path("corpora/<str:name>/systems/", corpora.Systems.as_view(), name="api-systems"),
+    path("corpora/<str:name>/without-turns/", corpora.WithoutTurns.as_view(), name="api-without-turns"),
+    path("corpora/<int:pk>/scenarios/", scenarios.Scenarios.as_view(), name="api-scenarios"),
+    path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenarios.OneScenario.as_view(), name="api-scenario"),
+    path("corpora/<int:pk>/scripts/", scripts.Scripts.as_view(), name="api-scripts"),
+    path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.OneScript.as_view(), name="api-script"),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/file/",
+        scripts.ScriptFile.as_view(),
+        name="api-script-file",
+    ),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/turns/",
+        scripts.ScriptTurns.as_view(),
+        name="api-script-turns",
+    ),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/sessions/<int:number>/",
+        scripts.ScriptSession.as_view(),
+        name="api-script-session",
+    ),
+    path(
+        "corpora/<int:pk>/scripts/<int:dialogue>/names/",
+        scripts.ScriptNames.as_view(),
+        name="api-script-names",
+    ),
+    path("corpora/<int:pk>/facts/", questions.Facts.as_view(), name="api-facts"),
+    path("corpora/<int:pk>/questions/", questions.Quiz.as_view(), name="api-questions"),
+    path("corpora/<int:pk>/records/<int:record>/", questions.OneRecord.as_view(), name="api-record"),
+    path(
+        "corpora/<int:pk>/records/<str:kind>/reviews/",
+        questions.Reviews.as_view(),
+        name="api-record-reviews",
+    ),
+    path(
+        "corpora/<int:pk>/records/<str:kind>/decide/",
+        questions.DecideRecords.as_view(),
+        name="api-decide-records",
+    ),
+    path("corpora/<int:pk>/question-sets/", questions.QuestionSets.as_view(), name="api-question-sets"),
+    path(
+        "corpora/<int:pk>/question-sets/<int:one>/",
+        questions.OneQuestionSet.as_view(),
+        name="api-question-set",
+    ),
+    path(
+        "corpora/<int:pk>/question-sets/<int:one>/questions/",
+        questions.SetQuestions.as_view(),
+        name="api-set-questions",
+    ),
+    path("corpora/<int:pk>/question-sets/<int:one>/uses/", questions.SetUses.as_view(), name="api-set-uses"),
+    path("corpora/<int:pk>/relations/", questions.Relations.as_view(), name="api-relations"),
+    path("scenarios/check/", scenarios.CheckScenario.as_view(), name="api-check-scenario"),
+    path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
+    path("dialogues/<int:pk>/keys/", scenarios.AnswerKeys.as_view(), name="api-answer-keys"),
+]
+
+
+# API routes of people and of one's own account.
+
+PEOPLE = [
+    path("groups/", people.groups, name="api-groups"),
+    path("groups/<int:pk>/", people.group, name="api-group"),
+    path("annotators/", people.annotators, name="api-annotators"),
+    path("annotators/<int:pk>/", people.annotator, name="api-annotator"),
+    path("people/", people.people, name="api-people"),
+    path("people/<int:pk>/", people.person, name="api-person"),
+    path("people/<int:pk>/reset-link/", people.reset_link, name="api-reset-link"),
+    path("invitations/", people.invitations, name="api-invitations"),
+    path("invitations/by-mail/", people.invite_by_mail, name="api-invitations-by-mail"),
+    path("invitations/<int:pk>/send/", people.send_invitation, name="api-send-invitation"),
+    path("invitations/<int:pk>/", people.invitation, name="api-invitation"),
+    path("events/", people.events, name="api-events"),
+    path("account/comfort/", people.own_comfort, name="api-comfort"),
+    path("account/password/", people.password, name="api-password"),
+    path("account/tokens/", people.own_tokens, name="api-tokens"),
+    path("account/tokens/<int:pk>/", people.own_token, name="api-token"),
+]
+
+
+# API routes of schemes. Keys that are names of routes are reserved (`annotation.schemes.rules`).
+
+SCHEMES = [
+    path("schemes/", schemes.schemes, name="api-schemes"),
+    path("schemes/check/", schemes.checked, name="api-check-scheme"),
+    path("schemes/preview/", submissions.scheme_preview, name="api-scheme-preview"),
+    path("schemes/diff/", schemes.compared, name="api-scheme-difference"),
+    path("schemes/from-corpus/", schemes.from_corpus, name="api-scheme-from-corpus"),
+    path("schemes/<str:key>/", schemes.scheme, name="api-scheme"),
+    path("schemes/<str:key>/versions/", schemes.versions, name="api-scheme-versions"),
+    path("schemes/<str:key>/versions/<int:number>/", schemes.version, name="api-scheme-version"),
+]
+
+
+# API routes of webhooks.
+
+WEBHOOKS = [
+    path("campaigns/<int:campaign>/webhooks/", webhooks.campaign_webhooks, name="api-campaign-webhooks"),
+    path("webhooks/", webhooks.webhooks, name="api-webhooks"),
+    path("webhooks/<int:pk>/", webhooks.webhook, name="api-webhook"),
+    path("webhooks/<int:pk>/act/", webhooks.webhook_act, name="api-webhook-act"),
+    path("webhooks/<int:pk>/rotate/", webhooks.rotate_webhook, name="api-rotate-webhook"),
+    path("webhooks/<int:pk>/deliveries/", webhooks.deliveries, name="api-webhook-deliveries"),
+    path("webhooks/deliveries/<int:pk>/again/", webhooks.redeliver, name="api-redeliver-webhook"),
+]
+
+
+# API routes of campaigns and annotation.
+
+WORK = [
+    path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
+    path("campaigns/<int:campaign>/", campaigns.campaign, name="api-campaign"),
+    path("campaigns/<int:campaign>/copy/", campaigns.copy, name="api-copy-campaign"),
+    path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
+    path("campaigns/<int:campaign>/order/", campaigns.reorder, name="api-reorder-campaign"),
+    path("campaigns/<int:campaign>/batches/", campaigns.campaign_batches, name="api-batches-of-campaign"),
+    path("campaigns/<int:campaign>/preview/", submissions.campaign_preview, name="api-campaign-preview"),
+    path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
+    path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
+    path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="api-campaign-consent"),
+    path("campaigns/<int:campaign>/rules/", people.rules, name="api-campaign-rules"),
+    path("campaigns/<int:campaign>/join-links/", campaigns.join_links, name="api-join-links"),
+    path("campaigns/<int:campaign>/join-links/<int:pk>/", campaigns.join_link, name="api-join-link"),
+    path("campaigns/<int:campaign>/participants/", campaigns.participant_list, name="api-participants"),
+    path(
+        "campaigns/<int:campaign>/browsers/",
+        campaigns.participant_browsers,
+        name="api-participant-browsers",
+    ),
+    path(
+        "campaigns/<int:campaign>/browsers/<int:pk>/confirm/",
+        campaigns.confirm_browser,
+        name="api-confirm-browser",
+    ),
+    path(
+        "campaigns/<int:campaign>/browsers/<int:pk>/",
+        campaigns.dismiss_browser,
+        name="api-dismiss-browser",
+    ),
+    path("campaigns/<int:campaign>/roles/", campaigns.roles, name="api-campaign-roles"),
+    path("campaigns/<int:campaign>/roles/<int:pk>/", campaigns.role, name="api-campaign-role"),
+    path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="api-submissions"),
+    path(
+        "campaigns/<int:campaign>/submissions/<int:assignment>/",
+        submissions.submission,
+        name="api-submission",
+    ),
+    path("campaigns/<int:campaign>/held/", submissions.held, name="api-held"),
+    path("campaigns/<int:campaign>/held/<int:assignment>/", submissions.take_back, name="api-take-back"),
+    path("campaigns/<int:campaign>/notes/", beside.campaign_notes, name="api-campaign-notes"),
+    path("campaigns/<int:campaign>/messages/", beside.campaign_threads, name="api-campaign-messages"),
+    path(
+        "campaigns/<int:campaign>/messages/<int:thread>/",
+        beside.campaign_thread,
+        name="api-campaign-thread",
+    ),
+    path("work/", work.my_campaigns, name="api-my-campaigns"),
+    path("work/submissions/", beside.own_submissions, name="api-own-submissions"),
+    path("work/messages/", beside.own_threads, name="api-own-messages"),
+    path("work/messages/<int:thread>/", beside.own_thread, name="api-own-thread"),
+    path("work/<int:campaign>/<int:assignment>/notes/", beside.own_notes, name="api-own-notes"),
+    path("work/<int:campaign>/next/", work.next_task, name="api-work-next"),
+    path("work/<int:campaign>/reopen/", work.reopen, name="api-work-reopen"),
+    path("work/<int:campaign>/guidelines/", work.guidelines, name="api-work-guidelines"),
+    path("work/<int:campaign>/accept/", work.accept, name="api-work-accept"),
+    path("work/<int:campaign>/<int:assignment>/draft/", work.save_draft, name="api-work-draft"),
+    path("work/<int:campaign>/<int:assignment>/submit/", work.submit, name="api-work-submit"),
+    path("work/<int:campaign>/<int:assignment>/skip/", work.skip, name="api-work-skip"),
+]
+
 
 urlpatterns = [
-    *corpora_urls.urlpatterns,
-    *people_urls.urlpatterns,
-    *schemes_urls.urlpatterns,
-    *work_urls.urlpatterns,
-    *webhooks_urls.urlpatterns,
+    *CORPORA,
+    *PEOPLE,
+    *SCHEMES,
+    *WORK,
+    *WEBHOOKS,
 ]

@@ -16,18 +16,15 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api.refusals import answered
 from annotation.campaigns.settings import Settings
-from annotation.checks import notices
-from annotation.checks.notices import ACCEPTED
 from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, PeopleGroup, System
-from annotation.scheme_versions.store import Asked, find, questionnaire_of
+from annotation.scheme_store import Asked, find, questionnaire_of
 from annotation.work import actions as labelling
-from annotation.work import agreements
-from annotation.work.beside import beside
-from annotation.work.completing import completion
-from annotation.work.leases import Hold, Seat
-from annotation.work.limits import limits_of
-from annotation.work.progress import progress
+from annotation.work import check_stages, task_page
+from annotation.work.check_stages import ACCEPTED
+from annotation.work.leases import Hold, Seat, limits_of
+from annotation.work.own_work import progress
 from annotation.work.screens import load
+from annotation.work.task_page import beside, completion
 from config.permissions import IsSignedIn
 
 # What the API of annotation takes and gives.
@@ -421,7 +418,7 @@ def accept(request: Request, campaign: int) -> Response:
     """
     access.membership(_user(request), campaign)
     given = _checked(AcceptSerializer(data=request.data))
-    agreements.accept(by=_user(request), campaign=campaign, **given)
+    task_page.accept(by=_user(request), campaign=campaign, **given)
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
     return Response(_state(_user(request), seat, hold, "next"))
 
@@ -519,7 +516,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
             "note": hold.note,
             **beside(by=by, seat=seat, hold=hold, screen=screen),
         }
-    before = (agreements.waiting(seat) or notices.waiting(seat)) if hold is None else None
+    before = (task_page.waiting(seat) or check_stages.waiting(seat)) if hold is None else None
     done = completion(seat) if hold is None and before is None and not seat.waits else None
     return {
         "status": status,

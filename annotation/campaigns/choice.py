@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotation.answer_keys import points
 from annotation.corpora.parts import TRAINING, of_dialogues
-from annotation.kinds.table import COMPARING, OF_RECORDS
+from annotation.kinds import COMPARING, OF_RECORDS
 from annotation.models import Campaign, Continuation, SchemeVersion
 from annotation.records import SELF
+from annotation.scenario_editing import key_points
 from annotation.scenarios.records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import NO_CONVERSATION, STATIC
@@ -47,7 +47,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "beside": campaign.side_by_side,
         "of_records": campaign.scheme_version.item_kind in OF_RECORDS,
         "refused": list(refused(campaign.scheme_version)),
-        "as_agent": points.asks_people(campaign.scheme_version.scheme.key),
+        "as_agent": key_points.asks_people(campaign.scheme_version.scheme.key),
     }
 
 
@@ -62,7 +62,7 @@ def chosen(campaign: Campaign) -> QuerySet[Continuation]:
     )
     if campaign.scheme_version.item_kind in OF_RECORDS:
         return found.filter(key=SELF)
-    if points.asks_people(campaign.scheme_version.scheme.key):
+    if key_points.asks_people(campaign.scheme_version.scheme.key):
         found = found.filter(key=POINTS)
     else:
         found = found.exclude(key=POINTS, dialogue__scenario__isnull=False)

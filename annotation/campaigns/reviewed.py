@@ -13,7 +13,7 @@ from django.db import connection
 
 from annotation.campaigns import choice
 from annotation.errors import CampaignRefused
-from annotation.kinds.table import KINDS, OF_RECORDS
+from annotation.kinds import KINDS, OF_RECORDS
 from annotation.models import Campaign, SampledItem
 
 CHOSEN = """(i.record_id IS NULL OR EXISTS (SELECT 1 FROM annotation_record r

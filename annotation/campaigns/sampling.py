@@ -13,13 +13,243 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models import Q, Sum
 
-from annotation.campaigns import choice, differing, reviewed
+from annotation.campaigns import choice, reviewed
 from annotation.corpora import splits
-from annotation.corpora.reading import showable
+from annotation.corpora.queries import showable
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, Corpus, SampledDialogue
+from annotation.kinds import COMPARING
+from annotation.models import Item, LabelCount, Rater, SampledDialogue, SampledItem, StratumShare
+from annotation.models.campaigns import Campaign
+from annotation.models.corpora import Corpus
 from annotation.text.views import METADATA
+
+# In which order a campaign's tasks are: what they are sorted by, and how far raters are apart on an item.
+#
+# How far they are apart lies between 0 and 1, the mean over the questions that the campaign asks (by key
+# and level; texts are left out). On a scale it is the distance between the judge's mean and the people's
+# mean, as a share of the scale that each answered on; of categories, the share of people who say otherwise
+# than the judge. Where nobody has answered an item, or no judge is named, it is that of the judges among
+# themselves: from the lowest to the highest, or the share that does not say what most say.
+
+Order = Campaign.Order
+
+SHUFFLED = "md5(%(seed)s || ':' || d.key || <own>), d.key, <own>, i.position, c.key"
+NUMBER = r"""CASE WHEN d.metadata ->> %(order_field)s ~ '^\s*[-+]?\d{1,15}(\.\d{1,15})?([eE][-+]?\d\d?)?\s*$'
+  THEN (d.metadata ->> %(order_field)s)::float8 END"""
+SORTED = {
+    Order.FIXED: "d.id, <together>, i.position, c.id",
+    Order.PRIORITY: f"{NUMBER} DESC NULLS LAST, {SHUFFLED}",
+    Order.INFORMATIVE: f"coalesce(a.apart, w.apart, s.apart) DESC NULLS LAST, {SHUFFLED}",
+}
+"""What tasks are sorted by; `d`, `c` and `i` are their dialogue, continuation and item.
+
+The turns of a continuation stay together; where responses stand side by side, those of a dialogue do.
+"""
+
+APART = """
+told AS (
+  SELECT l.item_id, w.id AS question, l.rater_id, r.kind = 'human' AS person,
+         r.kind = 'judge' AND r.name = %(judge)s AS chosen,
+         avg(CASE WHEN b.high > b.low THEN (l.number - b.low) / (b.high - b.low) ELSE 0 END)
+           FILTER (WHERE l.number IS NOT NULL) AS place,
+         mode() WITHIN GROUP (ORDER BY l.text) AS said
+    FROM annotation_question w
+    JOIN annotation_question q ON q.key = w.key AND q.level = w.level
+    JOIN LATERAL (
+      SELECT coalesce(q.minimum, (SELECT min(v::text::float8) FROM jsonb_array_elements(q.values) AS v
+                                   WHERE jsonb_typeof(v) = 'number'),
+               (SELECT min(x.number) FROM annotation_label x WHERE x.question_id = q.id)) AS low,
+             coalesce(q.maximum, (SELECT max(v::text::float8) FROM jsonb_array_elements(q.values) AS v
+                                   WHERE jsonb_typeof(v) = 'number'),
+               (SELECT max(x.number) FROM annotation_label x WHERE x.question_id = q.id)) AS high
+      OFFSET 0) b ON true
+    JOIN annotation_label l ON l.question_id = q.id
+    JOIN annotation_item i ON i.id = l.item_id AND i.corpus_id = %(corpus)s
+     AND i.kind = coalesce(nullif(w.item_kind, ''), %(kind)s)
+    JOIN annotation_continuation c ON c.id = i.continuation_id
+    JOIN annotation_dialogue d ON d.id = c.dialogue_id
+    JOIN annotation_rater r ON r.id = l.rater_id AND r.kind IN ('human', 'judge')
+   WHERE w.version_id = %(version)s AND w.level <> 'text'
+     AND l.superseded_at IS NULL AND l.missing = '' AND l.occasion IN ('imported', 'main')
+     AND coalesce(i.cluster, d.cluster) <> ALL(%(closed)s::text[])
+   GROUP BY 1, 2, 3, 4, 5),
+met AS (
+  SELECT item_id, question, bool_or(person) AND %(judge)s <> '' AS with_people,
+         abs(avg(place) FILTER (WHERE chosen) - avg(place) FILTER (WHERE person)) AS away,
+         max(place) FILTER (WHERE NOT person) - min(place) FILTER (WHERE NOT person) AS spread,
+         count(*) FILTER (WHERE NOT person) AS others,
+         max(said) FILTER (WHERE chosen) AS judged,
+         array_agg(said) FILTER (WHERE person AND said IS NOT NULL) AS people,
+         array_agg(said) FILTER (WHERE NOT person AND said IS NOT NULL) AS judges
+    FROM told GROUP BY 1, 2),
+apart AS (
+  SELECT item_id, avg(CASE
+    WHEN with_people THEN coalesce(away, CASE WHEN judged IS NOT NULL THEN
+      (SELECT avg((one <> judged)::int) FROM unnest(people) AS one) END)
+    WHEN others > 1 AND NOT %(people_only)s THEN coalesce(spread,
+      (SELECT 1 - max(n) / sum(n)
+         FROM (SELECT count(*) AS n FROM unnest(judges) AS one GROUP BY one) AS many))
+    END)::float8 AS apart
+    FROM met GROUP BY 1)
+"""
+"""How far raters are apart, by item: the common table `apart`. A locked test part is not read."""
+
+WITH_APART = """
+  LEFT JOIN apart a ON a.item_id = i.id
+  LEFT JOIN (SELECT o.continuation_id, avg(p.apart) AS apart FROM apart p
+               JOIN annotation_item o ON o.id = p.item_id GROUP BY 1) w
+         ON i.id IS NULL AND w.continuation_id = c.id
+  LEFT JOIN (SELECT m.item_id, avg(p.apart) AS apart FROM apart p
+               JOIN annotation_item o ON o.id = p.item_id AND o.turn_id IS NOT NULL
+               JOIN annotation_itemmember m ON m.turn_id = o.turn_id GROUP BY 1) s ON s.item_id = i.id
+"""
+HAS_NUMBER = f"""SELECT 1 FROM annotation_dialogue d WHERE d.corpus_id = %(corpus)s AND ({NUMBER}) IS NOT NULL
+  LIMIT 1"""  # noqa: S608  (a condition of ours)
+
+
+def apart(*, people_only: bool = False) -> str:
+    """Return the common table `apart` (item_id, apart), without WITH; its values are those of `values`.
+
+    With `people_only`, items that people have not answered are not in it.
+    """
+    return APART.replace("%(people_only)s", "true" if people_only else "false")
+
+
+def sorted_by(campaign: Campaign) -> str:
+    """Return what a campaign's tasks are sorted by."""
+    order = SORTED.get(Order(campaign.task_order), SHUFFLED)
+    own, together = ("''", "0::bigint") if campaign.side_by_side else ("'/' || c.key", "c.id")
+    return order.replace("<own>", own).replace("<together>", together)
+
+
+def reads_answers(campaign: Campaign) -> bool:
+    """Whether the order depends on answers, so that it needs `apart`."""
+    return campaign.task_order == Order.INFORMATIVE
+
+
+def order_values(campaign: Campaign) -> dict[str, Any]:
+    """Return the values that orders and `apart` need, beside those of `choice`."""
+    closed = splits.unopened(campaign.corpus).values_list("cluster", flat=True)
+    return {
+        "order_field": campaign.order_by.removeprefix(METADATA),
+        "judge": campaign.apart_judge,
+        "version": campaign.scheme_version_id,
+        "closed": list(closed),
+    }
+
+
+def order_fields(corpus: Corpus) -> list[tuple[str, str]]:
+    """Return the entries of a corpus's metadata, by which tasks can be put in order, as (name, title)."""
+    return [(name, title) for name, title in showable(corpus) if name.startswith(METADATA)]
+
+
+def order_judges(corpus: Corpus) -> list[str]:
+    """Return the names of the judges that have answered about a corpus, in order."""
+    counted = LabelCount.objects.filter(corpus=corpus).order_by().values("rater").annotate(many=Sum("n"))
+    answered = counted.filter(many__gt=0).values("rater")
+    found = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=answered).order_by("name")
+    return list(found.values_list("name", flat=True))
+
+
+def order_refusal(campaign: Campaign) -> tuple[str, str] | None:
+    """Return the setting of a campaign's order that makes no sense, and why; None where all do."""
+    if campaign.task_order not in Order.values:
+        return "task_order", f"The order of tasks is one of {', '.join(Order.values)}."
+    if campaign.task_order != Order.PRIORITY and campaign.order_by:
+        return "order_by", "Only the order by priority is by a field: choose “priority”, or no field."
+    if campaign.task_order == Order.PRIORITY and (why := _not_numbered(campaign)):
+        return "order_by", why
+    judge = campaign.apart_judge
+    if judge and judge not in (there := order_judges(campaign.corpus)):
+        known = f"Those that have: {', '.join(there)[:500]}." if there else "Run one over it first."
+        return "apart_judge", f"No judge “{judge[:120]}” has answered about {campaign.corpus.name}. {known}"
+    return None
+
+
+def _not_numbered(campaign: Campaign) -> str:
+    by, corpus = campaign.order_by, campaign.corpus
+    if not by.startswith(METADATA) or by == METADATA:
+        return f"Say by which field of the dialogues: {METADATA}FIELD, not “{by}”."
+    with connection.cursor() as cursor:
+        cursor.execute(HAS_NUMBER, {"corpus": corpus.pk, "order_field": by.removeprefix(METADATA)})
+        there = cursor.fetchone()
+    return "" if there else f"No dialogue of {corpus.name} has a number as {by.removeprefix(METADATA)}."
+
+
+# A sample of the items on which a judge and people differ: by at least a share of the scale.
+#
+# How far they are apart is what puts tasks in order of disagreement (`ordering.apart`). Like a sample of
+# dialogues it is kept when the campaign first opens, and never drawn again. Of a continuation that is rated
+# as a whole, one item that is in the sample is enough.
+
+DIFFERING = """
+WITH <apart> SELECT p.item_id FROM apart p
+  JOIN annotation_item i ON i.id = p.item_id
+  JOIN annotation_continuation c ON c.id = i.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
+ WHERE p.apart >= %(least)s - 1e-9 AND <chosen> AND <asked>
+   AND (NOT %(compares)s OR EXISTS (SELECT 1 FROM annotation_compareditem x
+                                     WHERE x.campaign_id = %(campaign)s AND x.item_id = i.id))
+ ORDER BY p.item_id
+"""
+
+
+def differing_items(campaign: Campaign) -> list[int] | None:
+    """Return the ids of the items that were kept, or would be now; None where a campaign asks about all.
+
+    What would be kept is looked up once for an instance as its settings are.
+    """
+    if campaign.sample_apart is None:
+        return None
+    kept = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
+    if kept or campaign.state != Campaign.State.DRAFT:
+        return kept
+    about = (campaign.apart_judge, campaign.sample_apart, campaign.scheme_version_id, campaign.corpus_id)
+    known: dict[object, list[int]] = campaign.__dict__.setdefault("_differing", {})
+    if about not in known:
+        known[about] = _differing(campaign)
+    return known[about]
+
+
+def differing_dialogues(campaign: Campaign) -> list[int] | None:
+    """Return the ids of the dialogues in which something differs; None where a campaign asks about all."""
+    found = differing_items(campaign)
+    if found is None:
+        return None
+    rows = Item.objects.filter(pk__in=found).order_by("continuation__dialogue").distinct()
+    return list(rows.values_list("continuation__dialogue", flat=True))
+
+
+def keep_differing(campaign: Campaign) -> None:
+    """Keep the items on which judge and people differ now; raise CampaignRefused where there are none."""
+    found = differing_items(campaign)
+    if found is None:
+        return
+    if not found:
+        raise CampaignRefused(nothing(campaign))
+    SampledItem.objects.bulk_create(
+        (SampledItem(campaign=campaign, item_id=pk) for pk in found), batch_size=5_000, ignore_conflicts=True
+    )
+
+
+def nothing(campaign: Campaign) -> str:
+    """Return the sentence of a campaign that nothing is left for."""
+    return (
+        f"On nothing that can be rated here are {campaign.apart_judge} and people {campaign.sample_apart:g} "
+        "of the scale apart. Ask about smaller differences, or first have both rate a part of it."
+    )
+
+
+def _differing(campaign: Campaign) -> list[int]:
+    query = DIFFERING.replace("<apart>", apart(people_only=True))
+    query = query.replace("<chosen>", choice.CHOSEN).replace("<asked>", choice.ASKED)
+    told = choice.values(campaign) | order_values(campaign) | {"least": campaign.sample_apart}
+    with connection.cursor() as cursor:
+        cursor.execute(query, told)
+        return [pk for (pk,) in cursor.fetchall()]
+
 
 SYSTEM, PART = "system", "part"
 NAMED = {SYSTEM: "the systems that answered", PART: "dev and test"}
@@ -114,7 +344,7 @@ def drawn(campaign: Campaign) -> Drawn | None:
 
 def keep(campaign: Campaign, who: User) -> None:
     """Draw the sample and keep it; what was kept stays. A split that it is drawn by is fixed."""
-    differing.keep(campaign)
+    keep_differing(campaign)
     reviewed.keep(campaign)
     found = drawn(campaign)
     if found is None or found.kept:
@@ -132,7 +362,7 @@ def keep(campaign: Campaign, who: User) -> None:
 
 def items(campaign: Campaign) -> list[int] | None:
     """Return the ids of the items that are asked about, kept or as they would be now; None for all."""
-    return differing.items(campaign) if campaign.sample_records is None else reviewed.items(campaign)
+    return differing_items(campaign) if campaign.sample_records is None else reviewed.items(campaign)
 
 
 def dialogues(campaign: Campaign) -> list[int] | None:
@@ -141,7 +371,7 @@ def dialogues(campaign: Campaign) -> list[int] | None:
         found = drawn(campaign)
     except CampaignRefused:
         return []  # opening says so
-    return differing.dialogues(campaign) if found is None else sorted(found.strata)
+    return differing_dialogues(campaign) if found is None else sorted(found.strata)
 
 
 def told(campaign: Campaign) -> dict[str, Any] | None:
@@ -151,17 +381,17 @@ def told(campaign: Campaign) -> dict[str, Any] | None:
     `refusal` says why none can be. `items` is on how many of them judge and people are `apart`, None where
     that does not matter.
     """
-    apart = differing.items(campaign)
+    apart = differing_items(campaign)
     if campaign.sample_dialogues is None and apart is None:
         return _records_told(campaign)
     by = NAMED.get(campaign.sample_by, campaign.sample_by.removeprefix(METADATA))
     facts = {"dialogues": 0, "by": by, "strata": [], "kept": False, "refusal": ""}
     facts |= {"items": None if apart is None else len(apart), "apart": campaign.sample_apart}
     if apart == []:
-        return facts | {"refusal": differing.nothing(campaign)}
+        return facts | {"refusal": nothing(campaign)}
     if campaign.sample_dialogues is None:
         kept = campaign.state != Campaign.State.DRAFT
-        return facts | {"dialogues": len(differing.dialogues(campaign) or ()), "kept": kept}
+        return facts | {"dialogues": len(differing_dialogues(campaign) or ()), "kept": kept}
     try:
         found = drawn(campaign)
     except CampaignRefused as error:
@@ -210,3 +440,75 @@ def _eligible(campaign: Campaign) -> list[tuple[int, str | None]]:
     with connection.cursor() as cursor:
         cursor.execute(ELIGIBLE.format(stratum=stratum, record=record, **pieces), told)
         return list(cursor.fetchall())
+
+
+# Strata balanced over annotators: each slot knows its stratum, so that a claim compares numbers.
+
+MOST_STRATA = 100
+"""Strata that somebody's work can be balanced over; each is looked at when a task is claimed."""
+
+STRATA = """
+SELECT DISTINCT coalesce({stratum}, '') AS name
+  FROM annotation_task t
+  JOIN annotation_continuation c ON c.id = t.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
+ WHERE t.campaign_id = %(campaign)s AND t.position >= 0
+ LIMIT %(most)s
+"""
+MAKE = """
+INSERT INTO annotation_balancestratum (campaign_id, name)
+SELECT %(campaign)s, name FROM ({strata}) AS there ON CONFLICT DO NOTHING
+"""
+SET = """
+UPDATE annotation_slot s SET stratum_id = b.id
+  FROM annotation_task t
+  JOIN annotation_continuation c ON c.id = t.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
+  JOIN annotation_balancestratum b ON b.campaign_id = t.campaign_id AND b.name = coalesce({stratum}, '')
+ WHERE s.task_id = t.id AND s.campaign_id = %(campaign)s AND s.stratum_id IS NULL
+"""
+
+
+def apply(campaign: Campaign) -> None:
+    """Write beside each slot that lacks it what stratum it is of; raise CampaignRefused for too many."""
+    if not campaign.balance_by:
+        return
+    stratum = stratum_sql(campaign.balance_by)
+    values: dict[str, Any] = stratum_values(campaign, campaign.balance_by)
+    values |= {"campaign": campaign.pk, "most": MOST_STRATA + 1}
+    with connection.cursor() as cursor:
+        cursor.execute(MAKE.format(strata=STRATA.format(stratum=stratum)), values)
+        if campaign.balanced.count() > MOST_STRATA:
+            by = campaign.balance_by.removeprefix(METADATA)
+            raise CampaignRefused(
+                f"There are more than {MOST_STRATA} values of {by}: nobody's work can be balanced over so "
+                "many. Balance by something with fewer values."
+            )
+        cursor.execute(SET.format(stratum=stratum), values)
+
+
+def balance_refusal(campaign: Campaign) -> tuple[str, str] | None:
+    """Return the setting that stands against balancing, and why; None where nothing does."""
+    by = campaign.balance_by
+    if not by:
+        return None
+    if why := refusal(campaign.corpus, by):
+        why = why.replace("A sample is drawn", "Work is balanced")
+        return "balance_by", why.replace("to draw by", "to balance by")
+    if by == SYSTEM and (campaign.side_by_side or campaign.scheme_version.item_kind in COMPARING):
+        return "balance_by", "A task shows several systems: work cannot be balanced by system."
+    if campaign.task_order == Campaign.Order.OWN:
+        return (
+            "balance_by",
+            "Work is balanced in one order for all: choose another order than one's own, or no strata.",
+        )
+    return None
+
+
+def shares(campaign: Campaign) -> list[dict[str, int]]:
+    """Return how many tasks of each stratum each annotator has or had, who had most first; no names."""
+    rows = StratumShare.objects.filter(Q(stratum__campaign=campaign), done__gt=0)
+    found: dict[int, dict[str, int]] = {}
+    for user, stratum, done in rows.order_by("stratum__name").values_list("user", "stratum__name", "done"):
+        found.setdefault(user, {})[stratum] = done
+    return sorted(found.values(), key=lambda done: (-sum(done.values()), sorted(done.items())))

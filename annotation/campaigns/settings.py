@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NoReturn, TypedDict
 
-from annotation.campaigns import balancing, ordering, reviewed, sampling
+from annotation.campaigns import reviewed, sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus, System
 from annotation.text import views
-from annotation.text.blinding import Blind
+from annotation.text.views import Blind
 
 MOST_RATERS = 100
 NAME_LIMIT = 120
@@ -99,7 +99,7 @@ def check(campaign: Campaign) -> None:
     if campaign.part and not campaign.corpus.has_training:
         refuse("part", f"No dialogue of {campaign.corpus.name} is in training.")
     _check_overlap(campaign)
-    for refusal in (ordering.refusal, balancing.refusal, reviewed.refusal):
+    for refusal in (sampling.order_refusal, sampling.balance_refusal, reviewed.refusal):
         if (wrong := refusal(campaign)) is not None:
             refuse(*wrong)
     _check_comparing(campaign)

@@ -2,16 +2,240 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Max
 
-from annotation.campaigns import balancing, gates, ordering, overlap, reviewed, sampling
+from annotation.campaigns import reviewed, sampling, settings
 from annotation.campaigns.choice import ASKED, CHOSEN, LEFT_OUT, refused, values
-from annotation.models import Campaign
+from annotation.models import Dialogue, Gate, TaskAuthor
+from annotation.models.campaigns import Campaign
+from annotation.people import names
+from annotation.text.views import METADATA
 from config.planner import WORTH_TELLING, tell_planner
+
+# What each slot of a campaign with rules asks of its rater: written once, compared at each claim.
+
+PARTICIPANTS = "participants"
+MOST_STRATA = 500
+OF_SLOTS = """
+  SELECT s.id AS slot,
+         CASE WHEN %(by_language)s THEN lower(split_part(replace(d.language, '_', '-'), '-', 1))
+              ELSE '' END AS language,
+         w.group_id, r.group_id AS reserved_id,
+         EXISTS (SELECT 1 FROM annotation_taskauthor o WHERE o.task_id = s.task_id) AS authored
+    FROM annotation_slot s
+    JOIN annotation_task t ON t.id = s.task_id
+    JOIN annotation_continuation c ON c.id = t.continuation_id
+    JOIN annotation_dialogue d ON d.id = c.dialogue_id
+    LEFT JOIN annotation_stratumgroup w ON w.campaign_id = s.campaign_id AND w.stratum = {stratum}
+    LEFT JOIN (SELECT group_id, sum(raters) OVER (ORDER BY id) - raters AS after,
+                      sum(raters) OVER (ORDER BY id) AS upto
+                 FROM annotation_requiredgroup WHERE campaign_id = %(campaign)s) r
+           ON s.number > r.after AND s.number <= r.upto
+   WHERE s.campaign_id = %(campaign)s
+"""
+
+MAKE_GATES = """
+INSERT INTO annotation_gate (campaign_id, language, group_id, reserved_id, authored)
+SELECT DISTINCT %(campaign)s::bigint, language, group_id, reserved_id, authored FROM ({of_slots}) AS asked
+ WHERE language <> '' OR group_id IS NOT NULL OR reserved_id IS NOT NULL OR authored
+ON CONFLICT DO NOTHING
+"""
+
+SET_GATES = """
+UPDATE annotation_slot s SET gate_id = g.id
+  FROM ({of_slots}) AS asked LEFT JOIN annotation_gate g
+    ON g.campaign_id = %(campaign)s AND g.language = asked.language AND g.authored = asked.authored
+   AND g.group_id IS NOT DISTINCT FROM asked.group_id AND g.reserved_id IS NOT DISTINCT FROM asked.reserved_id
+ WHERE s.id = asked.slot AND s.gate_id IS DISTINCT FROM g.id
+"""
+
+WRITE_AUTHORS = """
+INSERT INTO annotation_taskauthor (task_id, name)
+SELECT t.id, w.name FROM unnest(%(dialogues)s::bigint[], %(names)s::text[]) AS w(dialogue, name)
+  JOIN annotation_continuation c ON c.dialogue_id = w.dialogue
+  JOIN annotation_task t ON t.continuation_id = c.id AND t.campaign_id = %(campaign)s
+ON CONFLICT DO NOTHING
+"""
+
+STRATA = """
+SELECT DISTINCT coalesce({stratum}, '') AS stratum FROM annotation_dialogue d
+  JOIN annotation_continuation c ON c.dialogue_id = d.id
+ WHERE d.corpus_id = %(corpus)s ORDER BY stratum LIMIT %(most)s
+"""
+
+
+def apply(campaign: Campaign) -> None:
+    """Write beside each slot what it asks of its rater. Raises CampaignRefused where more raters are required
+    than a task has."""
+    _write_authors(campaign)
+    if campaign.ruled:
+        check_required(campaign, sum(campaign.required.values_list("raters", flat=True)))
+        values = _values_of_gates(campaign)
+        of_slots = OF_SLOTS.format(stratum=sampling.stratum_sql(campaign.groups_by))
+        with connection.cursor() as cursor:
+            cursor.execute(MAKE_GATES.format(of_slots=of_slots), values)
+            cursor.execute(SET_GATES.format(of_slots=of_slots), values)
+    Gate.objects.filter(campaign=campaign, slots=None).delete()
+
+
+def strata_of(campaign: Campaign, groups_by: str) -> list[str]:
+    """Return the strata that a corpus has by what tasks are grouped by, in order, at most MOST_STRATA."""
+    if not groups_by or sampling.refusal(campaign.corpus, groups_by):
+        return []
+    values = _values_of_gates(campaign, groups_by) | {"corpus": campaign.corpus_id, "most": MOST_STRATA}
+    with connection.cursor() as cursor:
+        cursor.execute(STRATA.format(stratum=sampling.stratum_sql(groups_by)), values)
+        return [name for (name,) in cursor.fetchall()]
+
+
+def check_required(campaign: Campaign, required: int) -> None:
+    """Refuse rules that require more raters of groups than a task has raters."""
+    if required > campaign.raters_per_item:
+        settings.refuse(
+            "required",
+            f"{required} raters of groups are required of each task, which has {campaign.raters_per_item}. "
+            "Require fewer, or ask for more raters per item.",
+        )
+
+
+def _write_authors(campaign: Campaign) -> None:
+    """Keep the names of each task's authors, folded as user names are, while nobody rates their own."""
+    TaskAuthor.objects.filter(task__campaign=campaign).delete()
+    if not campaign.not_own:
+        return
+    dialogues: list[int] = []
+    folded: list[str] = []
+    rows = Dialogue.objects.filter(continuations__task__campaign=campaign).distinct()
+    for dialogue in rows.only("participants", "metadata").iterator():
+        for name in {names.folded(author) for author in authors_of(dialogue, campaign.not_own)} - {""}:
+            dialogues.append(dialogue.pk)
+            folded.append(name[:800])
+    with connection.cursor() as cursor:
+        told: dict[str, Any] = {"campaign": campaign.pk, "dialogues": dialogues, "names": folded}
+        cursor.execute(WRITE_AUTHORS, told)
+
+
+def authors_of(dialogue: Dialogue, source: str) -> Iterable[str]:
+    """Return who wrote a dialogue: ids, names and aliases of its participants, or what its metadata says."""
+    if source == PARTICIPANTS:
+        told: list[Any] = []
+        for one in dialogue.participants:
+            told += [one.get("id"), one.get("name"), *(one.get("aliases") or ())]
+    else:
+        value = dialogue.metadata.get(source.removeprefix(METADATA))
+        told = value if isinstance(value, list) else [value]
+    return [str(name) for name in told if isinstance(name, str | int) and not isinstance(name, bool)]
+
+
+def _values_of_gates(campaign: Campaign, groups_by: str | None = None) -> dict[str, Any]:
+    by = campaign.groups_by if groups_by is None else groups_by
+    return {
+        "campaign": campaign.pk,
+        "by_language": campaign.by_language,
+        **sampling.stratum_values(campaign, by),
+    }
+
+
+# How many raters each task has: all alike, or a part of them, drawn by the seed, more.
+#
+# The slots of a task are rows, and how many they may be stands on the task and never falls. So adding
+# raters to a campaign in which people work adds rows that nobody waits for, and the claim finds them like
+# any other.
+
+RAISE = """
+UPDATE annotation_task SET raters = CASE WHEN raters = %(base_before)s THEN %(base)s ELSE %(more)s END
+ WHERE campaign_id = %(campaign)s AND position >= 0
+   AND raters <> CASE WHEN raters = %(base_before)s THEN %(base)s ELSE %(more)s END
+"""
+
+COUNT = """
+SELECT count(*), count(*) FILTER (WHERE raters = %(more)s)
+  FROM annotation_task WHERE campaign_id = %(campaign)s AND position >= 0
+"""
+
+DRAW = """
+UPDATE annotation_task SET raters = %(more)s WHERE id IN (
+  SELECT t.id FROM annotation_task t
+    JOIN annotation_continuation c ON c.id = t.continuation_id
+    JOIN annotation_dialogue d ON d.id = c.dialogue_id
+    LEFT JOIN annotation_item i ON i.id = t.item_id
+    LEFT JOIN annotation_turn u ON u.id = i.turn_id
+   WHERE t.campaign_id = %(campaign)s AND t.raters = %(base)s AND t.position >= %(first)s
+   ORDER BY md5(%(seed)s || ':overlap:' || d.key || '/' || c.key || '/' || coalesce(u.position::text, '')),
+            d.key, c.key, u.position
+   LIMIT %(wanted)s)
+"""
+
+MAKE_SLOTS = """
+INSERT INTO annotation_slot (task_id, number, campaign_id, position, taken)
+SELECT t.id, n, t.campaign_id, t.position, false
+  FROM annotation_task t CROSS JOIN LATERAL generate_series(1, t.raters) AS n
+ WHERE t.campaign_id = %(campaign)s AND t.position >= 0
+   AND NOT EXISTS (SELECT 1 FROM annotation_slot s WHERE s.task_id = t.id AND s.number = n)
+"""
+
+
+class Before(NamedTuple):
+    """How many raters all tasks had, and the part that has more (None: no part had)."""
+
+    base: int
+    more: int | None
+
+
+def measures(campaign: Campaign) -> Before:
+    """Return how many raters a campaign asks for, to be kept while it is changed."""
+    return Before(campaign.raters_per_item, campaign.overlap_raters)
+
+
+def wanted(campaign: Campaign, tasks: int) -> int:
+    """Return how many of so many tasks are to have more raters: the share of them, rounded, or the number."""
+    if campaign.overlap_share is not None:
+        return round(campaign.overlap_share * tasks)
+    return min(campaign.overlap_tasks or 0, tasks)
+
+
+def raise_tasks(campaign: Campaign, before: Before) -> None:
+    """Give the tasks of a saved campaign the raters that it asks for now, which are no fewer than before."""
+    values = _values_of_overlap(campaign) | {"base_before": before.base}
+    with connection.cursor() as cursor:
+        cursor.execute(RAISE, values)
+
+
+def draw(campaign: Campaign, first: int = 0) -> int:
+    """Draw the part that has more raters among the tasks from a position on; return how many were drawn.
+
+    Those drawn earlier stay and count: the whole campaign has its share, rounded, as far as these reach.
+    """
+    if campaign.overlap_raters is None:
+        return 0
+    values = _values_of_overlap(campaign)
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT, values)
+        tasks, there = cursor.fetchone()
+        lacking = max(0, wanted(campaign, tasks) - there)
+        cursor.execute(DRAW, values | {"first": first, "wanted": lacking})
+        return int(cursor.rowcount)
+
+
+def make_slots(campaign: Campaign) -> int:
+    """Make the slots that the campaign's tasks lack; return how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(MAKE_SLOTS, _values_of_overlap(campaign))
+        return int(cursor.rowcount)
+
+
+def _values_of_overlap(campaign: Campaign) -> dict[str, Any]:
+    return {
+        "campaign": campaign.pk,
+        "seed": str(campaign.seed),
+        "base": campaign.raters_per_item,
+        "more": campaign.overlap_raters,
+    }
+
 
 WANTED = """
 <with>SELECT c.id AS continuation_id, i.id AS item_id<rank>
@@ -94,11 +318,11 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
         cursor.execute(MAKE_TASKS.format(wanted), _values(campaign) | {"first": first})
         made = cursor.rowcount
     progress(1, 2)
-    overlap.draw(campaign, first)
-    overlap.make_slots(campaign)
+    draw(campaign, first)
+    make_slots(campaign)
     if campaign.ruled:
-        gates.apply(campaign)
-    balancing.apply(campaign)
+        apply(campaign)
+    sampling.apply(campaign)
     if made >= WORTH_TELLING:
         tell_planner("annotation_task", "annotation_slot")
     progress(2, 2)
@@ -144,9 +368,9 @@ def _wanted(mode: str, ranked: Campaign | None = None) -> str:
     pieces = {"<chosen>": CHOSEN, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
     pieces["<record>"] = reviewed.CHOSEN
     if ranked is not None:
-        pieces["<rank>"] = f", row_number() OVER (ORDER BY {ordering.sorted_by(ranked)}) AS rank"
-        if ordering.reads_answers(ranked):
-            pieces |= {"<with>": f"WITH {ordering.apart()} ", "<joined>": ordering.WITH_APART}
+        pieces["<rank>"] = f", row_number() OVER (ORDER BY {sampling.sorted_by(ranked)}) AS rank"
+        if sampling.reads_answers(ranked):
+            pieces |= {"<with>": f"WITH {sampling.apart()} ", "<joined>": sampling.WITH_APART}
     query = WANTED
     for name, piece in pieces.items():
         query = query.replace(name, piece)
@@ -161,7 +385,7 @@ def _values(campaign: Campaign) -> dict[str, Any]:
     return (
         values(campaign)
         | reviewed.values(campaign)
-        | ordering.values(campaign)
+        | sampling.order_values(campaign)
         | {
             "raters": campaign.raters_per_item,
             "dialogues": sampling.dialogues(campaign),

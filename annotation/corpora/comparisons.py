@@ -7,11 +7,16 @@ are.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from django.db import connection
 
-from annotation.models import Corpus, ItemMember
-from annotation.text.item_keys import members_key
+from annotation.corpora.import_staging import fresh_table
+from annotation.formats import Faults, ImportProblem
+from annotation.models import Item
+from annotation.models.corpora import Corpus, ItemMember
+from annotation.text.references import members_key
+from config.planner import WORTH_TELLING, tell_planner
 
 MAKE = """
 WITH given AS MATERIALIZED ({given}),
@@ -81,3 +86,102 @@ def keys_of(items: Collection[int]) -> dict[int, str]:
         )
         for item, members in members_of(items).items()
     }
+
+
+# The comparisons that a file's labels are about: members are found, and items made that are lacking.
+
+COLUMNS = "(n bigint, place int, continuation text, continuation_id bigint, turn_id bigint, at int, why text)"
+
+FIND = """
+INSERT INTO import_member
+SELECT l.n, m.place, m.one->>0, c.id, t.id, t.at,
+       CASE WHEN c.id IS NULL THEN 'the dialogue has no continuation ' || (m.one->0)::text
+            WHEN m.one->>1 IS NOT NULL AND t.id IS NULL
+              THEN 'there is no turn ' || (m.one->>1) || ' in the continuation ' || (m.one->0)::text
+            WHEN t.given THEN 'turn ' || (m.one->>1) || ' of ' || (m.one->0)::text
+              || ' is given: it is context and not rated' END
+  FROM import_label l
+  JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
+ CROSS JOIN LATERAL jsonb_array_elements(l.members) WITH ORDINALITY AS m (one, place)
+  LEFT JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = m.one->>0
+  LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = (m.one->>1)::int
+ WHERE l.members IS NOT NULL
+"""
+
+WRONG = """
+SELECT l.n, l.line, l.field, coalesce(min(m.why),
+         CASE WHEN count(*) > count(DISTINCT (m.continuation_id, m.turn_id))
+                THEN 'the same is compared with itself: ' || min(m.continuation)
+              WHEN count(m.turn_id) NOT IN (0, count(*))
+                THEN 'some are turns and some are whole continuations'
+              WHEN count(DISTINCT coalesce(m.at, -1)) > 1 THEN 'the responses answer different points'
+              WHEN count(*) NOT BETWEEN 2 AND 10 THEN 'from 2 to 10 can be compared' END) AS why
+  FROM import_member m JOIN import_label l ON l.n = m.n
+ GROUP BY l.n, l.line, l.field
+HAVING min(m.why) IS NOT NULL OR count(*) > count(DISTINCT (m.continuation_id, m.turn_id))
+    OR count(m.turn_id) NOT IN (0, count(*)) OR count(DISTINCT coalesce(m.at, -1)) > 1
+    OR count(*) NOT BETWEEN 2 AND 10
+ ORDER BY l.n LIMIT 20
+"""
+
+LEAVE_OUT = """
+WITH wrong AS (DELETE FROM import_label WHERE n = ANY(%(rows)s) RETURNING n)
+DELETE FROM import_member m USING wrong WHERE m.n = wrong.n
+"""
+
+# `own` has the number in the item of each of a label's members, in the label's order.
+KEEP = """
+INSERT INTO import_compared
+SELECT m.n, i.id, array_agg(mm.number::int ORDER BY m.place)
+  FROM (SELECT n, string_agg(continuation_id || coalesce('.' || turn_id, ''), '+'
+                             ORDER BY continuation_id, turn_id) AS compared
+          FROM import_member GROUP BY n) AS sets
+  JOIN annotation_item i ON i.compared = sets.compared
+  JOIN import_member m ON m.n = sets.n
+  JOIN annotation_itemmember mm ON mm.item_id = i.id AND mm.continuation_id = m.continuation_id
+   AND mm.turn_id IS NOT DISTINCT FROM m.turn_id
+ GROUP BY m.n, i.id
+"""
+MOST = 20
+"""Labels that cannot be placed which are told of at once."""
+GIVEN = "SELECT n, continuation_id, turn_id FROM import_member"
+
+
+def place(corpus: Corpus, faults: Faults) -> int:
+    """Find what the staged labels compare and make the items that the corpus lacks; return how many.
+
+    Labels whose members cannot be compared go to `faults`. `import_compared` has the item of each of the
+    others.
+    """
+    fresh_table("import_member", COLUMNS)
+    fresh_table("import_compared", "(n bigint PRIMARY KEY, item_id bigint, own int[])")
+    known = {"corpus": corpus.pk}
+    if not _run(FIND, known):
+        return 0
+    tell_planner("import_member")
+    if wrong := _rows(WRONG):
+        for _, line, field, why in wrong:
+            name = f"{field.removesuffix('value')}continuations" if field.startswith("labels") else "item"
+            name = field if field == "responses" else name
+            faults.add(ImportProblem(why, field=name, line=line))
+        _run(LEAVE_OUT, {"rows": [row[0] for row in wrong]})
+    if len(wrong) == MOST:
+        faults.refuse()  # there may be more, which no item can be made of
+    made = _rows(MAKE.format(given=GIVEN), known)[0][0]
+    if made >= WORTH_TELLING:
+        tell_planner(Item._meta.db_table, ItemMember._meta.db_table)
+    _run(KEEP, known)
+    tell_planner("import_compared")
+    return int(made)
+
+
+def _run(statement: str, values: dict[str, Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return int(cursor.rowcount)
+
+
+def _rows(statement: str, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())

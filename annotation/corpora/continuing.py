@@ -6,11 +6,11 @@ from __future__ import annotations
 from django.db import connection, transaction
 
 from annotation import records
-from annotation.answer_keys import actions as answer_keys
-from annotation.answers import actions as answers
-from annotation.importing.rows import turn_row
-from annotation.importing.writer import MADE, OF_CONTINUATIONS, OF_TURNS
+from annotation.corpora.import_dialogues import MADE, OF_CONTINUATIONS, OF_TURNS
+from annotation.corpora.rows import turn_row
 from annotation.models import Continuation, Dialogue, System, Turn
+from annotation.scenario_editing import answer_keys
+from annotation.script_editing import answer_labels
 
 
 @transaction.atomic
@@ -55,5 +55,5 @@ def add(
     if keyed and dialogue.scenario and made.mode == "static":
         answer_keys.write(dialogue.corpus, [continuation.pk])
     if keyed and dialogue.script and made.mode == "static":
-        answers.write(dialogue.corpus, [continuation.pk])
+        answer_labels.write(dialogue.corpus, [continuation.pk])
     return continuation

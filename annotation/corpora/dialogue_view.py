@@ -7,16 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from annotation.importing.rows import participant_record, turn_record
-from annotation.labels.pseudonyms import name_of
-from annotation.labels.recording import pointed
+from annotation.corpora.rows import participant_record, turn_record
 from annotation.models import Continuation, Dialogue, Label, Occasion, Rater, Turn, turn_numbers
 from annotation.records import Turn as TurnRecord
-from annotation.scripts.stored import script_record
-from annotation.text import cleaning
-from annotation.text.blinding import Blind
-from annotation.text.happenings import Names, happening, heading, session_dates
-from annotation.text.language import language_tag
+from annotation.scripts.records import script_record
+from annotation.text import views
+from annotation.text.context import Names, happening, heading, session_dates
+from annotation.text.display import language_tag
+from annotation.text.views import Blind
+from annotation.work.labels import name_of, pointed
 
 DECISIONS = "decisions"
 KINDS = {"human": "people", "judge": "judges", "key": "answer keys", "": DECISIONS}
@@ -88,7 +87,7 @@ def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, asked: int
                 number=row.number,
                 who=shown.who,
                 colour=names.colour(turn.speaker),
-                pieces=cleaning.parts(shown.text),
+                pieces=views.parts(shown.text),
                 given=row.given,
                 at=row.at,
                 how=shown.how,

@@ -1,54 +1,44 @@
 """The import formats, one file each, in one table."""
 
 from annotation.formats import (
-    cocoeval_counts,
-    comperdial,
-    delidata,
-    fed,
-    fed_gpt4,
-    iq2,
+    comparisons,
+    convokit,
+    json_documents,
     jsonl,
     label_studio,
     longdialqa,
     longform,
-    messages,
     mpceval,
-    mpdd,
-    pairs,
-    qmsum,
-    ratings_csv,
-    tcr,
-    turn_table,
-    turns_xlsx,
-    usr,
+    rated_responses,
+    ratings,
+    tables,
 )
-from annotation.formats.entry import Format, Rating, SourceRecord
-from annotation.formats.problems import Faults, ImportProblem
-from annotation.formats.source import Source
+from annotation.formats.base import Format, Rating, SourceRecord
+from annotation.formats.source import Faults, ImportProblem, Source
 
 FORMATS: dict[str, Format] = {
     format.key: format
     for format in (
-        pairs.FORMAT,
-        cocoeval_counts.FORMAT,
+        comparisons.FORMAT,
+        ratings.COCOEVAL_COUNTS,
         jsonl.FORMAT,
         label_studio.FORMAT,
         longdialqa.FORMAT,
         longform.FORMAT,
-        fed.FORMAT,
-        fed_gpt4.FORMAT,
-        qmsum.FORMAT,
-        messages.FORMAT,
+        rated_responses.FED,
+        rated_responses.FED_GPT4,
+        json_documents.QMSUM,
+        json_documents.MESSAGES,
         mpceval.FORMAT,
-        comperdial.FORMAT,
-        usr.FORMAT,
-        mpdd.FORMAT,
-        tcr.FORMAT,
-        iq2.FORMAT,
-        delidata.FORMAT,
-        ratings_csv.FORMAT,
-        turn_table.FORMAT,
-        turns_xlsx.FORMAT,
+        rated_responses.COMPERDIAL,
+        rated_responses.USR,
+        json_documents.MPDD,
+        json_documents.TCR,
+        convokit.IQ2,
+        convokit.DELIDATA,
+        ratings.RATINGS_CSV,
+        tables.TURN_TABLE,
+        tables.TURNS_XLSX,
     )
 }
 

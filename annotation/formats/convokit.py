@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotation.formats.entry import SourceRecord
+from annotation.formats.base import Format, Head, SourceRecord
 from annotation.formats.fields import Fields, decode_python, is_number, kind_of, plain
-from annotation.formats.problems import ImportProblem
-from annotation.formats.source import Source
-from annotation.records import Dialogue
+from annotation.formats.source import ImportProblem, Source
+from annotation.records import SELF, Dialogue, LabelRecord, Participant, Turn
 
 UTTERANCES = "utterances.jsonl"
 CONVERSATIONS = "conversations.json"
@@ -176,3 +175,177 @@ def dialogues(
 def told(meta: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return what is known under these names, without what is missing."""
     return {name: plain(meta[name], name) for name in names if meta.get(name) not in (None, "", [], {})}
+
+
+# Oxford-style debates of Intelligence Squared (Zhang et al. 2016), in ConvoKit's form.
+#
+# A debate is one dialogue by people. Its title, date, votes and winner go into the metadata; a speaker's side
+# (`for`, `against`, `mod`, ...) is the role, the short biography the profile. The segment of an utterance and
+# what was heard beside the words (laughter, applause) stay with the turn, for researchers.
+
+SEGMENTS = {0: "introduction", 1: "discussion", 2: "conclusion"}
+IQ2_ABOUT = ("title", "summary", "date", "url", "winner", "results", "originalid")
+SIGNS = ('"speakertype"', '"paragraphbreaks"')
+
+
+def read_iq2(source: Source) -> Iterator[SourceRecord]:
+    """Yield a dialogue for each debate, in the order of the file."""
+    corpus = read(source)
+    yield from dialogues(source, corpus, lambda debate: _dialogue_of_iq2(debate, corpus))
+
+
+def _dialogue_of_iq2(debate: Conversation, corpus: Convokit) -> Dialogue:
+    sides: dict[str, str] = {}
+    for one in debate.utterances:
+        sides[one.speaker] = sides.get(one.speaker) or _side(one)
+    return Dialogue(
+        id=debate.id,
+        turns=tuple(_turn_of_iq2(one) for one in debate.utterances),
+        participants=tuple(
+            _participant(speaker, side, corpus.speakers.get(speaker, {})) for speaker, side in sides.items()
+        ),
+        language="en",
+        metadata=told(debate.meta, *IQ2_ABOUT),
+    )
+
+
+def _side(one: Utterance) -> str:
+    side = one.meta.get("speakertype")
+    if side is not None and not isinstance(side, str):
+        raise ImportProblem("must be a text", field="meta.speakertype", line=one.line)
+    return side or ""
+
+
+def _participant(speaker: str, side: str, meta: dict[str, Any]) -> Participant:
+    short, long = meta.get("bio_short"), meta.get("bio")
+    profile = next((text for text in (short, long) if isinstance(text, str) and text.strip()), "")
+    extra = {"bio": long} if isinstance(long, str) and long.strip() and long != profile else {}
+    return Participant(speaker, role=side, profile=(profile,) if profile else (), extra=extra)
+
+
+def _turn_of_iq2(one: Utterance) -> Turn:
+    extra = {name: value for name, value in one.meta.items() if name != "speakertype" and value}
+    segment = one.meta.get("segment")
+    if segment is not None:
+        if isinstance(segment, bool) or segment not in SEGMENTS:
+            raise ImportProblem("must be 0, 1 or 2", field="meta.segment", line=one.line)
+        extra["segment"] = SEGMENTS[int(segment)]
+    return Turn(one.speaker, one.text, time=one.time, extra=extra)
+
+
+def _looks_like_of_iq2(head: Head) -> bool:
+    debates = {"results", "winner", "title"} <= head.inner
+    line = {"text"} <= head.keys and bool({"conversation_id", "root"} & head.keys)
+    return debates or (line and any(sign in head.text for sign in SIGNS))
+
+
+IQ2 = Format(
+    key="iq2",
+    title="Intelligence Squared debates",
+    hint="utterances.jsonl, conversations.json and speakers.json of ConvoKit's iq2-corpus together.",
+    read=read_iq2,
+    looks_like=_looks_like_of_iq2,
+    folder=True,
+)
+
+
+# DeliData (Karadzhov et al. 2021): groups that solve Wason's card task by chat, in ConvoKit's form.
+#
+# A chat is one dialogue by people. The task, the share of right solutions and the counts go into its
+# metadata, each participant's final answer and whether it was right into that participant's `extra`. Where
+# utterances are annotated (`annotation_type`, `annotation_target`, `annotation_additional`), the
+# annotations become nominal labels of one imported rater. An empty text stays an empty turn, and is
+# reported.
+
+RATER = "DeliData annotation"
+ANNOTATIONS = ("annotation_type", "annotation_target", "annotation_additional")
+NOTHING = ("", "0", "0.0", "None", "nan")
+"""How the files write that nothing was annotated."""
+TASK = {
+    "task": "Wason card selection",
+    "task_goal": "Each card has a letter on one side and a number on the other. The group agrees which cards "
+    "must be turned over to test the rule: a card with a vowel has an even number on its other side.",
+}
+DELIDATA_ABOUT = ("correct_ratio", "num_participants", "num_chats")
+NAMED = 5
+"""So many empty turns are told one by one."""
+
+
+def read_delidata(source: Source) -> Iterator[SourceRecord]:
+    """Yield a dialogue for each chat, in the order of the file."""
+    corpus = read(source)
+    yield from dialogues(source, corpus, lambda chat: _dialogue(chat, corpus))
+    empty = [
+        f"{chat.id}, turn {n}"
+        for chat in corpus.conversations.values()
+        for n, one in enumerate(chat.utterances)
+        if not one.text.strip()
+    ]
+    if empty:
+        shown = "; ".join(empty[:NAMED]) + ("; ..." if len(empty) > NAMED else "")
+        source.notes.append(f"turns without text, kept as they are: {len(empty)} ({shown})")
+
+
+def _dialogue(chat: Conversation, corpus: Convokit) -> Dialogue:
+    speakers = dict.fromkeys(one.speaker for one in chat.utterances)
+    labels = tuple(label for n, one in enumerate(chat.utterances) for label in _labels(one, n))
+    return Dialogue(
+        id=chat.id,
+        turns=tuple(_turn(one) for one in chat.utterances),
+        participants=tuple(
+            Participant(speaker, extra=_answer(corpus.speakers.get(speaker, {}))) for speaker in speakers
+        ),
+        labels=labels,
+        language="en",
+        metadata={**TASK, **told(chat.meta, *DELIDATA_ABOUT)},
+    )
+
+
+def _answer(meta: dict[str, Any]) -> dict[str, Any]:
+    """Return a participant's final answer, and whether it was right."""
+    known: dict[str, Any] = {}
+    if meta.get("finalanswer") is not None:
+        known["final_answer"] = meta["finalanswer"]
+    if isinstance(meta.get("correct_flag"), bool):
+        known["final_answer_right"] = meta["correct_flag"]
+    return known
+
+
+def _turn(one: Utterance) -> Turn:
+    extra = {name: value for name, value in one.meta.items() if name not in ANNOTATIONS and value is not None}
+    if one.reply_to:
+        extra["reply_to"] = one.reply_to
+    return Turn(one.speaker, one.text, time=one.time, extra=extra)
+
+
+def _labels(one: Utterance, position: int) -> Iterator[LabelRecord]:
+    for name in ANNOTATIONS:
+        value = one.meta.get(name)
+        if value is None or str(value).strip() in NOTHING:
+            continue
+        if not isinstance(value, str):
+            raise ImportProblem("must be a text", field=f"meta.{name}", line=one.line)
+        yield LabelRecord(
+            rater=RATER,
+            kind="human",
+            continuation=SELF,
+            turn=position,
+            question=name,
+            value=value.strip(),
+            level="nominal",
+        )
+
+
+def _looks_like(head: Head) -> bool:
+    chats = {"num_chats", "correct_ratio"} <= head.inner
+    return chats or ({"conversation_id", "speaker", "text"} <= head.keys and '.tsv"' in head.text)
+
+
+DELIDATA = Format(
+    key="delidata",
+    title="DeliData chats",
+    hint="utterances.jsonl, conversations.json and speakers.json together, as ConvoKit writes them.",
+    read=read_delidata,
+    looks_like=_looks_like,
+    folder=True,
+)

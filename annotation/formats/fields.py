@@ -11,10 +11,10 @@ from typing import Any
 
 import orjson
 
-from annotation.formats.problems import ImportProblem
+from annotation.formats.source import ImportProblem
 from annotation.records import SELF, Dialogue, Passage, SaidKind, Turn
-from annotation.text import passages
-from annotation.text.cells import kind_of_rater
+from annotation.text import references
+from annotation.text.table_cells import kind_of_rater
 
 # Strict JSON: what is not JSON, not UTF-8, not finite or not storable is refused where it stands.
 
@@ -277,7 +277,7 @@ class Fields:
 
 # What a label points at, as files say it: [{"continuation", "turn", "start", "end"}].
 
-KNOWN = frozenset(passages.FIELDS)
+KNOWN = frozenset(references.FIELDS)
 
 
 def evidence(entries: Iterable[tuple[str, Any]], own: str, path: str) -> tuple[Passage, ...]:
@@ -286,9 +286,9 @@ def evidence(entries: Iterable[tuple[str, Any]], own: str, path: str) -> tuple[P
     `own` is the continuation of the label: an entry that names none is about it. Whether there are such turns
     is seen once the label is placed. Raises ImportProblem.
     """
-    found = passages.in_order(_passage(Fields(element, place, KNOWN), own) for place, element in entries)
-    if len(found) > passages.MOST:
-        raise ImportProblem(f"has {len(found)} places; at most {passages.MOST} are taken", field=path)
+    found = references.in_order(_passage(Fields(element, place, KNOWN), own) for place, element in entries)
+    if len(found) > references.MOST:
+        raise ImportProblem(f"has {len(found)} places; at most {references.MOST} are taken", field=path)
     return found
 
 

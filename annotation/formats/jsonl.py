@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from annotation.formats.entry import Format, SourceRecord, entries
+from annotation.formats.base import JUDGES, Format, SourceRecord, entries
+from annotation.formats.base import MISSING as MISSING_WORDS
 from annotation.formats.fields import (
     ID_LIMIT,
     NAME_LIMIT,
@@ -18,13 +19,9 @@ from annotation.formats.fields import (
     kind_of,
 )
 from annotation.formats.native_script import with_script
-from annotation.formats.problems import ImportProblem
 from annotation.formats.scenario import too_many_or_few, with_scenario
-from annotation.formats.settings import JUDGES
-from annotation.formats.settings import MISSING as MISSING_WORDS
-from annotation.formats.source import Source
-from annotation.kinds.base import Member
-from annotation.kinds.table import OF_RECORDS
+from annotation.formats.source import ImportProblem, Source
+from annotation.kinds import OF_RECORDS, Member
 from annotation.records import (
     EVENTS,
     HUMAN,
@@ -36,10 +33,10 @@ from annotation.records import (
     Participant,
     Turn,
 )
-from annotation.scenarios.stored import KIND as SCENARIO
-from annotation.scenarios.stored import OWN_FIELDS
+from annotation.scenarios.records import KIND as SCENARIO
+from annotation.scenarios.records import OWN_FIELDS
 from annotation.schemes.base import LEVELS
-from annotation.scripts import stored as scripts
+from annotation.scripts import records
 
 DIALOGUE = frozenset(
     [
@@ -56,7 +53,7 @@ DIALOGUE = frozenset(
         "labels",
         "kind",
         *OWN_FIELDS,
-        *scripts.OWN_FIELDS,
+        *records.OWN_FIELDS,
     ]
 )
 PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases", "extra", "agent"])
@@ -156,7 +153,7 @@ def dialogue(raw: Any, *, any_size: bool = False) -> Dialogue:
     check_speakers(record)
     if turns:
         check_static(record, len(turns))
-    fields.choice("kind", ("", SCENARIO, scripts.KIND), "")
+    fields.choice("kind", ("", SCENARIO, records.KIND), "")
     return with_script(with_scenario(record, fields, any_size=any_size), fields)
 
 

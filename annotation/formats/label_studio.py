@@ -16,9 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats import jsonl
-from annotation.formats.entry import Format, SourceRecord
+from annotation.formats.base import MISSING, Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, decode, kind_of
-from annotation.formats.head import Head
 from annotation.formats.label_studio_results import (
     Answered,
     Controls,
@@ -28,9 +27,7 @@ from annotation.formats.label_studio_results import (
     own_labels,
     short_form,
 )
-from annotation.formats.problems import ImportProblem
-from annotation.formats.settings import MISSING
-from annotation.formats.source import Source
+from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, Dialogue, LabelRecord
 
 COLUMNS = ("messages", "author", "text", "dialogue")

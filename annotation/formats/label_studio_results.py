@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats.fields import NAME_LIMIT, Fields, evidence, is_number, kind_of
-from annotation.formats.problems import ImportProblem
+from annotation.formats.source import ImportProblem
 from annotation.records import SELF, LabelRecord, Passage, RaterKind
 from annotation.schemes.base import LEVELS
-from annotation.text.passages import MOST, in_order
+from annotation.text.references import MOST, in_order
 
 OPTIONS = ("choices", "taxonomy", "paragraphlabels", "labels")
 """Types that choose from a list."""

@@ -16,11 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from annotation.formats.entry import Format, SourceRecord
+from annotation.formats.base import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
-from annotation.formats.head import Head
-from annotation.formats.problems import ImportProblem
-from annotation.formats.source import Source
+from annotation.formats.source import ImportProblem, Source
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scripts.records import Date, Script, Session
 from annotation.scripts.sessions import backwards

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats import jsonl
-from annotation.formats.entry import Format, SourceRecord
+from annotation.formats.base import Format, Head, SourceRecord
 from annotation.formats.fields import (
     ID_LIMIT,
     NAME_LIMIT,
@@ -31,9 +31,7 @@ from annotation.formats.fields import (
     kind_of,
     refuse_other_turns,
 )
-from annotation.formats.head import Head
-from annotation.formats.problems import ImportProblem
-from annotation.formats.source import Source
+from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, Continuation, Dialogue, Participant, Turn
 
 # One record of MPCEval's prediction files: a context, and what a system predicted after it.

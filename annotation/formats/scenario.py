@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from annotation.formats.fields import Fields, is_number
-from annotation.formats.problems import ImportProblem
-from annotation.formats.scenario_decisions import check_decisions
-from annotation.formats.scenario_keys import key, same
-from annotation.formats.scenario_parameters import parameters
-from annotation.records import Dialogue
-from annotation.scenarios.canaries import hits, occurs
+from annotation.formats.source import ImportProblem
+from annotation.records import Continuation, Dialogue, Turn
+from annotation.scenarios.cascade import DECLARED
+from annotation.scenarios.observing import hits, occurs
 from annotation.scenarios.points import candidates, key_at, points_of, positions_seen, probes_at, scenario_of
 from annotation.scenarios.probes import key_path, lacking, names_agent, oracle_problems
 from annotation.scenarios.records import (
+    ACTS,
     ADDRESSEES,
+    DIMENSIONS,
     EVERYBODY,
     HIDDEN,
+    KIND,
+    LEAK,
+    MODE,
+    MODES,
+    MOVES,
+    OWN_FIELDS,
     PROBES,
     Fact,
     Key,
@@ -25,9 +32,280 @@ from annotation.scenarios.records import (
     Probe,
     Scenario,
     Secret,
+    SetCondition,
+    condition_record,
 )
-from annotation.scenarios.stored import KIND, OWN_FIELDS
-from annotation.schemes.cascade import JOIN, NOBODY
+from annotation.schemes.decisions import JOIN, NOBODY
+
+# The decisions that a file brings for a scenario, read strictly: what its agent could not do is refused.
+
+FIELDS = frozenset(["mode", "attend", "addressed", "targets", "ground", "flags"])
+
+
+def check_decisions(record: Dialogue) -> None:
+    """Refuse static turns of a scenario that are no decisions of its agent; raise ImportProblem.
+
+    `group_chat.md`, section 1: each is a message, a reaction or silence of the agent at a point, one at most.
+    """
+    known = frozenset(person.id for person in record.participants)
+    may_be = candidates(record)
+    for index, continuation in enumerate(record.continuations):
+        if continuation.mode != "static":
+            continue
+        path = f"continuations[{index}]"
+        _check_mode(continuation, path)
+        points: set[int] = set()
+        for place, turn in enumerate(continuation.turns):
+            where = f"{path}.turns[{place}]"
+            _check_turn(turn, where, scenario_of(record).agent)
+            point = (turn.at or 0) - 1
+            if point not in may_be:
+                told = f"is {turn.at}, but the agent decides after a message or join that it sees: turn + 1"
+                raise ImportProblem(told, field=f"{where}.at")
+            if point in points:
+                raise ImportProblem(f"is {turn.at}: a second decision there", field=f"{where}.at")
+            points.add(point)
+            _check_declared(turn.extra.get(DECLARED), f"{where}.extra.{DECLARED}", known)
+
+
+def _check_mode(continuation: Continuation, path: str) -> None:
+    mode = continuation.condition.get(MODE)
+    if mode is not None and mode not in MODES:
+        raise ImportProblem(f"must be one of {', '.join(MODES)}", field=f"{path}.condition.{MODE}")
+
+
+def _check_turn(turn: Turn, path: str, agent: str) -> None:
+    if turn.speaker != agent:
+        raise ImportProblem(f"must be {agent!r}: only the agent decides", field=f"{path}.speaker")
+    if turn.act not in ACTS:
+        raise ImportProblem(f"must be one of {', '.join(ACTS)}", field=f"{path}.act")
+    if turn.act == "silence" and turn.text.strip():
+        raise ImportProblem("must be empty where the act is silence", field=f"{path}.text")
+    if turn.act == "message" and not turn.text.strip():
+        raise ImportProblem("is empty: who says nothing has the act silence", field=f"{path}.text")
+
+
+def _check_declared(raw: Any, path: str, known: frozenset[str]) -> None:
+    if raw is None:
+        return
+    fields = Fields(raw, path, FIELDS)
+    if fields.has("mode"):
+        fields.choice("mode", MODES, "")
+    if fields.has("ground"):
+        fields.choice("ground", MOVES, "")
+    if fields.has("attend"):
+        fields.flag("attend")
+    fields.texts("flags")
+    for name in ("addressed", "targets"):
+        for one in fields.texts(name):
+            if one not in known:
+                raise fields.problem(name, f"{one!r} is not the id of a participant")
+
+
+# The key of a point, read strictly.
+
+KEY = frozenset(
+    [
+        "attend",
+        "speak",
+        "addressed",
+        "target",
+        "ground",
+        "must",
+        "must_not",
+        "compose",
+        "conduct",
+        "secrets",
+        "hint",
+        "example",
+        "free",
+    ]
+)
+CONDITIONS = ("contains", "contains_any", "any_of")
+
+
+def key(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -> Key:
+    """Return the key that an object describes; raise ImportProblem for what it must not say.
+
+    `known` are the ids of the participants, `secrets` those of the scenario's secrets.
+    """
+    fields = Fields(raw, path, KEY)
+    if fields.flag("free"):
+        others = sorted(raw.keys() - {"free"})
+        if others:
+            raise fields.problem(others[0], "anything goes at a free point: nothing else may be said")
+        return Key(free=True)
+    asked = fields.texts("secrets")
+    for one in asked:
+        if one not in secrets:
+            raise fields.problem("secrets", f"{one!r} is not the id of a secret")
+    conduct = _choices(fields, "conduct", DIMENSIONS)
+    if asked and LEAK not in conduct:
+        raise fields.problem("secrets", f"are asked about where conduct names {LEAK!r}")
+    return Key(
+        attend=_attend(fields),
+        speak=_speak(fields),
+        addressed=_condition(fields, "addressed", known),
+        target=_condition(fields, "target", known),
+        ground=_ground(fields),
+        must=_contents(fields, "must"),
+        must_not=_contents(fields, "must_not"),
+        rubric=fields.choice("compose", ("", "rubric"), "") == "rubric",
+        conduct=conduct,
+        secrets=asked,
+        hint=fields.flag("hint"),
+        example=fields.text("example", ""),
+    )
+
+
+def same(one: Key, other: Key) -> bool:
+    """Whether two keys say the same: orders mean nothing, nor whether a score of 0 is written."""
+    return _ordered(one) == _ordered(other)
+
+
+def _ordered(key: Key) -> Key:
+    return replace(
+        key,
+        speak=_accepted(key.speak),
+        ground=None if key.ground is None else _accepted(key.ground),
+        must=tuple(sorted(tuple(sorted(part)) for part in key.must)),
+        must_not=tuple(sorted(tuple(sorted(part)) for part in key.must_not)),
+        conduct=tuple(sorted(key.conduct)),
+        secrets=tuple(sorted(set(key.secrets))),
+    )
+
+
+def _accepted(scores: Mapping[str, float]) -> dict[str, float]:
+    return {name: score for name, score in scores.items() if score}
+
+
+def _attend(fields: Fields) -> int:
+    value = fields.raw.get("attend")
+    if value not in (0, 1) or isinstance(value, bool):
+        raise fields.problem("attend", "must be 0 or 1")
+    return int(value)
+
+
+def _speak(fields: Fields) -> dict[str, float]:
+    found = _scores(fields, "speak", ACTS)
+    if 1 not in found.values():
+        raise fields.problem("speak", "one act at least must score 1")
+    return found
+
+
+def _ground(fields: Fields) -> dict[str, float] | None:
+    if not fields.has("ground"):
+        return None
+    if isinstance(fields.raw["ground"], list):
+        found = dict.fromkeys(_choices(fields, "ground", MOVES), 1.0)
+    else:
+        found = _scores(fields, "ground", MOVES)
+    if not any(found.values()):
+        raise fields.problem("ground", "one move at least must be accepted")
+    return found
+
+
+def _scores(fields: Fields, name: str, known: tuple[str, ...]) -> dict[str, float]:
+    found = fields.object(name)
+    if not found:
+        raise fields.problem(name, f"must be an object of scores, by {', '.join(known)}")
+    for one, score in found.items():
+        if one not in known:
+            raise fields.problem(f"{name}.{one}", f"must be one of {', '.join(known)}")
+        if not is_number(score) or not 0 <= score <= 1:
+            raise fields.problem(f"{name}.{one}", "must be a score from 0 to 1")
+    return {one: float(score) for one, score in found.items()}
+
+
+def _choices(fields: Fields, name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    found = fields.texts(name)
+    for index, one in enumerate(found):
+        if one not in known:
+            raise fields.problem(f"{name}[{index}]", f"must be one of {', '.join(known)}")
+    return tuple(dict.fromkeys(found))
+
+
+def _contents(fields: Fields, name: str) -> tuple[tuple[str, ...], ...]:
+    found = []
+    for path, part in fields.items(name):
+        alternatives = part if isinstance(part, list) else [part]
+        if not alternatives or not all(isinstance(one, str) and one.strip() for one in alternatives):
+            raise ImportProblem("must be a text, or a list of texts of which one must occur", field=path)
+        found.append(tuple(alternatives))
+    return tuple(found)
+
+
+def _condition(fields: Fields, name: str, known: frozenset[str]) -> SetCondition | None:
+    """Return a condition on a set of participants; the order of ids means nothing."""
+    if not fields.has(name):
+        return None
+    raw, path = fields.raw[name], fields.at(name)
+    if isinstance(raw, dict):
+        how = next(iter(raw), "")
+        if len(raw) != 1 or how not in CONDITIONS:
+            told = f"a condition has one of {', '.join(CONDITIONS)}"
+            raise ImportProblem(told, field=path)
+        sets = raw[how] if how == "any_of" else [raw[how]]
+        path = f"{path}.{how}"
+    else:
+        how, sets = "is", [raw]
+    if not isinstance(sets, list) or not sets or not all(isinstance(one, list) for one in sets):
+        raise ImportProblem("must be a list of ids of participants", field=path)
+    for one in (one for each in sets for one in each):
+        if not isinstance(one, str) or (one != EVERYBODY and one not in known):
+            raise ImportProblem(f"{str(one)[:60]!r} is not the id of a participant", field=path)
+    if how.startswith("contains") and not sets[0]:
+        raise ImportProblem("needs an id at least", field=path)
+    return condition_record(raw)
+
+
+# The parameters of a probe, read strictly: what a script says about its own trigger.
+
+TEXTS = ("candidates", "truth", "right", "wrong")
+FLAGS = ("both", "false_correction")
+COUNTS = ("window", "silent_for")
+QUIET, FACT_PARAMETER = "quiet", "fact"
+KNOWN = frozenset([*TEXTS, *FLAGS, *COUNTS, QUIET, FACT_PARAMETER])
+
+
+def parameters(raw: Any, path: str, people: frozenset[str], facts: frozenset[str]) -> dict[str, Any]:
+    """Return a probe's parameters as they stand; raise ImportProblem for one that is unknown or of no use.
+
+    `people` are the ids of the participants, `facts` those of the common ground.
+    """
+    if raw is None:
+        return {}
+    fields = Fields(raw, path, KNOWN)
+    for name in (one for one in (*TEXTS, QUIET) if one in fields.raw):
+        _texts(fields, name)
+    for name in FLAGS:
+        fields.flag(name)
+    for name in (one for one in COUNTS if one in fields.raw):
+        if not fields.count(name):
+            raise fields.problem(name, "must be a whole number from 1")
+    strangers = [one for one in _texts(fields, QUIET) if one not in people] if QUIET in fields.raw else []
+    if strangers:
+        raise fields.problem(QUIET, f"{strangers[0]!r} is not the id of a participant")
+    if FACT_PARAMETER in fields.raw and fields.text(FACT_PARAMETER) not in facts:
+        raise fields.problem(
+            FACT_PARAMETER, f"{fields.text(FACT_PARAMETER)!r} is not the id of a fact of common_ground"
+        )
+    return dict(fields.raw)
+
+
+def _texts(fields: Fields, name: str) -> tuple[str, ...]:
+    """Return a list of texts, none of them empty; what has one alternative may be a text alone."""
+    if type(fields.raw[name]) is str and name not in ("candidates", QUIET):
+        found: tuple[str, ...] = (fields.raw[name],)
+    else:
+        found = fields.texts(name)
+    if not found:
+        raise fields.problem(name, "needs a text at least")
+    for index, one in enumerate(found):
+        if not one.strip():
+            raise ImportProblem("is empty", field=f"{fields.at(name)}[{index}]")
+    return found
+
 
 PROBE = frozenset(["id", "kind", "trigger", "points", "key", "keys", "parameters", "control"])
 SECRET = frozenset(["id", "owner", "known_to", "since", "canaries", "text"])

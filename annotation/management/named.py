@@ -17,8 +17,8 @@ from rest_framework.renderers import JSONRenderer
 
 from annotation import access
 from annotation.errors import AnnotationError
-from annotation.labels.pseudonyms import person_called
 from annotation.models import Campaign
+from annotation.work.labels import person_called
 from config.commands import DatabaseCommand
 from config.permissions import is_researcher
 

@@ -1,39 +1,57 @@
 """The tables of the people's side, one file per subject."""
 
-from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
-from annotation.models.balancing import BalanceStratum, StratumShare
-from annotation.models.campaign_roles import CampaignRole
 from annotation.models.campaigns import (
+    BalanceStratum,
     Campaign,
     CampaignMember,
+    CampaignRole,
     ComparedItem,
+    Consent,
+    ConsentGiven,
     Guidelines,
+    GuidelinesRead,
     SampledDialogue,
     SampledItem,
+    StratumShare,
 )
 from annotation.models.checks import Attempt, CheckPlan, CheckResult, KeyAnswer, KeyTask, Standing
-from annotation.models.comfort import Comfort
-from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, ItemMember, System, Turn
-from annotation.models.groups import (
+from annotation.models.corpora import (
+    Continuation,
+    Corpus,
+    Dialogue,
+    Import,
+    Item,
+    ItemMember,
+    JudgeOpening,
+    Split,
+    SplitCluster,
+    System,
+    TestLook,
+    Turn,
+    Upload,
+)
+from annotation.models.labels import Label, LabelCount, Occasion, Rater, live_labels
+from annotation.models.people import (
+    ApiToken,
+    Comfort,
     Gate,
+    JoinLink,
+    JoinTry,
+    OneTimeLink,
+    Participant,
+    ParticipantBrowser,
     PeopleGroup,
     PersonLanguage,
     RequiredGroup,
+    SignInIdentity,
     StratumGroup,
     TaskAuthor,
+    UserName,
     WritingName,
 )
-from annotation.models.label_counts import LabelCount
-from annotation.models.labels import Label, Occasion, live_labels
-from annotation.models.notes import Bookmark, Message, Thread, TurnNote
-from annotation.models.participants import JoinLink, JoinTry, Participant, ParticipantBrowser
-from annotation.models.people import ApiToken, OneTimeLink, SignInIdentity, UserName
-from annotation.models.raters import Rater
 from annotation.models.records import QuestionSet, Record, RelationRows, SessionVersion, Use
 from annotation.models.schemes import Question, Scheme, SchemeVersion, asks_about
-from annotation.models.splits import JudgeOpening, Split, SplitCluster, TestLook
-from annotation.models.uploads import Upload
-from annotation.models.work import Assignment, Slot, Task
+from annotation.models.work import Assignment, Bookmark, Message, Slot, Task, Thread, TurnNote
 
 __all__ = [
     "Record",

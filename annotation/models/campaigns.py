@@ -9,6 +9,133 @@ from django.db.models import F, Q
 from annotation.models.labels import Occasion
 from annotation.text.views import DEFAULT
 
+# What a person is in one campaign, beside their role in all of Concord.
+
+
+class CampaignRole(models.Model):
+    """That a person adjudicates or looks after one campaign. Who rates in it is a CampaignMember.
+
+    A campaign's researcher may do in it what researchers do everywhere, a campaign's adjudicator may decide
+    where its raters disagree. Either may be an annotator, or nobody, in other campaigns.
+    """
+
+    class Role(models.TextChoices):
+        ADJUDICATOR = "adjudicator", "Adjudicator"
+        RESEARCHER = "researcher", "Researcher of this campaign"
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="roles")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="campaign_roles"
+    )
+    role = models.CharField(max_length=20, choices=Role)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "role", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "user", "role"], name="campaign_role_once"),
+            models.CheckConstraint(
+                condition=Q(role__in=["adjudicator", "researcher"]), name="campaign_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.role} of {self.campaign_id}"
+
+
+# What annotators agree to and read before they work: a campaign's consent text, and changed guidelines.
+
+
+class Consent(models.Model):
+    """A version of a campaign's consent text; the newest is in force, and an empty one asks for nothing.
+
+    A trigger keeps a version that somebody agreed to as it was.
+    """
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="consents")
+    version = models.PositiveIntegerField(default=1)
+    text = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "version"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "version"], name="consent_version_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"consent v{self.version}"
+
+
+class ConsentGiven(models.Model):
+    """That a person agreed to a version of a consent text, and when. Never changed, by a trigger."""
+
+    consent = models.ForeignKey(Consent, on_delete=models.CASCADE, related_name="given")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="consents_given"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "consents given"
+        constraints = [models.UniqueConstraint(fields=["consent", "user"], name="consent_given_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} to {self.consent_id}"
+
+
+class GuidelinesRead(models.Model):
+    """That a person began with a version of guidelines, or acknowledged it when it changed, and when."""
+
+    guidelines = models.ForeignKey("annotation.Guidelines", on_delete=models.CASCADE, related_name="read")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="guidelines_read"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "guidelines read"
+        constraints = [models.UniqueConstraint(fields=["guidelines", "user"], name="guidelines_read_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} read {self.guidelines_id}"
+
+
+# Strata that are balanced over a campaign's annotators, and how much of each somebody has done.
+
+
+class BalanceStratum(models.Model):
+    """A value of what a campaign balances its tasks by, such as a system. Annotators never see it."""
+
+    campaign = models.ForeignKey(
+        "annotation.Campaign", on_delete=models.CASCADE, related_name="balanced", db_index=False
+    )
+    name = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "name"], name="balanced_stratum_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.campaign_id}"
+
+
+class StratumShare(models.Model):
+    """How many tasks of a stratum somebody has done or holds, kept by a trigger, and where they are in it.
+
+    `cursor` is the place of the last task of the stratum that they claimed.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    stratum = models.ForeignKey(BalanceStratum, on_delete=models.CASCADE, related_name="shares")
+    cursor = models.IntegerField(default=-1, db_default=-1)
+    done = models.IntegerField(default=0, db_default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "stratum"], name="stratum_share_once")]
+
+    def __str__(self) -> str:
+        return f"{self.done} of {self.stratum_id} by {self.user_id}"
+
 
 def default_shows() -> list[str]:
     """Return what raters are shown beside the turns where nothing else was chosen."""
@@ -76,7 +203,7 @@ class Campaign(models.Model):
     asks the same of each.
 
     With a `batch_size`, annotators get tasks of the first `batches_open` batches of so many tasks each;
-    `next_batch` says when another one opens (`annotation.campaigns.batches`).
+    `next_batch` says when another one opens (`annotation.campaigns.actions`).
 
     With `balance_by` ("", "system", "part" or "metadata.FIELD"), the next task of an annotator is of the
     stratum of which they have done least.

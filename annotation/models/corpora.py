@@ -12,10 +12,145 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Random
 from django.utils.functional import cached_property
 
-from annotation.kinds.table import COMPARING, KINDS, OF_RECORDS
+from annotation.kinds import COMPARING, KINDS, OF_RECORDS
 from annotation.models.turn_numbers import numbers_of
-from annotation.text.item_keys import item_key, members_key, record_key
+from annotation.text.references import item_key, members_key, record_key
 from jobs.fake_models import has_fake
+from jobs.models import Job
+
+# Dev and test: which clusters a judge is developed on and which it is measured on.
+
+
+class Split(models.Model):
+    """A draw of a corpus's clusters into dev and test from a seed. Fixed, by a trigger, at first use."""
+
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="splits")
+    name = models.CharField(max_length=80, default="main")
+    seed = models.PositiveIntegerField(default=0)
+    test_share = models.FloatField(default=0.5)
+    fixed_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "name"], name="split_name_once"),
+            models.CheckConstraint(
+                condition=Q(test_share__gt=0, test_share__lt=1), name="split_share_proper"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.corpus_id}"
+
+
+class SplitCluster(models.Model):
+    """Where one cluster falls."""
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="clusters")
+    cluster = models.CharField(max_length=300)
+    part = models.CharField(max_length=4, choices=[("dev", "dev"), ("test", "test")])
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["split", "cluster"], name="split_cluster_once"),
+            models.CheckConstraint(condition=Q(part__in=["dev", "test"]), name="split_part_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster}: {self.part}"
+
+
+class TestLook(models.Model):
+    """One look at the test part: who, when, for what. Printed on every report that shows test."""
+
+    __test__ = False  # not a pytest class
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="looks")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    at = models.DateTimeField(auto_now_add=True)
+    purpose = models.TextField()
+    judges = models.JSONField(default=list)
+    """The names of the judges whose figures were asked for."""
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.by_id} at {self.at}"
+
+
+class JudgeOpening(models.Model):
+    """Test opened for one judge of a split, once, with a reason. Versions of one judge share its `family`."""
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="openings")
+    rater = models.ForeignKey("annotation.Rater", on_delete=models.CASCADE, related_name="openings")
+    family = models.CharField(max_length=300)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    at = models.DateTimeField(auto_now_add=True)
+    reason = models.TextField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["split", "rater"], name="test_opened_once_per_judge"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rater_id} on {self.split_id}"
+
+
+# Uploads: files that were sent to be imported, and what came of them.
+
+
+class Upload(models.Model):
+    """One file that was sent through a page or the API, and what came of its import.
+
+    `format` was `guessed` where nobody named it; `columns` are a table's own names for columns, by Concord's,
+    and `file_settings` what the file itself does not say.
+    `corpus_name` is the new corpus, or the existing one where `into`. `job` does the import and says how far
+    it is. `result` is the counts of a finished import, written in the import's own transaction; `problems`
+    are the {file, line, field, reason} of a refused file.
+    """
+
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploads")
+    job = models.OneToOneField(Job, null=True, on_delete=models.SET_NULL, related_name="upload")
+    file_name = models.CharField(max_length=300)
+    format = models.CharField(max_length=40)
+    guessed = models.BooleanField(default=False)
+    columns = models.JSONField(default=dict, blank=True)
+    file_settings = models.JSONField(default=dict, blank=True, db_default={})
+    corpus_name = models.CharField(max_length=100)
+    into = models.BooleanField(default=False)
+    scheme = models.CharField(max_length=400, blank=True)
+    source = models.TextField(blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    total_bytes = models.BigIntegerField(default=0)
+    result = models.JSONField(null=True)
+    problems = models.JSONField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(result__isnull=True) | Q(problems__isnull=True), name="upload_ends_one_way"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_name}: {self.state}"
+
+    @property
+    def state(self) -> str:
+        """Return `done`, `refused`, or the state of its job (`lost` where it never got one)."""
+        if self.result is not None:
+            return "done"
+        if self.problems is not None:
+            return "refused"
+        return self.job.state if self.job else "lost"
+
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
 """Public numbers of items lie above any id and below what a browser counts exactly (2^53)."""

@@ -2,10 +2,65 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.functions import RandomUUID
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
+
+# Raters: people, judges, metrics and answer keys, all alike.
+
+
+class Rater(models.Model):
+    """Who or what answers. Immutable, by a trigger, once it has labels.
+
+    `spec` says what it is (for a judge: protocol, prompt version, model, parameters; for a metric: name,
+    variant, parameters, hash of what it was fitted on); `fingerprint` is the hash of kind and spec, so the
+    same judge is the same rater. Imported raters belong to their corpus; accounts, judges, metrics to none.
+    An unidentified person is an anonymous slot: only statistics that treat raters as exchangeable apply.
+    Where a program answers in a person's place, the spec of that human rater holds `simulated`. From `secret`
+    a person's pseudonyms are drawn (`annotation.work.labels`).
+    """
+
+    class Kind(models.TextChoices):
+        HUMAN = "human"
+        JUDGE = "judge"
+        METRIC = "metric"
+        KEY = "key"
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=200)
+    corpus = models.ForeignKey(
+        "annotation.Corpus", null=True, blank=True, on_delete=models.CASCADE, related_name="raters"
+    )
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT)
+    identified = models.BooleanField(default=True)
+    spec = models.JSONField(default=dict)
+    fingerprint = models.CharField(max_length=64, blank=True)
+    secret = models.UUIDField(db_default=RandomUUID(), editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["kind", "name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["corpus", "kind", "name"], nulls_distinct=False, name="rater_name_once"
+            ),
+            models.UniqueConstraint(
+                fields=["fingerprint"], condition=~Q(fingerprint=""), name="rater_fingerprint_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["human", "judge", "metric", "key"]), name="rater_kind_known"
+            ),
+            models.CheckConstraint(condition=Q(kind="human") | Q(user__isnull=True), name="rater_user_human"),
+            models.CheckConstraint(
+                condition=Q(kind="human") | Q(identified=True), name="rater_only_people_anonymous"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Occasion(models.TextChoices):
@@ -29,7 +84,7 @@ class Label(models.Model):
 
     Answers about a comparison speak of its members in the item's own order; `shown` are their numbers in the
     order in which the rater saw them, None where that is not known.
-    `evidence` is what the answer points at, as `annotation.text.passages` writes it; null: nothing. A trigger
+    `evidence` is what the answer points at, as `annotation.text.references` writes it; null: nothing. A trigger
     refuses what the rater was not shown, what is beyond a turn's text, and what the question did not ask for.
     """
 
@@ -100,3 +155,54 @@ class Label(models.Model):
 def live_labels() -> models.QuerySet[Label]:
     """Return the labels that statistics read: live, and given on the main or an imported occasion."""
     return Label.objects.filter(superseded_at__isnull=True, occasion__in=[Occasion.MAIN, Occasion.IMPORTED])
+
+
+# How many live labels there are, kept by triggers, so that no page counts the labels themselves.
+
+
+class LabelCount(models.Model):
+    """A part of the number of live labels of one rater to one question, by corpus, campaign and occasion,
+    and by whether the items are of training.
+
+    The number is the sum of `n` over such rows, and that of missing answers the sum of `missing`: whatever
+    inserts, supersedes or deletes labels adds a row with its difference in the same transaction (triggers on
+    `annotation_label`). So the sums are exact in every transaction's view, and no two writers wait for each
+    other. `annotation.work.labels.compact` puts rows together now and then. `changes` counts labels that
+    came or went, `last` is the highest id among them: together they tell whether anything changed. The
+    database deletes a row with what it speaks of.
+    """
+
+    corpus = models.ForeignKey(
+        "annotation.Corpus", on_delete=models.DO_NOTHING, related_name="+", db_constraint=False
+    )
+    question = models.ForeignKey(
+        "annotation.Question",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    rater = models.ForeignKey(
+        "annotation.Rater",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    campaign = models.ForeignKey(
+        "annotation.Campaign",
+        null=True,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    occasion = models.CharField(max_length=20, choices=Occasion)
+    training = models.BooleanField(default=False, db_default=False)
+    n = models.BigIntegerField()
+    missing = models.BigIntegerField()
+    changes = models.BigIntegerField()
+    last = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.n} labels of rater {self.rater_id} to question {self.question_id}"

@@ -6,6 +6,271 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+# How a person likes to work: kept on the account, so that it is the same on every device.
+
+
+class Comfort(models.Model):
+    """A person's settings of the annotation page; who has none works with the defaults below.
+
+    `keys` holds the commands whose key is not the usual one: command to key. `break_after` is after how many
+    minutes of attention a break is proposed; None proposes none.
+    """
+
+    class Size(models.TextChoices):
+        USUAL = "usual", "Usual"
+        LARGE = "large", "Large"
+        LARGEST = "largest", "Largest"
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="comfort")
+    auto_advance = models.BooleanField(default=False)
+    text_size = models.CharField(max_length=10, choices=Size, default=Size.USUAL)
+    more_contrast = models.BooleanField(default=False)
+    break_after = models.PositiveSmallIntegerField(null=True)
+    keys = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name_plural = "comfort settings"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(text_size__in=["usual", "large", "largest"]), name="comfort_size_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(break_after__isnull=True) | Q(break_after__gte=5, break_after__lte=240),
+                name="comfort_break_in_bounds",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"settings of {self.user_id}"
+
+
+# Annotators from outside: links by which they join one campaign, and who came by them.
+
+
+class JoinLink(models.Model):
+    """A link by which anybody who has it may annotate in one campaign, such as a study on Prolific or MTurk.
+
+    Its address carries a signature and no secret is stored. At most `most` people come by it, until
+    `expires_at` or until it is revoked. They end at a code: `code` for all, or where it is empty one for
+    each. `return_url` is where they go with it; `{code}` and `{participant}` in it are filled in.
+    """
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="join_links")
+    name = models.CharField(max_length=80)
+    most = models.PositiveIntegerField(null=True)
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    code = models.CharField(max_length=64, blank=True)
+    return_url = models.CharField(max_length=500, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(most__isnull=True) | Q(most__gte=1), name="join_link_lets_somebody_in"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Participant(models.Model):
+    """Somebody who joined a campaign by a link: their account, and who they are where they came from.
+
+    `external_id`, `study_id` and `session_id` are what the other platform calls them; researchers of the
+    campaign see them, and no export of answers holds them. `code` is set when they are done.
+    """
+
+    link = models.ForeignKey(JoinLink, on_delete=models.CASCADE, related_name="participants")
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="participants")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="participant"
+    )
+    external_id = models.CharField(max_length=64)
+    study_id = models.CharField(max_length=64, blank=True)
+    session_id = models.CharField(max_length=64, blank=True)
+    joined_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+    code = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "external_id"], name="participant_once_a_campaign"),
+            models.CheckConstraint(
+                condition=Q(finished_at__isnull=True, code="") | (Q(finished_at__isnull=False) & ~Q(code="")),
+                name="participant_has_code_when_done",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"participant {self.pk} of {self.campaign_id}"
+
+
+class ParticipantBrowser(models.Model):
+    """A browser in which a participant works, or asks to. `secret` is a hash of the cookie that it holds.
+
+    The browser of the first use is confirmed at once; another one waits for a researcher, who tells it by
+    the `code` that it shows (where the campaign's `join_proof` is "browser").
+    """
+
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="browsers")
+    secret = models.CharField(max_length=64)
+    code = models.CharField(max_length=8)
+    asked_at = models.DateTimeField(auto_now_add=True)
+    confirmed_at = models.DateTimeField(null=True)
+    confirmed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["participant", "secret"], name="browser_once_a_participant"),
+        ]
+
+    def __str__(self) -> str:
+        return f"browser {self.code} of participant {self.participant_id}"
+
+
+class JoinTry(models.Model):
+    """A try to join by a link from an address: a keyed hash of both, kept for an hour."""
+
+    address = models.CharField(max_length=64)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["address", "at"], name="join_tries_of_address")]
+        verbose_name_plural = "join tries"
+
+    def __str__(self) -> str:
+        return f"a try at {self.at}"
+
+
+# Groups of people, what a person reads and writes as, and who may or must rate what in a campaign.
+
+
+class PeopleGroup(models.Model):
+    """A named group of people, such as the experts of a study. It gives no rights by itself."""
+
+    name = models.CharField(max_length=80, unique=True)
+    people = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="people_groups", blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PersonLanguage(models.Model):
+    """A language that a person reads: the first part of its tag (`zh` of `zh-Hant`), in small letters."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="languages")
+    language = models.CharField(max_length=40)
+
+    class Meta:
+        ordering = ["language"]
+        constraints = [models.UniqueConstraint(fields=["user", "language"], name="language_once_a_person")]
+
+    def __str__(self) -> str:
+        return self.language
+
+
+class WritingName(models.Model):
+    """A name under which a person writes in dialogues, beside their user name; `folded` is compared."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="writes_as")
+    name = models.CharField(max_length=200)
+    folded = models.CharField(max_length=800, db_index=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["user", "folded"], name="writing_name_once_a_person")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StratumGroup(models.Model):
+    """That tasks of one stratum of a campaign (a value of what it groups by) are for one group alone."""
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="strata")
+    stratum = models.TextField(blank=True)
+    group = models.ForeignKey(PeopleGroup, on_delete=models.PROTECT, related_name="strata")
+
+    class Meta:
+        ordering = ["stratum"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "stratum"], name="stratum_has_one_group")]
+
+    def __str__(self) -> str:
+        return f"{self.stratum} for {self.group_id}"
+
+
+class RequiredGroup(models.Model):
+    """How many of each task's raters are of a group: so many of its slots are reserved for it."""
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="required")
+    group = models.ForeignKey(PeopleGroup, on_delete=models.PROTECT, related_name="required")
+    raters = models.PositiveSmallIntegerField(default=1)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "group"], name="group_required_once"),
+            models.CheckConstraint(condition=Q(raters__gte=1), name="group_required_of_someone"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.raters} of {self.group_id}"
+
+
+class Gate(models.Model):
+    """What it takes to take a slot: every slot of a campaign that asks for the same has the same gate.
+
+    Who takes it reads `language` ('': any), is in `group` and in `reserved` (None: anybody), and, where the
+    task's authors are known (`authored`), is none of them. A slot without a gate is open to every member.
+    """
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="gates")
+    language = models.CharField(max_length=40, blank=True, default="")
+    group = models.ForeignKey(PeopleGroup, null=True, on_delete=models.PROTECT, related_name="+")
+    reserved = models.ForeignKey(PeopleGroup, null=True, on_delete=models.PROTECT, related_name="+")
+    authored = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "language", "group", "reserved", "authored"],
+                nulls_distinct=False,
+                name="gate_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"gate {self.pk} of {self.campaign_id}"
+
+
+class TaskAuthor(models.Model):
+    """A name of somebody who wrote in a task's dialogue, folded, kept where authors do not rate their own."""
+
+    task = models.ForeignKey(
+        "annotation.Task", on_delete=models.CASCADE, related_name="authors", db_index=False
+    )
+    name = models.CharField(max_length=800)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["task", "name"], name="author_once_a_task")]
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.task_id}"
+
 
 class UserName(models.Model):
     """An account's name as it is compared with others: no two accounts share either key."""

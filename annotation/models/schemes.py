@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.schemes.base import EVIDENCE, LEVELS, accepts
 
 

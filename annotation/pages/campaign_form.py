@@ -7,12 +7,12 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
-from annotation.campaigns import ordering, sampling
+from annotation import scheme_store
+from annotation.campaigns import sampling
 from annotation.campaigns.settings import ALWAYS
-from annotation.corpora.reading import showable
+from annotation.corpora.queries import showable
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, System
-from annotation.scheme_versions import listing
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 
@@ -257,8 +257,8 @@ class CampaignForm(forms.Form):
             del self.fields["part"]
         self._choices("sample_by").choices = sampling.choices(corpus)
         self._choices("balance_by").choices = [("", "Nothing"), *sampling.choices(corpus)[1:]]
-        self._choices("order_by").choices = [("", "None"), *ordering.fields(corpus)]
-        judges = ordering.judges(corpus)
+        self._choices("order_by").choices = [("", "None"), *sampling.order_fields(corpus)]
+        judges = sampling.order_judges(corpus)
         self._choices("apart_judge").choices = [("", "None"), *((name, name) for name in judges)]
         self._choices("shows").choices = showable(corpus)
         self._choices("scheme").choices = _choices_with(campaign)
@@ -363,7 +363,7 @@ def _scheme(campaign: Campaign) -> str:
 
 def _choices_with(campaign: Campaign | None) -> list[Any]:
     """Return the schemes that can be chosen, and what the campaign asks, also where it is archived."""
-    found = listing.choices()
+    found = scheme_store.choices()
     if campaign is None or any(_scheme(campaign) == ref for _, group in found for ref, _ in group):
         return found
     version = campaign.scheme_version

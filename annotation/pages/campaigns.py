@@ -2,54 +2,151 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.campaigns import (
-    actions as campaigns,
-)
-from annotation.campaigns import (
-    balancing,
-    batches,
-    editing,
-    ordering,
-    reordering,
-    sampling,
-    unclaimable,
-)
-from annotation.campaigns import (
-    job as opening,
-)
-from annotation.campaigns import (
-    progress as campaign_progress,
-)
+from annotation.access import campaign_researcher_only
+from annotation.campaigns import actions as campaigns
+from annotation.campaigns import editing, rules, sampling, tasks
+from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import rules as campaign_rules
-from annotation.campaigns import (
-    tasks as campaign_tasks,
-)
-from annotation.errors import CampaignRefused
-from annotation.messages.actions import waiting as waiting_threads
-from annotation.models import Campaign, CampaignMember, CampaignRole, Corpus, PeopleGroup, turn_numbers
+from annotation.campaigns import tasks as campaign_tasks
+from annotation.campaigns.rules import Rules
+from annotation.errors import CampaignRefused, RoleRefused
+from annotation.models import CampaignMember, CampaignRole, turn_numbers
+from annotation.models.campaigns import Campaign
+from annotation.models.corpora import Corpus
+from annotation.models.people import PeopleGroup
 from annotation.pages.campaign_form import CampaignForm
-from annotation.pages.choosing import choose
-from annotation.people import campaign_roles
-from annotation.permissions import campaign_researcher_only
+from annotation.people import accounts
 from annotation.text import views
-from annotation.work.limits import bounds_of
+from annotation.text.views import METADATA
+from annotation.work.leases import bounds_of
+from annotation.work.messages import waiting as waiting_threads
 from config.files import row_id
 from config.models import Event
 from config.permissions import is_researcher, researcher_only
 from jobs.models import Job
 
+# Giving and taking roles in one campaign. Researchers only: who looks after a campaign gives none.
+
+
+@require_POST
+@researcher_only
+def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: give a person (`username`) a `role` in a campaign, or `take` one away."""
+    assert isinstance(request.user, User)
+    found = access.campaign(campaign)
+    if (number := row_id(request.POST.get("take", ""))) is not None:
+        accounts.take_campaign_role(by=request.user, given=access.campaign_role(found.pk, number))
+        messages.success(request, "The role was taken away.")
+        return redirect("campaign", found.pk)
+    name = request.POST.get("username", "").strip()
+    person = User.objects.filter(username=name).first()
+    try:
+        if person is None:
+            raise RoleRefused(f"There is no account “{name[:80]}”.")
+        role = request.POST.get("role", "")
+        accounts.give_campaign_role(by=request.user, campaign=found, person=person, role=role)
+    except RoleRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{name} has the role in this campaign.")
+    return redirect("campaign", found.pk)
+
+
+# The page on which a campaign says who may, and who must, rate what.
+
+
+@campaign_researcher_only
+def rules_page(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Who may manage it: who may and must rate what. `?groups_by=` offers the strata of something else."""
+    found, why = access.campaign(campaign), ""
+    asked = rules.rules_of(found)
+    if request.method == "POST":
+        assert isinstance(request.user, User)
+        asked = _posted(request.POST)
+        try:
+            rules.set_rules(by=request.user, campaign=found, rules=asked)
+        except CampaignRefused as error:
+            why = str(error)
+        else:
+            if asked.groups_by and not asked.strata:
+                messages.info(request, "Now say which group rates which stratum, then save again.")
+                return redirect("campaign-rules", found.pk)
+            messages.success(request, "The rules hold from the next task that is handed out.")
+            return redirect("campaign", found.pk)
+    return render(
+        request, "campaigns/rules.html", _context(found, asked) | {"refused": why}, status=422 if why else 200
+    )
+
+
+def _posted(sent: QueryDict) -> Rules:
+    groups = {str(group.pk): group for group in PeopleGroup.objects.all()}
+    by = sent.get("groups_by", "")
+    pairs = zip(sent.getlist("stratum"), sent.getlist("stratum_group"), strict=False)
+    strata = {name: groups[key] for name, key in pairs if key in groups}
+    counts = {group: row_id(sent.get(f"required-{key}", "")) or 0 for key, group in groups.items()}
+    required = {group: min(number, 1_000) for group, number in counts.items() if number}
+    shown_for = sent.get("strata_of", "")
+    return Rules(
+        by_language=bool(sent.get("by_language")),
+        not_own=sent.get("not_own", ""),
+        groups_by=by,
+        strata=strata if by and by == shown_for else {},
+        required=required,
+    )
+
+
+def _context(campaign: Campaign, asked: Rules) -> dict[str, Any]:
+    fields = [pair for pair in sampling.choices(campaign.corpus) if pair[0].startswith(METADATA)]
+    required = {group.pk: number for group, number in asked.required.items()}
+    chosen = {stratum: group.pk for stratum, group in asked.strata.items()}
+    return {
+        "campaign": campaign,
+        "asked": asked,
+        "authors": [("", "Nobody: anyone may rate anything"), (tasks.PARTICIPANTS, "Participants"), *fields],
+        "strata_by": [("", "Nothing"), *sampling.choices(campaign.corpus)[1:]],
+        "strata": [(name, chosen.get(name)) for name in tasks.strata_of(campaign, asked.groups_by)],
+        "required": [(group, required.get(group.pk, 0)) for group in PeopleGroup.objects.all()],
+        "groups": PeopleGroup.objects.all(),
+        "active_room": "campaigns",
+    }
+
+
+# The page on which a researcher chooses the corpus or campaign that something new is about.
+
+
+def choose(
+    request: HttpRequest, *, title: str, lead: str, back: tuple[str, str], room: str, campaigns: bool = True
+) -> HttpResponse:
+    """Show every corpus, and every campaign where one may be chosen; each leads back here with its number.
+
+    `back` is the address name and the text of the page that led here. For researchers; the caller says so.
+    """
+    listed = Campaign.objects.filter(archived_at=None).select_related("corpus", "scheme_version__scheme")
+    context = {
+        "title": title,
+        "lead": lead,
+        "back": back,
+        "corpora": Corpus.objects.annotate(count=Count("dialogues")).order_by("name"),
+        "campaigns": listed.order_by("name") if campaigns else (),
+        "active_room": room,
+    }
+    return render(request, "corpora/choose.html", context)
+
+
 VERBS = {
-    "open": opening.open_campaign,
+    "open": campaigns.open_campaign,
     "pause": campaigns.pause,
     "close": campaigns.close,
     "archive": editing.archive,
@@ -195,17 +292,17 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
         "rules": campaign_rules.sentences(campaign_rules.rules_of(found)),
-        "unclaimable": unclaimable.told(found),
+        "unclaimable": campaign_rules.unclaimable_tasks(found),
         "groups": PeopleGroup.objects.all(),
-        "roles": campaign_roles.listed(found),
+        "roles": accounts.campaign_roles_of(found),
         "role_choices": CampaignRole.Role.choices,
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.told(found),
-        "batches": batches.batches(found),
-        "shares": balancing.shares(found) if found.balance_by else (),
+        "batches": campaigns.batches(found),
+        "shares": sampling.shares(found) if found.balance_by else (),
         "orders": Campaign.Order.choices,
-        "order_fields": ordering.fields(found.corpus),
-        "judges": ordering.judges(found.corpus),
+        "order_fields": sampling.order_fields(found.corpus),
+        "judges": sampling.order_judges(found.corpus),
         "bounds": bounds_of(found),
         "percent": f"{100 * (found.overlap_share or 0):g}",
         "shown": views.titles(found.shows),
@@ -245,7 +342,7 @@ def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
     if told["task_order"] != Campaign.Order.PRIORITY:
         told["order_by"] = ""  # of a choice that this order does not read
     try:
-        moved = reordering.reorder(by=_user(request), campaign=access.campaign(campaign), **told)
+        moved = editing.reorder(by=_user(request), campaign=access.campaign(campaign), **told)
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
@@ -261,7 +358,7 @@ def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
 def open_batch(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: open the next batch of tasks."""
     try:
-        number = batches.open_next(by=_user(request), campaign=access.campaign(campaign))
+        number = campaigns.open_next(by=_user(request), campaign=access.campaign(campaign))
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:

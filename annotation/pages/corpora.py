@@ -2,43 +2,315 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote_plus
 
+from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.corpora import dialogue_view, reading, searching, splits
+from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
 from annotation.corpora import parts as corpus_parts
-from annotation.corpora import reading as browsing
-from annotation.corpora.actions import set_families
+from annotation.corpora.copy_without_turns import copy_without_turns
+from annotation.corpora.families import set_families
+from annotation.corpora.import_file import NAME
+from annotation.corpora.import_names import OWN
 from annotation.corpora.openings import openings
-from annotation.deletion import job as deletion
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
-from annotation.formats import ImportProblem
-from annotation.importing.without_turns import copy_without_turns
-from annotation.kinds.decision import DECISION
-from annotation.labels import counts as label_counts
-from annotation.models import Continuation, Corpus, Dialogue, Item, Turn, Upload, turn_numbers
-from annotation.notes.reading import of_turns
+from annotation.formats import FORMATS, base
+from annotation.formats.base import SETTINGS, SIZE, Setting, columns_of, guess, settings_of
+from annotation.formats.source import MOST, ImportProblem
+from annotation.kinds import DECISION
+from annotation.models import Continuation, Dialogue, Item, Turn, turn_numbers
+from annotation.models.corpora import Corpus, Upload
 from annotation.records import SELF
 from annotation.scenarios.records import POINTS
-from annotation.text.happenings import Names
-from annotation.text.language import language_tag
+from annotation.schemes import SCHEMES
+from annotation.text.context import Names
+from annotation.text.display import language_tag
+from annotation.work import labels
+from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only
 from jobs import actions as jobs
+from jobs.errors import JobError
 from jobs.models import Job
+
+# Uploading a file to be imported, and watching its import.
+
+# The form of an import: the file, its format, and the corpus it becomes or joins.
+
+# A form's field for one file, or for the several files of a data set.
+
+
+class SeveralFiles(forms.FileInput):
+    """A file input in which several may be chosen."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Cleans to a list of files, with one at least."""
+
+    widget = SeveralFiles
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """Return the files that were sent; each must be there and not be empty."""
+        clean = super().clean
+        sent = data if isinstance(data, list) else [data]
+        return [clean(file, initial) for file in sent or [None]]
+
+
+def size(files: list[UploadedFile[Any]]) -> int:
+    """Return how many bytes the files have together."""
+    return sum(file.size or 0 for file in files)
+
+
+def _schemes() -> list[tuple[str, str]]:
+    built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
+    return [("", "Found by the questions' names"), *built_in, (OWN, "Questions of the corpus's own")]
+
+
+def _field(setting: Setting) -> forms.Field:
+    """Return the form's field for what a user may say of a file."""
+    shown: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
+    if setting.kind == "choice":
+        none = "no" if len(setting.choices) == 1 else "neither"
+        words = setting.words or (none, *setting.choices)
+        choices = list(zip(("", *setting.choices), words, strict=True))
+        return forms.ChoiceField(choices=choices, **shown)
+    return forms.CharField(max_length=setting.limit, **shown)
+
+
+class ImportForm(forms.Form):
+    """What is imported, and where to. Either a new name or an existing corpus is needed."""
+
+    file = FilesField(help_text="A data set of several files: choose all of them together.")
+    format = forms.ChoiceField(
+        choices=lambda: [
+            ("", "Found from the file's content"),
+            *((key, format.title) for key, format in FORMATS.items()),
+        ],
+        required=False,
+    )
+    columns = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Columns",
+        help_text="Where a table calls its columns otherwise: item=turn_id, rater=annotator, value=score.",
+    )
+    name = forms.RegexField(
+        NAME,
+        required=False,
+        max_length=100,
+        label="Name of the new corpus",
+        help_text="Leave it empty to add to an existing corpus.",
+        error_messages={"invalid": "1 to 100 characters, no slash."},
+    )
+    into = forms.ModelChoiceField(
+        Corpus.objects.none(),
+        required=False,
+        to_field_name="name",
+        label="Or add to",
+        empty_label="no existing corpus",
+    )
+    scheme = forms.ChoiceField(
+        choices=_schemes, required=False, label="Labels answer", help_text="Only for files with labels."
+    )
+    source = forms.CharField(required=False, max_length=2000, label="Source", help_text="Where it is from.")
+    licence = forms.CharField(required=False, max_length=200, label="Licence")
+    sha256 = forms.CharField(
+        required=False,
+        max_length=64,
+        label="SHA-256",
+        help_text="From an export's manifest: a file that was cut off or changed is refused.",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        into = self.fields["into"]
+        assert isinstance(into, forms.ModelChoiceField)
+        into.queryset = Corpus.objects.order_by("name")
+        for setting in SETTINGS.values():
+            self.fields[setting.key] = _field(setting)
+
+    def file_settings(self) -> list[forms.BoundField]:
+        """Return the fields of what a user may say of a file."""
+        return [self[key] for key in SETTINGS]
+
+    def has_more(self) -> bool:
+        """Whether something of what is folded away was filled in, or is wrong."""
+        names = ("columns", "scheme", "source", "licence", "sha256", *SETTINGS)
+        return any(self[name].errors for name in names) or any(
+            self[name].value() for name in ("columns", *SETTINGS)
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Check that exactly one corpus is named, and that the file is not too large."""
+        cleaned = super().clean() or {}
+        if bool(cleaned.get("name")) == bool(cleaned.get("into")) and "name" not in self.errors:
+            self.add_error("name", "Name a new corpus, or choose an existing one: one of the two.")
+        files = cleaned.get("file")
+        if files and size(files) > settings.UPLOAD_LIMIT_BYTES:
+            self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
+        elif files and len(files) == 1 and cleaned.get("sha256"):
+            self._check_content(files[0], cleaned["sha256"])
+        if files and not self.errors:
+            self._tell_format(cleaned, files)
+        return cleaned
+
+    def _tell_format(self, cleaned: dict[str, Any], files: list[UploadedFile[Any]]) -> None:
+        """Read the columns and settings, and find the format where none is named."""
+        cleaned["guessed"] = not cleaned["format"]
+        file = uploads.first(files)
+        try:
+            cleaned["columns"] = columns_of(cleaned["columns"])
+            cleaned["format"] = cleaned["format"] or guess(FORMATS, file.read(SIZE), cleaned["columns"])
+            uploads.check(files, cleaned["format"])
+            format = FORMATS[cleaned["format"]]
+            told = {key: cleaned.get(key) for key in SETTINGS}
+            cleaned["settings"] = settings_of(told, format.key, format.settings)
+        except ImportProblem as problem:
+            self.add_error(problem.field, problem.reason)
+        file.seek(0)
+
+    def _check_content(self, file: UploadedFile[Any], sha256: str) -> None:
+        """Refuse a file that is not the one that its manifest describes."""
+        digest = hashlib.sha256()
+        for chunk in file.chunks():
+            digest.update(chunk)
+        try:
+            base.check(digest.hexdigest(), sha256)
+        except ImportProblem as problem:
+            self.add_error("sha256", f"The file {problem.reason}.")
+
+    @staticmethod
+    def as_sent(upload: Upload) -> dict[str, Any]:
+        """Return what the form held when a file was sent, without the file."""
+        return {
+            "format": "" if upload.guessed else upload.format,
+            "columns": ", ".join(f"{ours}={theirs}" for ours, theirs in upload.columns.items()),
+            "into" if upload.into else "name": upload.corpus_name,
+            "scheme": upload.scheme,
+            "source": upload.source,
+            "licence": upload.licence,
+            **upload.file_settings,
+        }
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what `uploads.receive` takes."""
+        data = self.cleaned_data
+        into = data["into"]
+        return {
+            "file": data["file"][0],
+            "more": data["file"][1:],
+            "format": data["format"],
+            "guessed": data["guessed"],
+            "columns": data["columns"],
+            "file_settings": data["settings"],
+            "corpus_name": into.name if into else data["name"],
+            "into": bool(into),
+            "scheme": data["scheme"],
+            "source": data["source"],
+            "licence": data["licence"],
+            "sha256": data["sha256"].strip().lower(),
+        }
+
+
+ROOM = {"active_room": "corpora"}
+FORM_OVERHEAD = 2**20
+
+
+@csrf_exempt
+@researcher_only
+def import_corpus(request: HttpRequest) -> HttpResponse:
+    """Researchers: the form of an import, and receiving the file.
+
+    The size is checked before any of the body is read, and so before the form's token, which is in the body.
+    """
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + FORM_OVERHEAD:
+        form = ImportForm()
+        form.errors["file"] = form.error_class([f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB."])
+        return _form(request, form, status=413)
+    return _import(request)
+
+
+@csrf_protect
+def _import(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _form(request, ImportForm(initial=_initial(request)))
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _form(request, form, status=422)
+    return redirect("upload", uploads.receive(by=_user(request), **form.arguments()).pk)
+
+
+def _initial(request: HttpRequest) -> dict[str, Any]:
+    """Return what the form begins with: what was sent with the upload `like`, or the corpus `into`."""
+    like = request.GET.get("like", "")
+    if like.isascii() and like.isdigit() and len(like) < 19:
+        return ImportForm.as_sent(access.upload(_user(request), int(like)))
+    return {"into": request.GET.get("into", "")}
+
+
+def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResponse:
+    context = {"form": form, "formats": FORMATS.values(), "limit": settings.UPLOAD_LIMIT_BYTES, **ROOM}
+    return render(request, "corpora/import.html", context, status=status)
+
+
+@require_GET
+@researcher_only
+def upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: how far the import of a file of theirs is."""
+    found = access.upload(_user(request), pk)
+    context: dict[str, Any] = {
+        "upload": found,
+        "job": found.job,
+        "repeatable": uploads.can_be_repeated(found),
+    }
+    template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
+    context |= {"format": FORMATS.get(found.format), "most": MOST}
+    return render(request, template, context | ROOM)
+
+
+@require_POST
+@researcher_only
+def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: cancel the import of a file of theirs."""
+    uploads.cancel(upload=access.upload(_user(request), pk), by=_user(request))
+    return redirect("upload", pk)
+
+
+@require_POST
+@researcher_only
+def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: import a file of theirs again whose import was cancelled or failed."""
+    try:
+        uploads.repeat(upload=access.upload(_user(request), pk), by=_user(request))
+    except JobError as error:
+        messages.error(request, f"Not imported again: {error}.")
+    return redirect("upload", pk)
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
 
 # The page of one dialogue: transcript, continuations, answers.
 
@@ -98,7 +370,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
-        "may_share": bool(reading.may_share([found.pk])),
+        "may_share": bool(queries.may_share([found.pk])),
         "has_metrics": shown is not None and dialogue_view.has_metrics(shown),
         "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
         "active_room": "corpora",
@@ -195,13 +467,7 @@ def _whole(request: HttpRequest, name: str) -> int:
     return int(told)
 
 
-ROOM = {"active_room": "corpora"}
 SHOWN = 50
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
 
 
 @require_GET
@@ -209,7 +475,7 @@ def _user(request: HttpRequest) -> User:
 def corpora(request: HttpRequest) -> HttpResponse:
     """Researchers: all corpora, and imports of theirs that have not ended."""
     page = Paginator(Corpus.objects.order_by("name"), SHOWN).get_page(request.GET.get("page"))
-    counted = browsing.counts(list(page))
+    counted = queries.counts(list(page))
     under_way = Upload.objects.filter(by=_user(request), job__state__in=jobs.ACTIVE)
     rows = [(corpus, counted[corpus.pk]) for corpus in page]
     return render(request, "corpora/list.html", {"page": page, "rows": rows, "under_way": under_way, **ROOM})
@@ -225,9 +491,9 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
     }
     context = {
         "corpus": found,
-        "counts": browsing.counts([found])[found.pk],
-        "labels": label_counts.count(found),
-        "systems": browsing.systems(found),
+        "counts": queries.counts([found])[found.pk],
+        "labels": labels.count_labels(found),
+        "systems": queries.systems(found),
         "imports": found.imports.select_related("created_by"),
         "splits": _splits(found),
         "parts": corpus_parts.sizes(found),
@@ -244,13 +510,13 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
 def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: str) -> dict[str, Any]:
     """Return the turns that a search finds, else the page of dialogues."""
     if search["text"] or search["speaker"]:
-        found = searching.search(corpus, **search, after=after, most=SHOWN)
+        found = queries.search(corpus, **search, after=after, most=SHOWN)
         turn_numbers.number(found.turns)
         return {"found": found, "shows_turns": True}
-    chosen = browsing.dialogues(corpus, system=search["system"])
-    many, more = browsing.how_many(corpus, system=search["system"])
+    chosen = queries.dialogues(corpus, system=search["system"])
+    many, more = queries.how_many(corpus, system=search["system"])
     page = LongPaginator(chosen, SHOWN, many=many, more=more).get_page(number)
-    beginnings = browsing.beginnings(list(page))
+    beginnings = queries.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
     return {"page": page, "rows": rows, "shows_turns": False}
 
@@ -311,7 +577,7 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
     refused = ""
     if request.method == "POST":
         try:
-            gone = deletion.delete_corpus(
+            gone = deletion.start_deletion(
                 corpus=found, by=_user(request), confirmation=request.POST.get("confirmation", "")
             )
         except DeletionRefused as error:
@@ -324,8 +590,8 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
             return redirect("corpora")
     context = {
         "corpus": found,
-        "counts": browsing.counts([found])[found.pk],
-        "labels": label_counts.count(found),
+        "counts": queries.counts([found])[found.pk],
+        "labels": labels.count_labels(found),
         "campaigns": found.campaigns.count(),
         "refused": refused,
         **ROOM,

@@ -14,16 +14,24 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
+from annotation.access import campaign_researcher_only
 from annotation.errors import WorkError
-from annotation.labels.pseudonyms import called, of_people, person_called
-from annotation.messages import actions
 from annotation.models import Assignment, Campaign, CampaignMember, Thread, turn_numbers
-from annotation.permissions import campaign_researcher_only
-from annotation.work import screens
+from annotation.work import messages, screens
+from annotation.work.labels import called, person_called
+from annotation.work.labels import pseudonyms_of_people as of_people
 from config.files import row_id
 
+# What the frame of every page tells of messages.
+
+
+def unread_messages(request: HttpRequest) -> dict[str, Any]:
+    """Return how many messages the viewer has not seen, lazily: pages without the frame pay no query."""
+    return {"viewer_unread": lambda: messages.unread(request.user.pk) if request.user.is_authenticated else 0}
+
+
 ROWS = 30
-VERBS = {"close": actions.close, "open": actions.open_again}
+VERBS = {"close": messages.close, "open": messages.open_again}
 
 
 def _user(request: HttpRequest) -> User:
@@ -35,11 +43,11 @@ def _user(request: HttpRequest) -> User:
 def my_messages(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: the threads between them and researchers; what is shown counts as seen."""
     viewer = _user(request)
-    page = Paginator(actions.of_annotator(viewer), ROWS).get_page(request.GET.get("page"))
+    page = Paginator(messages.of_annotator(viewer), ROWS).get_page(request.GET.get("page"))
     rows = _rows(page.object_list, viewer, {viewer.pk: viewer.get_username()})
     for row in rows:
         if row["thread"].unread:
-            actions.see(by=viewer, thread=row["thread"])
+            messages.see(by=viewer, thread=row["thread"])
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     mine = mine.exclude(campaign__state="draft").select_related("campaign").order_by("-campaign_id")
     context = {"page": page, "rows": rows, "memberships": mine, "query": "", "active_room": "work"}
@@ -51,7 +59,7 @@ def answer_message(request: HttpRequest, thread: int) -> HttpResponse:
     """Everyone signed in: say something in a thread of their own."""
     found = access.own_thread(_user(request), thread)
     try:
-        actions.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
+        messages.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
         told.success(request, "Your answer is sent.")
     except WorkError as error:
         told.error(request, str(error))
@@ -63,7 +71,7 @@ def ask_researcher(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: write to the researchers of a campaign."""
     access.membership(_user(request), campaign)
     try:
-        actions.ask(by=_user(request), campaign=campaign, text=request.POST.get("text", ""))
+        messages.ask(by=_user(request), campaign=campaign, text=request.POST.get("text", ""))
         told.success(request, "Your message is sent.")
     except WorkError as error:
         told.error(request, str(error))
@@ -81,11 +89,11 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     about = _about(request, found)
     if request.method == "POST" and _write(request, found, about):
         return redirect("campaign-messages", found.pk)
-    rows = actions.of_campaign(found)
+    rows = messages.of_campaign(found)
     annotator = request.GET.get("annotator", "").replace("\x00", "")
     waiting = request.GET.get("waiting") == "1"
     if annotator:
-        rows = rows.filter(actions.with_annotator(found, annotator))
+        rows = rows.filter(messages.with_annotator(found, annotator))
     if waiting:
         rows = rows.filter(waits=True, closed_at=None)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
@@ -95,11 +103,11 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     context = {
         "campaign": found,
         "page": page,
-        "rows": _rows(page.object_list, _user(request), actions.pseudonyms(page.object_list)),
+        "rows": _rows(page.object_list, _user(request), messages.pseudonyms(page.object_list)),
         "query": f"{urlencode(kept)}&" if kept else "",
         "annotator": annotator,
         "waiting": waiting,
-        "n_waiting": actions.waiting(found),
+        "n_waiting": messages.waiting(found),
         "members": sorted(of_people(members, found.corpus_id).values()),
         "about": about,
         "text": request.POST.get("text", ""),
@@ -120,7 +128,7 @@ def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpRes
         if verb is not None:
             verb(by=_user(request), thread=found)
         else:
-            actions.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
+            messages.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
             name = called(found.annotator_id, found.campaign.corpus_id)
             told.success(request, f"{name} finds your answer beside their work.")
     except WorkError as error:
@@ -163,7 +171,7 @@ def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | Non
         line = about["line"]
         turn = about["turns"][line - 1] if line and line <= len(about["turns"]) else None
     try:
-        made = actions.write(
+        made = messages.write(
             by=_user(request),
             campaign=campaign,
             to=to,
@@ -188,7 +196,7 @@ def _rows(threads: Any, viewer: User, names: Mapping[int, str]) -> list[dict[str
         {
             "thread": thread,
             "annotator": names[thread.annotator_id],
-            "messages": actions.shown(thread, viewer, annotator=names[thread.annotator_id]),
+            "messages": messages.shown(thread, viewer, annotator=names[thread.annotator_id]),
         }
         for thread in found
     ]

@@ -16,14 +16,14 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
 from annotation import access
+from annotation.errors import ComfortRefused
 from annotation.models import CampaignMember, CampaignRole, Comfort, ConsentGiven, Thread
-from annotation.pages.people_forms import refused
-from annotation.people import comfort
-from annotation.people.errors import ComfortRefused
-from annotation.work import pace, submitted
-from annotation.work.handing import taken_back
-from annotation.work.limits import limits_of
-from annotation.work.progress import with_work
+from annotation.pages.people import refused
+from annotation.people import preferences
+from annotation.work import own_work
+from annotation.work.leases import limits_of
+from annotation.work.own_work import with_work
+from annotation.work.submissions import taken_back
 from config.permissions import is_researcher
 
 # How a person likes to work on the annotation page: everyone signed in, for themselves.
@@ -42,15 +42,15 @@ class ComfortForm(forms.Form):
     more_contrast = forms.BooleanField(required=False, label="More contrast")
     break_after = forms.IntegerField(
         required=False,
-        min_value=comfort.SHORTEST_BREAK,
-        max_value=comfort.LONGEST_BREAK,
+        min_value=preferences.SHORTEST_BREAK,
+        max_value=preferences.LONGEST_BREAK,
         label="Propose a break after so many minutes of work",
         help_text="Only time of attention counts. Empty: never.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for command, (usual, does) in comfort.COMMANDS.items():
+        for command, (usual, does) in preferences.COMMANDS.items():
             self.fields[f"key_{command}"] = forms.CharField(
                 max_length=1, label=does, help_text=f"Usually {usual}", strip=True
             )
@@ -58,22 +58,22 @@ class ComfortForm(forms.Form):
     @property
     def keys(self) -> list[forms.BoundField]:
         """Return the fields of the keys."""
-        return [self[f"key_{command}"] for command in comfort.COMMANDS]
+        return [self[f"key_{command}"] for command in preferences.COMMANDS]
 
 
 def settings(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: their own settings of the annotation page."""
     person = request.user
     assert isinstance(person, User)
-    mine = comfort.comfort_of(person)
-    told = comfort.as_json(mine)
+    mine = preferences.comfort_of(person)
+    told = preferences.as_json(mine)
     keys = {f"key_{command}": key for command, key in told.pop("keys").items()}
     form = ComfortForm(request.POST or None, initial=told | keys)
     if request.method == "POST" and form.is_valid():
         given = dict(form.cleaned_data)
-        chosen = {command: given.pop(f"key_{command}") for command in comfort.COMMANDS}
+        chosen = {command: given.pop(f"key_{command}") for command in preferences.COMMANDS}
         try:
-            comfort.change(by=person, **given, keys=chosen)
+            preferences.change(by=person, **given, keys=chosen)
         except ComfortRefused as error:
             refused(form, error)
         else:
@@ -108,8 +108,8 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         "memberships": mine,
         "limits": {one.campaign_id: limits_of(one) for one in mine},
         "waiting": with_work(user=viewer.pk),
-        "left": pace.left(user=viewer.pk),
-        "paces": pace.paces(user=viewer.pk),
+        "left": own_work.tasks_left(user=viewer.pk),
+        "paces": own_work.paces(user=viewer.pk),
         "agreed": _agreed(viewer),
         "unread": _unread(viewer),
         "taken_back": _taken_back(viewer),
@@ -127,16 +127,18 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
 def my_submissions(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: what they submitted, to be searched and opened."""
     viewer = _user(request)
-    asked = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in submitted.ASKED}
-    page = Paginator(submitted.own(viewer, submitted.wanted(asked)), ROWS).get_page(request.GET.get("page"))
+    asked = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in own_work.ASKED}
+    page = Paginator(own_work.own_submissions(viewer, own_work.submission_query(asked)), ROWS).get_page(
+        request.GET.get("page")
+    )
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     kept = {name: value for name, value in asked.items() if value}
     context = {
         "page": page,
-        "rows": submitted.told(page.object_list),
+        "rows": own_work.told(page.object_list),
         "asked": asked,
         "searched": bool(kept),
-        "most": submitted.MOST_FOUND,
+        "most": own_work.MOST_FOUND,
         "query": f"{urlencode(kept)}&" if kept else "",
         "campaigns": mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name"),
         "active_room": "work",

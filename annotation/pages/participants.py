@@ -17,14 +17,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotation import access
+from annotation.access import campaign_researcher_only
 from annotation.campaigns import actions as campaigns
-from annotation.checks import stages
+from annotation.errors import JoinRefused
 from annotation.models import Campaign, JoinLink
 from annotation.pages.campaign_form import MOMENT
 from annotation.people import participants
-from annotation.people.errors import JoinRefused
-from annotation.permissions import campaign_researcher_only
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
+from annotation.work import check_stages
 from config.files import row_id
 
 ROWS = 100
@@ -106,7 +106,7 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
         "waiting": [browser for browser in browsers if browser.confirmed_at is None],
         "confirmed": [browser for browser in browsers if browser.confirmed_at is not None],
         "page": Paginator(participants.listed(found), ROWS).get_page(request.GET.get("page")),
-        "failed": stages.failed(found),
+        "failed": check_stages.failed(found),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/participants.html", context, status=422 if form.errors else 200)
@@ -134,7 +134,7 @@ def participants_file(request: HttpRequest, campaign: int) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="participants-{found.pk}.csv"'
     writer = csv.writer(response, lineterminator="\n")
     writer.writerow(COLUMNS)
-    rows, failed = list(participants.listed(found)), stages.failed(found)
+    rows, failed = list(participants.listed(found)), check_stages.failed(found)
     for row in rows:
         writer.writerow([guarded(str(cell)) for cell in _cells(row, failed)])
     campaigns.log(request.user, found, "export participants", participants=len(rows))

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -17,21 +20,304 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.errors import AnnotationError
-from annotation.models import OneTimeLink
-from annotation.pages.people_forms import ROLE_CHOICES, InviteForm, PersonForm, refused
-from annotation.people import accounts, deletion, invitations, links, mailing, roles, sign_in
-from annotation.people.errors import PeopleError
-from config.permissions import administrator_only
+from annotation.errors import AnnotationError, GroupRefused, PasswordRefused, PeopleError
+from annotation.models import OneTimeLink, PeopleGroup
+from annotation.people import accounts, deletion, groups, links, sign_in
+from annotation.people.accounts import ROLES
+from config.files import row_id
+from config.permissions import administrator_only, researcher_only
 
-SHOWN = 50
-AT_FAULT = {"username": "name", "email": "emails"}
-"""The fields of the form of invitations, by what a refusal is about."""
+# The forms about people. What the actions behind them refuse, `refused` puts beside its field.
+
+ROLE_CHOICES = list(ROLES.items())
+LONGEST_PASSWORD = 1_000
+
+
+def refused(form: forms.Form, error: PeopleError) -> None:
+    """Add a refusal to the field that is at fault."""
+    form.add_error(error.field if error.field in form.fields else None, str(error))
+
+
+def password_field(label: str, autocomplete: str) -> forms.CharField:
+    """Return a field for a password."""
+    widget = forms.PasswordInput(attrs={"autocomplete": autocomplete})
+    return forms.CharField(label=label, widget=widget, strip=False, max_length=LONGEST_PASSWORD)
+
+
+class SignInForm(AuthenticationForm):
+    """Name and password, of bounded length."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        name = self.fields["username"]
+        assert isinstance(name, forms.CharField)
+        self.fields["username"] = forms.CharField(
+            label="User name", max_length=150, widget=name.widget, strip=False
+        )
+        self.fields["password"] = password_field("Password", "current-password")
+
+
+class PersonForm(forms.Form):
+    """A new account."""
+
+    username = forms.CharField(max_length=150, label="User name")
+    role = forms.ChoiceField(choices=ROLE_CHOICES)
+    password = password_field("Password", "new-password")
+
+
+class InviteForm(forms.Form):
+    """An invitation. Its fields have ids of their own: the page has another form with a role."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "invite_%s"} | kwargs)
+
+    role = forms.ChoiceField(choices=ROLE_CHOICES)
+    emails = forms.CharField(
+        required=False,
+        max_length=100_000,
+        label="E-mail addresses",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One a line, or a list with commas. Left empty, you get one link to send yourself.",
+    )
+    name = forms.CharField(
+        max_length=150,
+        required=False,
+        label="User name",
+        help_text="Left empty, the person chooses it.",
+    )
+    days = forms.IntegerField(min_value=1, max_value=60, initial=7, label="Days it holds")
+
+
+class EnterForm(forms.Form):
+    """What a new person gives: a name and a password, twice."""
+
+    username = forms.CharField(max_length=150, label="User name")
+    password = password_field("Password", "new-password")
+    again = password_field("Password again", "new-password")
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse two passwords that differ."""
+        data = super().clean() or {}
+        if data.get("password") and data.get("again") and data["password"] != data["again"]:
+            self.add_error("again", "The two passwords differ.")
+        return data
+
+
+class NewPasswordForm(EnterForm):
+    """A new password, twice, for an account that is there."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["username"]
+
+
+class ChangePasswordForm(NewPasswordForm):
+    """A new password, twice, after the one of now."""
+
+    field_order = ["old", "password", "again"]
+    old = password_field("Password of now", "current-password")
+
+
+class TokenForm(forms.Form):
+    """A token for a program."""
+
+    name = forms.CharField(max_length=80, label="What it is for")
+    scope = forms.ChoiceField(
+        choices=[("read", "read"), ("write", "read and write")], initial="read", label="It may"
+    )
+    days = forms.IntegerField(min_value=1, max_value=366, initial=90, label="Days it holds")
+
+
+class AuditForm(forms.Form):
+    """What of the audit log is shown."""
+
+    verb = forms.ChoiceField(required=False, label="Act")
+    person = forms.CharField(required=False, max_length=150, label="Person")
+    text = forms.CharField(required=False, max_length=300, label="About")
+
+    def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        verb = self.fields["verb"]
+        assert isinstance(verb, forms.ChoiceField)
+        verb.choices = [("", "All"), *((one, one) for one in verbs)]
+
+
+# One's own account: its password, and the tokens that programs use in one's name. Everyone signed in.
 
 
 def _user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)
     return request.user
+
+
+def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
+    context = {"tokens": _user(request).api_tokens.all(), "form": TokenForm()} | more
+    return render(request, "accounts/account.html", context, status=status)
+
+
+@require_GET
+@never_cache
+def account(request: HttpRequest) -> HttpResponse:
+    """Everyone signed in: their own account and its tokens."""
+    return _page(request)
+
+
+@require_POST
+@never_cache
+def make_token(request: HttpRequest) -> HttpResponse:
+    """Everyone signed in: make a token; its key is shown in this answer and never again."""
+    form = TokenForm(request.POST)
+    if form.is_valid():
+        try:
+            made = accounts.make(person=_user(request), **form.cleaned_data)
+        except PeopleError as error:
+            refused(form, error)
+        else:
+            return _page(request, made=made)
+    return _page(request, status=422, form=form)
+
+
+@require_POST
+def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
+    """Everyone signed in: make one of their tokens useless."""
+    found = access.own_token(_user(request), pk)
+    accounts.revoke(by=_user(request), token=found)
+    messages.success(request, f"The token {found.name} was revoked.")
+    return redirect("account")
+
+
+@never_cache
+def password(request: HttpRequest) -> HttpResponse:
+    """Everyone signed in: change their password; their other sessions end."""
+    form = ChangePasswordForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            accounts.change_password(
+                person=_user(request), old=form.cleaned_data["old"], new=form.cleaned_data["password"]
+            )
+        except PasswordRefused as error:
+            form.add_error("old" if str(error) == accounts.WRONG else "password", str(error))
+        else:
+            update_session_auth_hash(request, _user(request))
+            messages.success(request, "The password was changed. All other sessions have ended.")
+            return redirect("account")
+    return render(request, "accounts/password.html", {"form": form}, status=422 if form.errors else 200)
+
+
+# The audit log. Administrators only.
+
+EVENTS_SHOWN = 100
+
+
+@require_GET
+@never_cache
+@administrator_only
+def log(request: HttpRequest) -> HttpResponse:
+    """Administrators: who did what and when, filtered, newest first."""
+    form = AuditForm(request.GET, verbs=accounts.verbs())
+    asked = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
+    page = Paginator(accounts.events(**asked), EVENTS_SHOWN).get_page(request.GET.get("page"))
+    names = accounts.named(event.subject for event in page)
+    rows = [
+        (event, names.get(event.subject, event.subject), accounts.detail_in_words(event)) for event in page
+    ]
+    context = {"form": form, "page": page, "rows": rows, "query": f"{urlencode(asked)}&" if asked else ""}
+    return render(request, "accounts/log.html", context, status=200 if form.is_valid() else 422)
+
+
+# The pages of groups of people, and of what a person reads and writes as. Researchers.
+
+GROUPS_SHOWN = 100
+
+
+def _chosen(request: HttpRequest) -> list[User]:
+    numbers = [number for text in request.POST.getlist("people") if (number := row_id(text)) is not None]
+    return list(User.objects.filter(pk__in=numbers))
+
+
+@require_GET
+@researcher_only
+def group_list(request: HttpRequest) -> HttpResponse:
+    """Researchers: all groups, and who is in which, reads what and writes as whom."""
+    context = {
+        "groups": PeopleGroup.objects.prefetch_related("people"),
+        "page": Paginator(groups.people(), GROUPS_SHOWN).get_page(request.GET.get("page")),
+        "active_room": "campaigns",
+    }
+    return render(request, "people/groups.html", context)
+
+
+@require_POST
+@researcher_only
+def add_group(request: HttpRequest) -> HttpResponse:
+    """Researchers: make a group."""
+    try:
+        made = groups.create(by=_user(request), name=request.POST.get("name", ""))
+    except GroupRefused as error:
+        messages.error(request, str(error))
+        return redirect("groups")
+    return redirect("group", made.pk)
+
+
+@researcher_only
+def group(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: one group; rename it, say who is in it, delete it."""
+    found = access.people_group(pk)
+    if request.method == "POST":
+        try:
+            if request.POST.get("verb") == "delete":
+                groups.delete(by=_user(request), group=found)
+                messages.success(request, f"The group {found.name} was deleted; its people stay.")
+                return redirect("groups")
+            name = request.POST.get("name", "")
+            groups.change(by=_user(request), group=found, name=name, people=_chosen(request))
+        except GroupRefused as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, "The group is changed.")
+        return redirect("group", pk)
+    inside = set(found.people.values_list("pk", flat=True))
+    listed = User.objects.filter(is_active=True) | User.objects.filter(pk__in=inside)
+    context = {
+        "group": found,
+        "inside": inside,
+        "everybody": listed.order_by("username"),
+        "active_room": "campaigns",
+    }
+    return render(request, "people/group.html", context)
+
+
+@researcher_only
+def described_person(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: which languages a person reads, and under which names they write in dialogues."""
+    person, why = access.account(pk), ""
+    told = groups.described(person)
+    if request.method == "POST":
+        sent = {name: request.POST.get(name, "") for name in ("languages", "writes_as")}
+        told = {
+            "languages": sent["languages"].replace(",", " ").split(),
+            "writes_as": sent["writes_as"].splitlines(),
+        }
+        try:
+            groups.describe(by=_user(request), person=person, **told)
+        except GroupRefused as error:
+            why = str(error)
+        else:
+            messages.success(request, f"What {person.get_username()} reads and writes as is kept.")
+            return redirect("groups")
+    context = {
+        "person": person,
+        "languages": " ".join(told["languages"]),
+        "writes_as": "\n".join(told["writes_as"]),
+        "refused": why,
+        "active_room": "campaigns",
+    }
+    return render(request, "people/described.html", context, status=422 if why else 200)
+
+
+SHOWN = 50
+AT_FAULT = {"username": "name", "email": "emails"}
+"""The fields of the form of invitations, by what a refusal is about."""
 
 
 @require_GET
@@ -54,7 +340,7 @@ def _people(
         "query": f"{urlencode({'text': text})}&" if text else "",
         "invitations": (open_ones := list(links.open_invitations())),
         "being_sent": any(one.mail == OneTimeLink.Mail.QUEUED for one in open_ones),
-        "has_mail": mailing.is_set_up(),
+        "has_mail": links.mail_is_set_up(),
         "mail_fault": settings.MAIL.fault,
         "form": form,
         "invite": invite,
@@ -98,11 +384,11 @@ def _invited(request: HttpRequest, *, emails: str, **asked: Any) -> HttpResponse
     by = _user(request)
     if not emails.strip():
         return _link_page(request, links.invite(by=by, **asked), "Invitation")
-    made = invitations.invite(by=by, emails=invitations.listed(emails), **asked)
-    if not mailing.is_set_up():
+    made = links.invite_by_mail(by=by, emails=links.addresses_in(emails), **asked)
+    if not links.mail_is_set_up():
         shown = [(one.link, _address(request, one)) for one in made]
         return render(request, "accounts/links.html", {"made": shown})
-    invitations.send(by=by, invitations=[one.link for one in made], base=_base(request))
+    links.send_invitations(by=by, invitations=[one.link for one in made], base=_base(request))
     many = len(made)
     messages.success(request, f"{many} invitation{'s are' if many != 1 else ' is'} being sent: see below.")
     return redirect("people")
@@ -113,7 +399,7 @@ def _invited(request: HttpRequest, *, emails: str, **asked: Any) -> HttpResponse
 def send_invitation(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: send an invitation once more, with a new link."""
     try:
-        invitations.send(by=_user(request), invitations=[access.invitation(pk)], base=_base(request))
+        links.send_invitations(by=_user(request), invitations=[access.invitation(pk)], base=_base(request))
     except PeopleError as error:
         messages.error(request, str(error))
     else:
@@ -180,7 +466,9 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
 def change_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: give an account another role."""
     found, role = access.account(pk), request.POST.get("role", "")
-    return _done(request, found, lambda by: roles.set_role(by=by, person=found, role=role), "The role holds")
+    return _done(
+        request, found, lambda by: accounts.set_role(by=by, person=found, role=role), "The role holds"
+    )
 
 
 @require_POST

@@ -19,11 +19,10 @@ from annotation import access
 from annotation.errors import QuestionsRefused
 from annotation.models import Dialogue, QuestionSet, Record
 from annotation.models.corpora import Corpus
-from annotation.question_sets import applying, editing, job, reading
-from annotation.question_sets import relations as relation_tables
-from annotation.question_sets.figures import SOURCES, figures_of, table2
-from annotation.question_sets.reading import dropped_told, rule_told, type_told
-from annotation.question_sets.relations import table_of, version_of
+from annotation.script_editing import question_editing, question_records, question_relations, question_sets
+from annotation.script_editing.question_figures import SOURCES, figures_of, table2
+from annotation.script_editing.question_records import dropped_told, rule_told, type_told
+from annotation.script_editing.question_relations import table_of, version_of
 from annotation.scripts.quiz import POLICIES
 from annotation.scripts.records import FACT, QUESTION
 from config.files import row_id
@@ -72,7 +71,7 @@ def questions(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         assert isinstance(request.user, User)
         try:
-            done = job.make(corpus=corpus, by=request.user, **form.cleaned_data)
+            done = question_sets.make_or_start(corpus=corpus, by=request.user, **form.cleaned_data)
         except QuestionsRefused as refused:
             form.add_error(refused.field if refused.field in form.fields else None, str(refused))
         else:
@@ -102,8 +101,10 @@ def _overview(corpus: Corpus, form: MakeForm) -> dict[str, Any]:
         "kinds": [_kind(corpus, FACT), _kind(corpus, QUESTION)],
         "relations": len(table_of(corpus)),
         "relations_version": version_of(corpus),
-        "job": active_job(job.KIND, job.subject(corpus)),
-        "last_job": Job.objects.filter(kind=job.KIND, subject=job.subject(corpus)).order_by("-pk").first(),
+        "job": active_job(question_sets.KIND, question_sets.subject(corpus)),
+        "last_job": Job.objects.filter(kind=question_sets.KIND, subject=question_sets.subject(corpus))
+        .order_by("-pk")
+        .first(),
         **ROOM,
     }
 
@@ -111,8 +112,8 @@ def _overview(corpus: Corpus, form: MakeForm) -> dict[str, Any]:
 def _kind(corpus: Corpus, kind: str) -> dict[str, Any]:
     return {
         "kind": kind,
-        "counts": reading.counts(corpus, kind),
-        "campaigns": list(reading.review_campaigns(corpus, kind)[:5]),
+        "counts": question_records.counts(corpus, kind),
+        "campaigns": list(question_records.review_campaigns(corpus, kind)[:5]),
     }
 
 
@@ -123,7 +124,7 @@ def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
     found = access.question_set(pk, one)
     figures = figures_of(found)
     asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in FILTERS}
-    page = Paginator(reading.questions_of(found, asked), SHOWN).get_page(request.GET.get("page"))
+    page = Paginator(question_records.questions_of(found, asked), SHOWN).get_page(request.GET.get("page"))
     return render(
         request,
         "questions/set.html",
@@ -146,7 +147,7 @@ def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
             "asked": asked,
             "filters": _filters(found),
             "page": page,
-            "rows": reading.with_uses(found, page),
+            "rows": question_records.with_uses(found, page),
             "query": urlencode({key: value for key, value in asked.items() if value}) + "&",
             "searched": any(asked.values()),
             **ROOM,
@@ -161,7 +162,7 @@ def _filters(found: QuestionSet) -> list[tuple[str, str, list[tuple[str, str]]]]
     return [
         ("source", "From", [(key, {"quiz": "the quiz", "tkg": "facts"}.get(key, key)) for key in sources]),
         ("hops", "Hops", [(str(key), str(key)) for key in hops]),
-        ("type", "Type", [(key, key.replace("_", " ")) for key in reading.types_of(found)]),
+        ("type", "Type", [(key, key.replace("_", " ")) for key in question_records.types_of(found)]),
         ("answerable", "Asked", [("yes", "answerable"), ("no", "unanswerable")]),
         ("relation", "Relation", [(key, key) for key in table_of(found.corpus)]),
     ]
@@ -173,11 +174,11 @@ def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpRespon
     """Researchers: a question of a set with every session in which it is asked: key, type, and why."""
     found = access.question_set(pk, one)
     asked = access.record(pk, record)
-    uses = reading.uses_of(found, asked)
+    uses = question_records.uses_of(found, asked)
     if asked.kind != QUESTION or not uses.exists():
         raise Http404
     page = Paginator(uses, USES_SHOWN).get_page(request.GET.get("page"))
-    sessions = reading.sessions_of(asked)
+    sessions = question_records.sessions_of(asked)
     numbers = {session["id"]: number for number, session in enumerate(sessions, start=1)}
     context = {
         "corpus": found.corpus,
@@ -185,11 +186,11 @@ def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpRespon
         "record": asked,
         "evidence": [(numbers.get(name), name) for name in asked.content.get("evidence", [])],
         "styles": sorted(asked.content.get("styles", {}).items()),
-        "facts": reading.standing(found.corpus, FACT).filter(
+        "facts": question_records.standing(found.corpus, FACT).filter(
             dialogue=asked.dialogue, key__in=asked.content.get("facts", [])
         ),
         "page": page,
-        "rows": [reading.use_told(use, asked, sessions) for use in page],
+        "rows": [question_records.use_told(use, asked, sessions) for use in page],
         "query": "",
         **ROOM,
     }
@@ -205,21 +206,21 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         raise Http404
     if request.method == "POST":
         assert isinstance(request.user, User)
-        done = applying.apply(corpus=corpus, kind=kind, by=request.user).counts
+        done = question_editing.apply_reviews(corpus=corpus, kind=kind, by=request.user).counts
         messages.success(
             request,
             f"{done['accepted']:,} accepted, {done['corrected']:,} corrected, {done['rejected']:,} rejected; "
             f"{done['undecided']:,} undecided.",
         )
         return redirect("question-records", pk, kind)
-    told = applying.preview(corpus, kind)
+    told = question_editing.preview_reviews(corpus, kind)
     context = {
         "corpus": corpus,
         "kind": kind,
         "told": told,
         "changes": told.counts["accepted"] + told.counts["corrected"] + told.counts["rejected"],
         "open": [one for one in told.reviewed if one.outcome.standing == "undecided"][:SHOWN],
-        "campaigns": reading.review_campaigns(corpus, kind),
+        "campaigns": question_records.review_campaigns(corpus, kind),
         **ROOM,
     }
     return render(request, "questions/reviews.html", context)
@@ -287,16 +288,16 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Researchers: a corpus's facts or quiz questions, narrowed as the address says."""
     corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
     asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ASKED}
-    rows = reading.narrowed(reading.standing(corpus, kind), asked)
+    rows = question_records.narrowed(question_records.standing(corpus, kind), asked)
     page = Paginator(rows, SHOWN).get_page(request.GET.get("page"))
     context = {
         "corpus": corpus,
         "kind": kind,
         "title": NAMED[kind],
-        "counts": reading.counts(corpus, kind),
+        "counts": question_records.counts(corpus, kind),
         "asked": asked,
         "statuses": ("draft", "accepted", "rejected"),
-        "relations": list(relation_tables.table_of(corpus)) if kind == FACT else [],
+        "relations": list(question_relations.table_of(corpus)) if kind == FACT else [],
         "scripts": list(corpus.dialogues.filter(script__isnull=False).order_by("key")[:200]),
         "page": page,
         "rows": [(record, _numbered(record)) for record in page],
@@ -309,7 +310,7 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 
 def _numbered(record: Record) -> list[tuple[int, str]]:
     """Return the sessions that a record is about, by number and id."""
-    numbers = {session["id"]: n for n, session in enumerate(reading.sessions_of(record), start=1)}
+    numbers = {session["id"]: n for n, session in enumerate(question_records.sessions_of(record), start=1)}
     about = [record.content["session"]] if record.kind == FACT else record.content.get("evidence", [])
     return [(numbers.get(name, 0), name) for name in about]
 
@@ -329,7 +330,7 @@ def new_record(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         told = form.told()
         accepted = bool(told.pop("accepted"))
         try:
-            made = editing.add(
+            made = question_editing.add(
                 dialogue=dialogue, kind=kind, content=told, accepted=accepted, by=_user(request)
             )
         except QuestionsRefused as refused:
@@ -349,7 +350,7 @@ def edit_record(request: HttpRequest, pk: int, record: int) -> HttpResponse:
     del form.fields["accepted"]
     if request.method == "POST" and form.is_valid():
         try:
-            changed = editing.change(record=found, content=form.told(), by=_user(request))
+            changed = question_editing.change(record=found, content=form.told(), by=_user(request))
         except QuestionsRefused as refused:
             form.add_error(refused.field if refused.field in form.fields else None, str(refused))
         else:
@@ -367,10 +368,10 @@ def decide(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     chosen = [number for text in request.POST.getlist("record") if (number := row_id(text))]
     try:
         if request.POST.get("all") == "accepted":
-            done = editing.accept_drafts(corpus=corpus, kind=kind, by=_user(request))
+            done = question_editing.accept_drafts(corpus=corpus, kind=kind, by=_user(request))
         else:
             status = request.POST.get("status", "")
-            done = editing.decide(corpus=corpus, records=chosen, status=status, by=_user(request))
+            done = question_editing.decide(corpus=corpus, records=chosen, status=status, by=_user(request))
     except QuestionsRefused as refused:
         messages.error(request, str(refused))
     else:
@@ -387,7 +388,7 @@ def relations(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         text = request.POST.get("rows", "")
         try:
-            made = relation_tables.replace(
+            made = question_relations.replace_relations(
                 corpus=corpus,
                 rows=_rows(text),
                 by=_user(request),
@@ -399,11 +400,11 @@ def relations(request: HttpRequest, pk: int) -> HttpResponse:
             told = f"This is version {made.version} of the relations." if made else "Nothing changed."
             messages.success(request, told)
             return redirect("relations", pk)
-    table = relation_tables.table_of(corpus)
+    table = question_relations.table_of(corpus)
     context = {
         "corpus": corpus,
         "table": list(table.values()),
-        "version": relation_tables.version_of(corpus),
+        "version": question_relations.version_of(corpus),
         "versions": corpus.relation_tables.select_related("created_by"),
         "text": text or json.dumps(table.as_rows(), ensure_ascii=False, indent=1),
         "error": error,
@@ -434,7 +435,7 @@ def _form(kind: str, corpus: Corpus, posted: Any, initial: dict[str, Any] | None
     if kind == QUESTION:
         return QuestionForm(posted, initial=initial)
     form = FactForm(posted, initial=initial)
-    form.fields["relation"].choices = [(key, key) for key in relation_tables.table_of(corpus)]  # type: ignore[attr-defined]
+    form.fields["relation"].choices = [(key, key) for key in question_relations.table_of(corpus)]  # type: ignore[attr-defined]
     return form
 
 

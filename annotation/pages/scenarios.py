@@ -25,9 +25,8 @@ from annotation.scenario_editing.actions import (
     with_probe,
     without_probe,
 )
-from annotation.scenario_editing.reading import is_decided, record_of, rows, state_of, text_of
-from annotation.scenario_editing.showing import seen_until
-from annotation.scenarios.overview import overview
+from annotation.scenario_editing.queries import is_decided, record_of, rows, seen_until, state_of, text_of
+from annotation.scenarios.probes import overview
 from annotation.scenarios.records import PROBES
 from config.files import row_id
 from config.permissions import researcher_only

@@ -14,9 +14,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from annotation.schemes.base import UNSCALED, QuestionDefinition, SchemeDefinition, is_met, plain
-from annotation.schemes.evidence import KEY as EVIDENCE_KEY
-from annotation.schemes.problems import Problem
-from annotation.schemes.rules import PAGE_KEYS
+from annotation.schemes.rules import EVIDENCE_KEY, PAGE_KEYS, Problem
 
 # What the scheme editor fills in where a researcher leaves it empty: keys, groups and hot keys.
 

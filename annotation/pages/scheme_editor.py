@@ -16,12 +16,11 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import trigger_client_event
 
-from annotation import access
+from annotation import access, scheme_actions, scheme_store
 from annotation.errors import SchemeRefused
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
-from annotation.pages import previews
-from annotation.pages import scheme_listing as listing
+from annotation.pages import schemes, work
 from annotation.pages.scheme_draft import (
     ANSWERED_BY,
     ASKED_OF,
@@ -35,13 +34,11 @@ from annotation.pages.scheme_draft import (
     number,
 )
 from annotation.pages.schemes import ROOM, user_of
-from annotation.scheme_versions import actions, store
-from annotation.scheme_versions.imported import imported_definition
-from annotation.scheme_versions.listing import is_used
+from annotation.scheme_actions import imported_definition
+from annotation.scheme_store import is_used
 from annotation.schemes import SCHEMES, files
-from annotation.schemes.base import UNSCALED, SchemeDefinition
-from annotation.schemes.comparisons import COMPARISON
-from annotation.schemes.problems import Problem
+from annotation.schemes.base import COMPARISON, UNSCALED, SchemeDefinition
+from annotation.schemes.rules import Problem
 from annotation.text.yaml_tree import dump
 from config.files import row_id
 from config.middleware import frames_others, stands_in_frame
@@ -273,7 +270,7 @@ def edit_scheme(request: HttpRequest, key: str) -> HttpResponse:
     newest = access.scheme_version(key)
     if request.method == "POST":
         return _answer(request, newest)
-    made = Edited(draft_of(store.definition_of(newest)))
+    made = Edited(draft_of(scheme_store.definition_of(newest)))
     made.judge()
     return _page(request, newest, made)
 
@@ -281,7 +278,7 @@ def edit_scheme(request: HttpRequest, key: str) -> HttpResponse:
 def _copy(ref: str) -> Draft:
     """Return the draft of a copy: everything but its key, which must be another."""
     key, _, number = ref.partition("@")
-    found = listing.definition(key, row_id(number))
+    found = schemes.find_definition(key, row_id(number))
     if found is None:
         raise Http404
     draft = draft_of(found[0])
@@ -349,12 +346,12 @@ def _save(request: HttpRequest, newest: SchemeVersion | None, made: Edited) -> H
     by = user_of(request)
     try:
         if newest is None:
-            saved = actions.create(by=by, definition=made.definition)
+            saved = scheme_actions.create(by=by, definition=made.definition)
             messages.success(request, f"{saved.name} is saved.")
         else:
             seen = row_id(request.POST.get("base", "")) or 0
             definition = replace(made.definition, key=newest.scheme.key)
-            saved = actions.save(by=by, definition=definition, seen=seen)
+            saved = scheme_actions.save(by=by, definition=definition, seen=seen)
             messages.success(request, _told(newest, saved))
     except SchemeRefused as error:
         made.refuse(error)
@@ -419,4 +416,4 @@ def scheme_preview(request: HttpRequest) -> HttpResponse:
         context = {"problems": made.problems}
         return stands_in_frame(render(request, "schemes/no_preview.html", context, status=422))
     corpus = Corpus.objects.filter(pk=row_id(request.POST.get("example", "")) or 0).first()
-    return previews.of_definition(request, made.definition, corpus)
+    return work.definition_preview(request, made.definition, corpus)

@@ -4,28 +4,88 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import Count, Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import access
+from annotation import access, scheme_actions, scheme_store
 from annotation.errors import SchemeRefused
-from annotation.models import Campaign, Corpus, SchemeVersion
-from annotation.pages import previews
-from annotation.pages import scheme_listing as listing
+from annotation.models import Corpus, LabelCount
+from annotation.models.campaigns import Campaign
+from annotation.models.schemes import SchemeVersion
+from annotation.pages import work
 from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT, draft_of
-from annotation.scheme_versions import actions, store
 from annotation.schemes import SCHEMES, files
 from annotation.schemes.base import SchemeDefinition
-from annotation.schemes.difference import Change, difference
+from annotation.schemes.files import Change, difference
 from annotation.schemes.rules import KEY
 from config.files import row_id
 from config.middleware import frames_others
 from config.permissions import researcher_only
+
+# Schemes as their pages list them: with how much each is used, its versions, and corpora's own questions.
+
+IMPORTED = "corpus:"
+"""How the keys of schemes begin that hold the questions of a corpus's files."""
+
+
+class Used(NamedTuple):
+    """A scheme in the list, and how much it is used."""
+
+    scheme: scheme_store.Listed
+    campaigns: int
+    labels: int
+
+
+def list_schemes() -> list[Used]:
+    """Return the schemes that can be asked, with the campaigns and the labels of all their versions."""
+    asked = Campaign.objects.order_by().values_list("scheme_version__scheme__key")
+    campaigns = dict(asked.annotate(Count("pk")))
+    answered = LabelCount.objects.order_by().values_list("question__version__scheme__key")
+    labels = dict(answered.annotate(Sum("n")))
+    return [Used(one, campaigns.get(one.key, 0), labels.get(one.key, 0)) for one in scheme_store.schemes()]
+
+
+def find_definition(
+    key: str, number: int | None = None
+) -> tuple[SchemeDefinition, SchemeVersion | None] | None:
+    """Return a scheme's definition with its stored version; None where there is none.
+
+    Without a number it is the built-in definition, else the newest version; a built-in scheme that nobody
+    has used yet has no stored version.
+    """
+    rows = SchemeVersion.objects.select_related("scheme").filter(scheme__key=key).order_by("-version")
+    row = (rows if number is None else rows.filter(version=number)).first()
+    built_in = SCHEMES.get(key)
+    if row is not None:
+        return scheme_store.definition_of(row), row
+    fits = built_in is not None and number in (None, built_in.version)
+    return (built_in, None) if fits and built_in else None
+
+
+def scheme_versions(key: str) -> list[Any]:
+    """Return a scheme's stored versions, newest first, each with the number of its labels."""
+    rows: list[Any] = list(
+        SchemeVersion.objects.filter(scheme__key=key).select_related("scheme").order_by("-version")
+    )
+    counted = LabelCount.objects.filter(question__version__in=rows).values_list("question__version")
+    labels = dict(counted.annotate(Sum("n")))
+    for row in rows:
+        row.labels = labels.get(row.pk, 0)
+    return rows
+
+
+def imported_schemes() -> list[SchemeVersion]:
+    """Return the newest versions of the schemes that hold corpora's imported questions."""
+    rows = SchemeVersion.objects.filter(scheme__key__startswith=IMPORTED).select_related("scheme")
+    return list({row.scheme_id: row for row in rows.order_by("scheme__title", "version")}.values())
+
 
 ROOM = {"active_room": "schemes"}
 FORMS = {"yaml": "application/yaml", "json": "application/json"}
@@ -41,7 +101,7 @@ def user_of(request: HttpRequest) -> User:
 @researcher_only
 def scheme_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all schemes, their own, those that come with Concord, and archived ones."""
-    found = listing.listed()
+    found = list_schemes()
     context = {
         "own": [one for one in found if not one.scheme.built_in and not one.scheme.archived],
         "built_in": [one for one in found if one.scheme.built_in],
@@ -57,8 +117,8 @@ def corpus_questions(request: HttpRequest) -> HttpResponse:
     """Researchers: the corpora whose files brought questions of their own, each a scheme to begin with."""
     corpora = {one.name: one.pk for one in Corpus.objects.all()}
     rows = []
-    for version in listing.imported():
-        name, _, kind = version.scheme.key.removeprefix(listing.IMPORTED).rpartition(":")
+    for version in imported_schemes():
+        name, _, kind = version.scheme.key.removeprefix(IMPORTED).rpartition(":")
         if name in corpora:
             keys = version.questions.order_by("position").values_list("key", flat=True)
             rows.append({"corpus": name, "pk": corpora[name], "kind": kind, "keys": list(keys)})
@@ -70,7 +130,7 @@ def corpus_questions(request: HttpRequest) -> HttpResponse:
 def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
     """Researchers: one scheme, its newest version or the one asked for, and all its versions."""
     definition, row = _found(request, key)
-    rows = listing.versions(key)
+    rows = scheme_versions(key)
     context = {
         "definition": definition,
         "draft": draft_of(definition),
@@ -93,7 +153,7 @@ def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
 
 def _changes(rows: list[SchemeVersion]) -> list[list[Change]]:
     """Return, for each version of the newest first, what it changed of the one before."""
-    made = [store.definition_of(row) for row in rows]
+    made = [scheme_store.definition_of(row) for row in rows]
     return [*(difference(before, after) for after, before in pairwise(made)), []][: len(rows)]
 
 
@@ -102,7 +162,7 @@ def _changes(rows: list[SchemeVersion]) -> list[list[Change]]:
 def scheme_screen(request: HttpRequest, key: str) -> HttpResponse:
     """Researchers: the annotator's page with a scheme's questions, for the frame on its page."""
     definition, _ = _found(request, key)
-    return previews.of_definition(request, definition, None)
+    return work.definition_preview(request, definition, None)
 
 
 @require_GET
@@ -129,7 +189,7 @@ def archive_scheme(request: HttpRequest, key: str) -> HttpResponse:
     """Researchers: take a scheme off the lists of what can be asked, or put it back."""
     scheme = access.scheme(key)
     try:
-        actions.archive(by=user_of(request), scheme=scheme, archived=scheme.archived_at is None)
+        scheme_actions.archive(by=user_of(request), scheme=scheme, archived=scheme.archived_at is None)
     except SchemeRefused as error:
         messages.error(request, str(error))
     return redirect("scheme", key)
@@ -141,7 +201,7 @@ def _found(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVers
     number = row_id(asked)
     if not KEY.fullmatch(key) or (asked and not number) or (number or 0) > 2**31 - 1:
         raise Http404
-    found = listing.definition(key, number)
+    found = find_definition(key, number)
     if found is None:
         raise Http404
     return found

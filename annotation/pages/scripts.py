@@ -19,22 +19,23 @@ from annotation.corpora import dialogue_view, splits
 from annotation.errors import ScriptRefused
 from annotation.models import Turn
 from annotation.models.corpora import Dialogue
-from annotation.notes.reading import of_turns
 from annotation.records import SELF
-from annotation.script_editing import reading
-from annotation.script_editing.actions import (
+from annotation.script_editing import sessions
+from annotation.script_editing.export import Wanted, answer, called
+from annotation.script_editing.name_maps import CAST, KINDS, make_names, maps_of, save_names
+from annotation.script_editing.sessions import (
     NOTE_LIMIT,
     REASONS,
     Changed,
+    Overview,
+    Row,
     change_session,
     versions_of,
     warnings_of,
 )
-from annotation.script_editing.leaving import Wanted, answer, called
-from annotation.script_editing.name_maps import CAST, KINDS, make_names, maps_of, save_names
-from annotation.script_editing.reading import Overview, Row
 from annotation.scripts.records import FACT, QUESTION, NameMap
-from annotation.text.language import language_tag
+from annotation.text.display import language_tag
+from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
 from config.permissions import researcher_only
 
@@ -74,7 +75,7 @@ ROOM = {"active_room": "corpora"}
 def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
     """Researchers: a script's sessions, the chosen one (`session` or `turn`) unfolded; `text` and `speaker`
     look for turns."""
-    seen = reading.overview(access.script(pk, dialogue))
+    seen = sessions.overview(access.script(pk, dialogue))
     chosen = _chosen(request, seen)
     asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ("text", "speaker")}
     context = {
@@ -91,7 +92,7 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
         number = str((chosen.number - 1) // SESSIONS_SHOWN + 1)
     page = pages.get_page(number)
     kinds = (FACT, QUESTION) if context["records"][QUESTION] <= COUNTED else (FACT,)
-    told = reading.records_of(seen.dialogue, [row.session.id for row in page], kinds)
+    told = sessions.records_of(seen.dialogue, [row.session.id for row in page], kinds)
     context |= {
         "page": page,
         "query": "",
@@ -108,7 +109,7 @@ def session(request: HttpRequest, pk: int, dialogue: int, number: int) -> HttpRe
     found = access.script(pk, dialogue)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{reverse('script', args=[pk, dialogue])}?session={number}#session-{number}")
-    seen = reading.overview(found)
+    seen = sessions.overview(found)
     row = seen.row(number)
     if row is None:
         raise Http404
@@ -143,7 +144,7 @@ def _about(seen: Overview) -> dict[str, Any]:
         "first": min(dates, key=lambda date: date.first),
         "last": max(dates, key=lambda date: date.last),
         "warnings": warnings_of(seen.script),
-        "records": reading.counts_of(found),
+        "records": sessions.counts_of(found),
         "parts": _continuations(found),
         "n_maps": len(seen.script.names),
         "sets": [(called(one), one) for one in found.corpus.question_sets.order_by("name", "-version")],
@@ -171,7 +172,7 @@ def _line(seen: Overview, row: Row, records: dict[str, int], chosen: Row | None)
 def _unfolded(seen: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
     """Return what stands in an unfolded session: its turns, facts and questions."""
     found = seen.dialogue
-    turns = list(reading.turns_of(seen, row))
+    turns = list(sessions.turns_of(seen, row))
     who = dialogue_view.speakers(found, turns)
     asked = row_id(request.GET.get("turn", ""))
     lines = [line._replace(heading="") for line in dialogue_view.lines(found, turns, who)]
@@ -184,8 +185,8 @@ def _unfolded(seen: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
         "lines": lines,
         "rated": asked - 1 if asked else None,
         "noted": {} if locked else of_turns([turn.pk for turn in turns]),
-        "facts": [(one, one.content.get("turns") or []) for one in reading.facts_in(found, row.session.id)],
-        "questions": list(reading.questions_on(found, row.session.id)[:TURNS_SHOWN]),
+        "facts": [(one, one.content.get("turns") or []) for one in sessions.facts_in(found, row.session.id)],
+        "questions": list(sessions.questions_on(found, row.session.id)[:TURNS_SHOWN]),
         "before": seen.row(row.number - 1),
         "after": seen.row(row.number + 1),
     }
@@ -193,7 +194,7 @@ def _unfolded(seen: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
 
 def _found(request: HttpRequest, seen: Overview, asked: dict[str, str]) -> dict[str, Any]:
     """Return the turns that hold the words or are by the speaker, a page of them."""
-    turns = reading.looked_for(seen, words=asked["text"], speaker=asked["speaker"])
+    turns = sessions.looked_for(seen, words=asked["text"], speaker=asked["speaker"])
     page = Paginator(turns, TURNS_SHOWN).get_page(request.GET.get("page"))
     return {"page": page, "turns": [_hit(seen, turn) for turn in page], "searched": True}
 
@@ -396,7 +397,7 @@ class SessionForm(forms.Form):
 @researcher_only
 def edit_session(request: HttpRequest, pk: int, dialogue: int, number: int) -> HttpResponse:
     """Researchers: change the date, place or people of a session; all that was said of it stays listed."""
-    seen = reading.overview(access.script(pk, dialogue))
+    seen = sessions.overview(access.script(pk, dialogue))
     row = seen.row(number)
     if row is None:
         raise Http404
@@ -458,7 +459,7 @@ def _initial(seen: Overview, row: Row) -> dict[str, Any]:
 def _page(
     request: HttpRequest, seen: Overview, row: Row, form: SessionForm, *, status: int = 200
 ) -> HttpResponse:
-    turns = list(reading.turns_of(seen, row))
+    turns = list(sessions.turns_of(seen, row))
     who = dialogue_view.speakers(seen.dialogue, turns)
     versions = versions_of(seen.dialogue, row.session)
     for version in versions:

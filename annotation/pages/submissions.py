@@ -13,15 +13,18 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
 from annotation import access
+from annotation.access import campaign_researcher_only
 from annotation.errors import SubmissionRefused
-from annotation.labels.pseudonyms import of_people, person_called
 from annotation.models import turn_numbers
 from annotation.models.campaigns import Campaign
-from annotation.notes import files
-from annotation.notes.reading import live, of_assignments
-from annotation.permissions import campaign_researcher_only
-from annotation.work import handing, withdrawing
-from annotation.work.handing import in_hand
+from annotation.work import notes as files
+from annotation.work import submissions as handing
+from annotation.work import submissions as withdrawing
+from annotation.work.labels import person_called
+from annotation.work.labels import pseudonyms_of_people as of_people
+from annotation.work.notes import live_notes as live
+from annotation.work.notes import notes_of_assignments as of_assignments
+from annotation.work.submissions import in_hand
 from config.files import row_id
 from config.permissions import is_researcher
 
@@ -129,7 +132,7 @@ def campaign_notes_file(request: HttpRequest, campaign: int, form: str) -> HttpR
     if form not in files.MEDIA:
         raise Http404
     found = access.campaign(campaign)
-    answer = HttpResponse("".join(files.written(found, form)), content_type=files.MEDIA[form])
+    answer = HttpResponse("".join(files.write_notes(found, form)), content_type=files.MEDIA[form])
     name = slugify(found.name) or f"campaign-{found.pk}"
     answer["Content-Disposition"] = f'attachment; filename="{name}-notes.{form}"'
     return answer

@@ -5,10 +5,16 @@ Everything here is for members of the campaign; others get 404, as for a campaig
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from itertools import groupby
+from types import SimpleNamespace
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.request import RawPostDataException
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import get_template
 from django.urls import reverse
@@ -16,31 +22,296 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.checks import notices
-from annotation.errors import AnswerRefused, NotTaskHolder
-from annotation.models import Assignment, Campaign, Guidelines
-from annotation.pages import palette
-from annotation.pages.answering import as_json
-from annotation.people.comfort import comfort_of, for_page
-from annotation.scheme_versions.store import Questionnaire, questionnaire_of
+from annotation.access import campaign_researcher_only
+from annotation.errors import AnswerRefused, NoteRefused, NotTaskHolder, WorkError
+from annotation.models import Assignment, Comfort, Corpus, Guidelines
+from annotation.models.campaigns import Campaign
+from annotation.people.preferences import comfort_of, for_page
+from annotation.scheme_store import Asked, Questionnaire, questionnaire_from, questionnaire_of
+from annotation.schemes import SchemeDefinition
+from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, UNSCALED, WORDED, bounds_told, is_comparison
 from annotation.work import actions as labelling
-from annotation.work import agreements
-from annotation.work.beside import beside
+from annotation.work import check_stages, messages, notes, screens, task_page
 from annotation.work.checking import parse
-from annotation.work.completing import completion
-from annotation.work.handing import taken_back
 from annotation.work.leases import Hold, Seat
-from annotation.work.progress import Progress, has_later, others_are_busy, progress, with_work
+from annotation.work.own_work import Progress, has_later, others_are_busy, progress, with_work
 from annotation.work.screens import Screen, load
-from annotation.work.standing import held
+from annotation.work.submissions import taken_back
+from annotation.work.task_answers import held
+from annotation.work.task_page import beside, completion
+from config.middleware import frames_others, stands_in_frame
 
-MOST_TOLD = 3
-"""Tasks taken back that a page tells of."""
+# How a page's script is answered when its request is refused.
+
+View = Callable[..., HttpResponse]
+
+
+def as_json(view: View) -> View:
+    """Refusals of an annotator's request become JSON: `error` for people, `code` for the page's script."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except WorkError as error:
+            refusal = {"error": str(error), "code": error.code, **error.details()}
+            return JsonResponse(refusal, status=error.status)
+        except RawPostDataException:  # a form: it was read for its token
+            told = {"error": "The request must be JSON.", "code": AnswerRefused.code}
+            return JsonResponse(told, status=AnswerRefused.status)
+
+    return answered
+
+
+# The questions of a scheme as controls: scales answered by digits, tags toggled by letters, texts.
+
+ROWS_AT_MOST = 7
+SIDE_KEYS = {FIRST: "a", TIE: "t", SECOND: "b", BOTH_BAD: "n"}
+"""The letters of the answers to a comparison; n is for neither."""
+HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
+SESSIONS = "sessions"
+OFFERED = {
+    ("fact", "head"): "people",
+    ("fact", "tail"): "people",
+    ("fact", "relation"): "relations",
+    ("question", "evidence_sessions"): SESSIONS,
+}
+"""Which list a screen offers for an answer in words, by item kind and the question's key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that can be chosen, with its key and its wording."""
+
+    value: Any
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One question as shown.
+
+    `kind` is scale, numbers (a long scale), tag, text, people, sessions, ranking or number (`hint`: which).
+    `offers` names the list of the screen that a text may be chosen from.
+    """
+
+    question: Asked
+    kind: str
+    choices: tuple[Choice, ...] = ()
+    bands: tuple[tuple[str, str], ...] = ()
+    help: tuple[tuple[str, str], ...] = ()
+    hint: str = ""
+    offers: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Controls under one heading."""
+
+    heading: str
+    controls: list[Control] = field(default_factory=list)
+
+
+def sections(plan: Questionnaire) -> list[Section]:
+    """Return a plan's controls: grouped questions together, every other question on its own."""
+    grouped = groupby(
+        plan.questions, key=lambda question: (question.group, "" if question.group else question.key)
+    )
+    return [_section(list(questions)) for _, questions in grouped]
+
+
+def for_browser(plan: Questionnaire) -> list[dict[str, Any]]:
+    """Return what the page's script needs to know of the questions."""
+    return [
+        {
+            "key": control.question.key,
+            "kind": control.kind,
+            "wording": control.question.wording,
+            "required": control.question.required,
+            "shortcut": control.question.shortcut,
+            "show_if": control.question.show_if,
+            "values": [choice.value for choice in control.choices],
+            "keys": _keys(control),
+            "positive": control.question.positive,
+            "evidence": control.question.evidence,
+            "evidence_for": control.question.evidence_for,
+            "evidence_required": control.question.evidence_required,
+            "about": control.question.item_kind if plan.is_mixed else "",
+        }
+        for section in sections(plan)
+        for control in section.controls
+    ]
+
+
+def _keys(control: Control) -> dict[str, Any]:
+    """Return the values by their keys; those of a comparison by letters and, in their order, by digits."""
+    keys = {choice.key: choice.value for choice in control.choices if choice.key}
+    if not is_comparison(control.question.level, control.question.values):
+        return keys
+    return keys | {str(number): choice.value for number, choice in enumerate(control.choices, start=1)}
+
+
+def choices(question: Asked) -> tuple[Choice, ...]:
+    """Return the values that a question offers, each with its key and wording."""
+    return _choices(question, "scale")
+
+
+def _section(questions: list[Asked]) -> Section:
+    return Section(questions[0].group or questions[0].wording, [_control(question) for question in questions])
+
+
+def _control(question: Asked) -> Control:
+    offers = OFFERED.get((question.item_kind, question.key), "") if question.level == "text" else ""
+    if question.is_tag:
+        kind = "tag"
+    elif offers == SESSIONS:
+        kind = SESSIONS
+    elif question.level in UNSCALED:
+        kind = question.level
+    elif question.names_people:
+        kind = "people"
+    elif not question.values:
+        kind = "number"
+    else:
+        is_short = len(question.values) <= ROWS_AT_MOST or question.level == "nominal"
+        kind = "scale" if is_short else "numbers"
+    choices = _choices(question, kind) if kind in ("scale", "numbers") else ()
+    bands = _bands(choices) if kind == "numbers" else ()
+    hint = bounds_told(question) if kind == "number" else ""
+    return Control(question, kind, choices, bands, _help(question), hint, offers)
+
+
+def _choices(question: Asked, kind: str) -> tuple[Choice, ...]:
+    if is_comparison(question.level, question.values):
+        return tuple(
+            Choice(value, SIDE_KEYS[value], question.anchors.get(value, WORDED[value].format("A", "B")))
+            for value in question.values
+        )
+    texts = {"0": "No", "1": "Yes"} if question.level == "binary" else {}
+    is_listed = kind == "scale"  # only there each value shows its key, so it may differ from the value
+    numeric = all(isinstance(value, int) and 0 <= value <= 10 for value in question.values)
+    return tuple(
+        Choice(
+            value,
+            _key(value, number, question.values, numeric) if numeric or is_listed else "",
+            question.anchors.get(str(value), texts.get(str(value), str(value))),
+        )
+        for number, value in enumerate(question.values)
+    )
+
+
+def _key(value: Any, number: int, values: tuple[Any, ...], numeric: bool) -> str:
+    """The digit of a value: itself where it is one, 0 for ten, else its place; empty where digits run out."""
+    if numeric:
+        if value < 10:
+            return str(value)
+        return "0" if 0 not in values else ""
+    return str(number + 1) if number < 9 else ""
+
+
+def _bands(choices: tuple[Choice, ...]) -> tuple[tuple[str, str], ...]:
+    """Anchors of a long scale, neighbours with the same wording as one band."""
+    bands = []
+    for text, group in groupby(choices, key=lambda choice: choice.text):
+        values = [str(choice.value) for choice in group]
+        if text != values[0]:
+            bands.append((values[0] if len(values) == 1 else f"{values[0]}–{values[-1]}", text))
+    return tuple(bands)
+
+
+def _help(question: Asked) -> tuple[tuple[str, str], ...]:
+    known = [(lead, question.help[part]) for part, lead in HELP_PARTS.items() if part in question.help]
+    aspects = [line.partition(": ") for line in question.help.get("keep_in_mind", "").splitlines()]
+    return (*known, *((name, text) if text else ("", name) for name, _, text in aspects))
+
+
+# What the annotation page sends beside answers: notes on turns, questions to researchers, answers to them.
+#
+# Members of the campaign, about their own tasks and threads; anything else is not found.
 
 
 def _user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)
     return request.user
+
+
+@require_POST
+@as_json
+def note(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
+    """Members: comment on, flag or bookmark a line of a task of their own; the answer is all they noted."""
+    access.membership(_user(request), campaign)
+    body = parse(request.body)
+    kept = notes.set_note(
+        by=_user(request),
+        campaign=campaign,
+        assignment=assignment,
+        line=_line(body),
+        comment=_text(body.get("comment")),
+        flagged=_flag(body.get("flagged")),
+        bookmarked=_flag(body.get("bookmarked")),
+    )
+    return JsonResponse(kept.as_json())
+
+
+@require_POST
+@as_json
+def ask(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
+    """Members: ask the researchers about a line of a task of their own, or about the task."""
+    access.membership(_user(request), campaign)
+    body = parse(request.body)
+    line = None if body.get("line") is None else _line(body)
+    thread = messages.ask(
+        by=_user(request),
+        campaign=campaign,
+        assignment=assignment,
+        line=line,
+        text=_text(body.get("text")) or "",
+    )
+    return _thread(request, thread.pk, line)
+
+
+@require_POST
+@as_json
+def answer(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
+    """Members: say something in a thread of their own; without a text, note that it was seen."""
+    access.membership(_user(request), campaign)
+    body = parse(request.body)
+    found = access.own_thread(_user(request), thread)
+    text = _text(body.get("text"))
+    messages.see(by=_user(request), thread=found)
+    if text is not None:
+        messages.answer(by=_user(request), thread=found, text=text)
+    return _thread(request, found.pk, None if body.get("line") is None else _line(body))
+
+
+def _thread(request: HttpRequest, pk: int, line: int | None) -> HttpResponse:
+    found = access.own_thread(_user(request), pk)
+    viewer = _user(request)
+    return JsonResponse(messages.as_json(found, viewer, annotator=viewer.get_username(), line=line))
+
+
+def _line(body: dict[str, Any]) -> int:
+    line = body.get("line")
+    if not isinstance(line, int) or isinstance(line, bool):
+        raise NoteRefused("Say which line of the transcript is meant: a whole number, counted from 1.")
+    return line
+
+
+def _text(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise NoteRefused("What is said about a turn is a text.")
+    return value
+
+
+def _flag(value: Any) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise NoteRefused("A flag or a bookmark is true or false.")
+    return value
+
+
+MOST_TOLD = 3
+"""Tasks taken back that a page tells of."""
 
 
 @require_GET
@@ -135,7 +406,7 @@ def accept(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: agree to a version of the consent text, or say that changed guidelines are read."""
     body = parse(request.body)
     version = _version(body.get("version")) or 0
-    agreements.accept(by=_user(request), campaign=campaign, what=str(body.get("what")), version=version)
+    task_page.accept(by=_user(request), campaign=campaign, what=str(body.get("what")), version=version)
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
     return JsonResponse(_state(_user(request), seat, hold, "next"))
 
@@ -179,8 +450,8 @@ def asked(plan: Questionnaire) -> dict[str, Any]:
     return {
         "plan": plan,
         "about_open": plan.about_open,
-        "sections": palette.sections(plan),
-        "questions": palette.for_browser(plan),
+        "sections": sections(plan),
+        "questions": for_browser(plan),
     }
 
 
@@ -199,10 +470,10 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "task": None,
     }
     if hold is None and seat.waits:
-        context = {"waiting": agreements.waiting(seat)}
+        context = {"waiting": task_page.waiting(seat)}
         state["html"] = get_template("annotate/_before.html").render(context)
         return state
-    if hold is None and (notice := notices.waiting(seat)) is not None:
+    if hold is None and (notice := check_stages.waiting(seat)) is not None:
         about = load(notice.task, assignment=notice.number) if notice.task else None
         told = {"notice": notice, "seat": seat, "screen": about}
         state["html"] = get_template("annotate/_notice.html").render(told)
@@ -259,3 +530,94 @@ def _progress(found: Progress, bounds: str) -> dict[str, Any]:
         time = f"about {minutes} min left" if minutes < 90 else f"about {hours} h left"
     time = " · ".join(part for part in (time, bounds) if part)
     return {"text": f"{found.done} of {whole}", "time": time, "done": found.done, "whole": whole or 1}
+
+
+# The annotator's page as a preview: the same templates, scripts and styles, and nothing that is kept.
+
+
+@require_GET
+@campaign_researcher_only
+def campaign_preview(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: a campaign's first tasks as its annotators get them, in a frame."""
+    found = access.campaign(campaign)
+    context = {
+        "campaign": found,
+        "number": len(screens.preview_places(found)),
+        "source": reverse("campaign-preview-task", args=[found.pk, 1]),
+        "active_room": "campaigns",
+    }
+    return frames_others(render(request, "campaigns/preview.html", context))
+
+
+@require_GET
+@campaign_researcher_only
+def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> HttpResponse:
+    """Researchers: one of a campaign's first tasks, counted from 1, as an annotator gets it."""
+    found = access.campaign(campaign)
+    places = screens.preview_places(found)
+    if not 1 <= number <= len(places):
+        raise Http404
+    plan = questionnaire_of(found.scheme_version_id)
+
+    def address(there: int) -> str:
+        return reverse("campaign-preview-task", args=[campaign, there]) if 1 <= there <= len(places) else ""
+
+    return preview_page(
+        request,
+        name=found.name,
+        plan=plan,
+        screen=screens.campaign_preview(found, places[number - 1]),
+        guidelines=found.guidelines.order_by("-version").first(),
+        place=(number, len(places)),
+        around={"previous": address(number - 1), "next": address(number + 1)},
+    )
+
+
+def definition_preview(
+    request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None
+) -> HttpResponse:
+    """Return the work page with what a definition asks, beside a dialogue of a corpus or the sample."""
+    plan = questionnaire_from(definition)
+    guidelines = SimpleNamespace(text=definition.guidelines, version=definition.version)
+    return preview_page(
+        request,
+        name=definition.title,
+        plan=plan,
+        screen=screens.scheme_preview(definition, corpus),
+        guidelines=guidelines,
+    )
+
+
+def preview_page(
+    request: HttpRequest,
+    *,
+    name: str,
+    plan: Questionnaire,
+    screen: Screen,
+    guidelines: Any,
+    place: tuple[int, int] = (1, 1),
+    around: dict[str, str] | None = None,
+) -> HttpResponse:
+    """Return the work page with one screen on it; `place` is its number among how many.
+
+    `guidelines` have a text and a version, or are None. `around` has the addresses `previous` and `next`.
+    """
+    number, whole = place
+    state = {
+        "status": "preview",
+        "campaign": Campaign.State.OPEN,
+        "progress": {"text": f"{number} of {whole}", "time": "", "done": number - 1, "whole": whole},
+    }
+    task = {"assignment": 0, "items": screen.items, "whole": screen.whole, "sides": len(screen.sides)}
+    task |= {"people": screen.named}
+    task |= {"draft": {"version": 0}, "revising": False, "returned": False, "told": ""}
+    end = get_template("annotate/_preview_end.html").render()
+    context = {
+        "seat": SimpleNamespace(name=name, campaign="preview"),
+        "base": request.get_full_path(),
+        "state": state | {"html": transcript(screen), "task": task},
+        "guidelines": guidelines,
+        "comfort": for_page(Comfort()),
+        "preview": {**(around or {}), "end": state | {"html": end, "task": None}},
+    }
+    return stands_in_frame(render(request, "annotate/work.html", context | asked(plan)))

@@ -2,30 +2,288 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import re
+import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from typing import Any, NamedTuple
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+from rest_framework import authentication
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 
+from annotation.errors import EmailRefused, NameRefused, PasswordRefused, RoleRefused, TokenRefused
 from annotation.models import (
-    ApiToken,
     Assignment,
+    Campaign,
     CampaignMember,
+    CampaignRole,
     Label,
     OneTimeLink,
     SignInIdentity,
     UserName,
 )
-from annotation.people import addresses, names, roles
-from annotation.people.errors import EmailRefused, NameRefused, PasswordRefused, RoleRefused
-from annotation.people.roles import ROLES, role_of
+from annotation.models.people import ApiToken, Participant
+from annotation.people import names
 from config.models import Event
+from config.permissions import RESEARCHERS
+
+# Roles: annotator, researcher, administrator. What each may do is in `config.permissions`.
+
+ROLES = {"annotator": "Annotator", "researcher": "Researcher", "administrator": "Administrator"}
+
+
+def role_of(person: User) -> str:
+    """Return an account's role, a key of ROLES."""
+    if person.is_superuser:
+        return "administrator"
+    return "researcher" if any(group.name == RESEARCHERS for group in person.groups.all()) else "annotator"
+
+
+@transaction.atomic
+def set_role(*, by: User | None, person: User, role: str) -> None:
+    """Give an account another role; it holds from the person's next request on.
+
+    Raises RoleRefused for an unknown role and for the last administrator.
+    """
+    if role not in ROLES:
+        raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(ROLES)}.")
+    before = role_of(person)
+    if before == role:
+        return
+    must_be_from_here(person)
+    if before == "administrator":
+        must_not_be_last(person)
+    give(person, role)
+    detail = {"before": before, "after": role}
+    Event.objects.create(by=by, verb="change role", subject=f"account {person.pk}", detail=detail)
+
+
+def give(person: User, role: str) -> None:
+    """Write a role to an account."""
+    if person.is_superuser != (role == "administrator"):
+        person.is_superuser = role == "administrator"
+        person.save(update_fields=["is_superuser"])
+    group, _ = Group.objects.get_or_create(name=RESEARCHERS)
+    if role == "researcher":
+        person.groups.add(group)
+    else:
+        person.groups.remove(group)
+
+
+def must_be_from_here(person: User) -> None:
+    """Raise RoleRefused for somebody who came by a link: they annotate in one campaign alone."""
+    if Participant.objects.filter(user=person).exists():
+        raise RoleRefused(f"{person.get_username()} came by a link and may annotate in that campaign alone.")
+
+
+def has_administrator() -> bool:
+    """Whether anybody manages this Concord."""
+    return User.objects.filter(is_superuser=True, is_active=True).exists()
+
+
+def must_not_be_last(person: User) -> None:
+    """Raise RoleRefused where nobody else is an administrator; two who go at once see each other."""
+    active = User.objects.select_for_update().filter(is_superuser=True, is_active=True).order_by("pk")
+    if not any(other.pk != person.pk for other in active):
+        raise RoleRefused("This is the only administrator. Make another one first.")
+
+
+# Roles in one campaign: who adjudicates it, and who looks after it without being a researcher elsewhere.
+
+Role = CampaignRole.Role
+
+
+@transaction.atomic
+def give_campaign_role(*, by: User, campaign: Campaign, person: User, role: str) -> CampaignRole:
+    """Give a person a role in one campaign; what they have already stays. Raises RoleRefused.
+
+    A deactivated account gets none.
+    """
+    if role not in Role.values:
+        raise RoleRefused(f"In a campaign one is {' or '.join(Role.values)}, not “{role[:40]}”.")
+    if not person.is_active:
+        raise RoleRefused(f"The account {person.get_username()} is deactivated. Activate it first.")
+    must_be_from_here(person)
+    given, made = CampaignRole.objects.get_or_create(campaign=campaign, user=person, role=role)
+    if made:
+        _log_of_campaign_roles(by, "give role", given)
+    return given
+
+
+@transaction.atomic
+def take_campaign_role(*, by: User, given: CampaignRole) -> None:
+    """Take a role in a campaign away again; it holds from the person's next request on."""
+    _log_of_campaign_roles(by, "take role", given)
+    CampaignRole.objects.filter(pk=given.pk).delete()
+
+
+def looked_after(person: User) -> QuerySet[Campaign]:
+    """Return the campaigns, archived ones aside, in which a person has a role."""
+    return Campaign.objects.filter(roles__user=person, archived_at=None).distinct().order_by("-id")
+
+
+def campaign_roles_of(campaign: Campaign) -> list[dict[str, Any]]:
+    """Return who has a role in a campaign: its id, username, role and the role's title, by name."""
+    rows = campaign.roles.select_related("user").order_by("user__username", "role")
+    return [
+        {
+            "id": row.pk,
+            "username": row.user.get_username(),
+            "role": row.role,
+            "title": row.get_role_display(),
+        }
+        for row in rows
+    ]
+
+
+def _log_of_campaign_roles(by: User, verb: str, given: CampaignRole) -> None:
+    detail = {"campaign": given.campaign_id, "user": given.user.get_username(), "role": given.role}
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=given.campaign.name, detail=detail)
+
+
+# Tokens that programs sign in with: made for a time, to read or to write, shown once, kept as a hash.
+
+MOST_TOKENS, MOST_DAYS = 20, 366
+NOTED_EVERY = timedelta(hours=1)
+
+
+class Made(NamedTuple):
+    """A token as it was made; `key` is its secret, told this once."""
+
+    token: ApiToken
+    key: str
+
+
+@transaction.atomic
+def make(*, person: User, name: str, scope: str, days: int, by: User | None = None) -> Made:
+    """Make a token of a person's. Raises TokenRefused for an odd name, scope or number of days."""
+    name = name.replace("\0", "").strip()[:80] or "token"
+    if scope not in ApiToken.Scope.values:
+        raise TokenRefused(f"A token may {' or '.join(ApiToken.Scope.values)}; there is no scope “{scope}”.")
+    if Participant.objects.filter(user=person).exists():
+        raise TokenRefused("Who joined a campaign by a link works on its pages alone.")
+    if not 1 <= days <= MOST_DAYS:
+        raise TokenRefused(f"A token holds for 1 to {MOST_DAYS} days.")
+    User.objects.select_for_update(no_key=True).get(pk=person.pk)
+    ApiToken.objects.filter(user=person, expires_at__lt=timezone.now()).delete()
+    if ApiToken.objects.filter(user=person).count() >= MOST_TOKENS:
+        raise TokenRefused(f"An account has at most {MOST_TOKENS} tokens. Revoke one first.")
+    key = secrets.token_urlsafe(32)
+    expires = timezone.now() + timedelta(days=days)
+    token = ApiToken.objects.create(
+        user=person, name=name, key_hash=hash_of(key), scope=scope, expires_at=expires
+    )
+    _log(by or person, "make token", token)
+    return Made(token, key)
+
+
+@transaction.atomic
+def revoke(*, by: User | None, token: ApiToken) -> None:
+    """Make a token useless."""
+    _log(by, "revoke token", token)
+    ApiToken.objects.filter(pk=token.pk).delete()
+
+
+def hash_of(key: str) -> str:
+    """Return what is kept of a key. It is random and long, so one SHA-256 is enough."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _log(by: User | None, verb: str, token: ApiToken) -> None:
+    detail = {"token": token.pk, "scope": token.scope}
+    Event.objects.create(by=by, verb=verb, subject=f"account {token.user_id}", detail=detail)
+
+
+class TokenAuthentication(authentication.TokenAuthentication):
+    """`Authorization: Token KEY`. A token to read is refused for anything but GET, HEAD and OPTIONS."""
+
+    model = ApiToken
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        """Return who a request is by and its token; None where it carries none."""
+        found = super().authenticate(request)
+        if found is None:
+            return None
+        user, token = found
+        if request.method not in SAFE_METHODS and token.scope != ApiToken.Scope.WRITE:
+            raise PermissionDenied("This token may only read. Make one with the scope write.")
+        return user, token
+
+    def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
+        """Return the account and the token of a key that holds."""
+        token = ApiToken.objects.select_related("user").filter(key_hash=hash_of(key)).first()
+        now = timezone.now()
+        if token is None or not token.user.is_active:
+            raise AuthenticationFailed("There is no such token.")
+        if token.expires_at <= now:
+            raise AuthenticationFailed("This token has expired. Make a new one on your account's page.")
+        if token.last_used is None or token.last_used < now - NOTED_EVERY:
+            ApiToken.objects.filter(pk=token.pk).update(last_used=now)
+        return token.user, token
+
+
+# The audit log: who did what, and when.
+
+ACCOUNT = re.compile(r"account (\d{1,18})")
+
+
+def events(*, verb: str = "", person: str = "", text: str = "") -> QuerySet[Event]:
+    """Return logged acts, newest first: of one verb, by or about a person, with a text in the subject."""
+    found = Event.objects.select_related("by").order_by("-pk")
+    if verb:
+        found = found.filter(verb=verb)
+    if text:
+        found = found.filter(subject__icontains=text)
+    if person:
+        account = User.objects.filter(username=person).values_list("pk", flat=True).first()
+        found = found.filter(Q(by=account) | Q(subject=f"account {account}")) if account else found.none()
+    return found
+
+
+def verbs() -> list[str]:
+    """Return the verbs that the log holds, in order."""
+    return list(Event.objects.order_by("verb").values_list("verb", flat=True).distinct())
+
+
+def named(subjects: Iterable[str]) -> dict[str, str]:
+    """Return, for subjects like `account 5`, the user name where the account is still there."""
+    numbers = {subject: int(found[1]) for subject in subjects if (found := ACCOUNT.fullmatch(subject))}
+    names = dict(User.objects.filter(pk__in=numbers.values()).values_list("pk", "username"))
+    return {subject: names[number] for subject, number in numbers.items() if number in names}
+
+
+def detail_in_words(event: Event) -> str:
+    """Return the detail of an act as one line of words."""
+    return _worded(event.detail)
+
+
+def _worded(value: Any) -> str:
+    """Return a JSON value in words: `part dev, include self yes`; inner objects in brackets."""
+    if isinstance(value, dict):
+        told = ((key.replace("_", " "), _inner(inner)) for key, inner in sorted(value.items()))
+        return ", ".join(f"{name} {words}" for name, words in told)
+    if isinstance(value, list):
+        return ", ".join(map(_inner, value)) or "none"
+    if value is None or value == "":
+        return "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _inner(value: Any) -> str:
+    words = _worded(value)
+    return f"({words})" if isinstance(value, dict) and words else words or "none"
+
 
 # Accounts and what each has done, for pages, commands and the API.
 
@@ -114,8 +372,8 @@ def create(*, by: User | None, username: str, role: str, password: str | None, e
 
     Without a password it is signed in with in another way; `email` is an address that is known to be theirs.
     """
-    if role not in roles.ROLES:
-        raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(roles.ROLES)}.")
+    if role not in ROLES:
+        raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(ROLES)}.")
     name = checked_name(username)
     if password is not None:
         check_password(password, name)
@@ -124,7 +382,7 @@ def create(*, by: User | None, username: str, role: str, password: str | None, e
             user = User.objects.create_user(username=name, password=password, email=_unused(email))
     except IntegrityError:
         raise NameRefused(TAKEN) from None
-    roles.give(user, role)
+    give(user, role)
     Event.objects.create(
         by=by or user, verb="create account", subject=f"account {user.pk}", detail={"role": role}
     )
@@ -174,8 +432,8 @@ def set_email(*, by: User | None, person: User, email: str) -> None:
 
     Whoever proves that they have it may enter by single sign-on, where that is set up so.
     """
-    email = addresses.normal(email)
-    if email and (fault := addresses.fault(email)):
+    email = names.normal_address(email)
+    if email and (fault := names.address_fault(email)):
         raise EmailRefused(fault)
     if email and User.objects.filter(email__iexact=email).exclude(pk=person.pk).exists():
         raise EmailRefused("Another account has this address.")
@@ -205,7 +463,7 @@ def deactivate(*, by: User | None, person: User) -> None:
     if not person.is_active:
         return
     if person.is_superuser:
-        roles.must_not_be_last(person)
+        must_not_be_last(person)
     person.is_active = False
     person.save(update_fields=["is_active"])
     held = Assignment.objects.filter(user=person, state=Assignment.State.LEASED)

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import ProtectedError, QuerySet
 
+from annotation.errors import GroupRefused
 from annotation.models import PeopleGroup, PersonLanguage, WritingName
 from annotation.people import names
-from annotation.people.errors import GroupRefused
 from config.models import Event
 
 NAME_LIMIT, WRITING_LIMIT, MOST_LANGUAGES, MOST_NAMES = 80, 200, 50, 50

@@ -7,19 +7,33 @@ kept as a hash alone.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.db.models import QuerySet
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import OneTimeLink, Participant
-from annotation.people import accounts, addresses, names, roles, sign_in
-from annotation.people.errors import EmailRefused, LinkRefused, NameRefused, RoleRefused
+from annotation.errors import EmailRefused, LinkRefused, NameRefused, RoleRefused
+from annotation.models import Participant
+from annotation.models.people import OneTimeLink
+from annotation.people import accounts, names, sign_in
+from annotation.people.names import shown_address as shown
 from config.models import Event
+from jobs import actions as jobs
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Job
 
 Kind = OneTimeLink.Kind
 FIRST_HOURS, RESET_HOURS, INVITATION_DAYS = 24, 24, 7
@@ -40,7 +54,7 @@ def first_administrator() -> Made | None:
 
     None where there is an administrator.
     """
-    if roles.has_administrator():
+    if accounts.has_administrator():
         return None
     OneTimeLink.objects.filter(kind=Kind.ADMINISTRATOR, used_at=None).delete()
     return _make(Kind.ADMINISTRATOR, timedelta(hours=FIRST_HOURS), role="administrator")
@@ -55,14 +69,14 @@ def invite(
     One for an e-mail address replaces the one before. Raises RoleRefused, NameRefused, EmailRefused, or
     LinkRefused for days outside 1 to 60.
     """
-    if role not in roles.ROLES:
-        raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(roles.ROLES)}.")
+    if role not in accounts.ROLES:
+        raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(accounts.ROLES)}.")
     if not 1 <= days <= MOST_DAYS:
         raise LinkRefused(f"An invitation holds for 1 to {MOST_DAYS} days.")
     if names.normal(name):
         name = accounts.checked_name(name)
-    if email := addresses.normal(email):
-        if fault := addresses.fault(email):
+    if email := names.normal_address(email):
+        if fault := names.address_fault(email):
             raise EmailRefused(fault)
         OneTimeLink.objects.filter(email=email, used_at=None).delete()
     about = {"role": role, "name": names.normal(name), "email": email}
@@ -135,7 +149,7 @@ def withdraw(*, by: User | None, link: OneTimeLink) -> None:
 def find(token: str) -> OneTimeLink:
     """Return the link that a secret opens; raise LinkRefused where it opens nothing."""
     link = _usable().filter(token_hash=_hash(token)).select_related("user").first()
-    if link is None or (link.kind == Kind.ADMINISTRATOR and roles.has_administrator()):
+    if link is None or (link.kind == Kind.ADMINISTRATOR and accounts.has_administrator()):
         raise LinkRefused(NO_USE)
     return link
 
@@ -152,7 +166,7 @@ def use(*, token: str, username: str, password: str) -> User:
     was refused for its name or password can be used again.
     """
     link = _usable().select_for_update().filter(token_hash=_hash(token)).first()
-    if link is None or (link.kind == Kind.ADMINISTRATOR and roles.has_administrator()):
+    if link is None or (link.kind == Kind.ADMINISTRATOR and accounts.has_administrator()):
         raise LinkRefused(NO_USE)
     if link.kind == Kind.RESET:
         return _reset(link, password)
@@ -175,3 +189,166 @@ def _reset(link: OneTimeLink, password: str) -> User:
     detail = {"tokens_revoked": tokens}
     Event.objects.create(by=person, verb="reset password", subject=f"account {person.pk}", detail=detail)
     return person
+
+
+# Sending an invitation by e-mail: its link is made when it is sent, and is written nowhere else.
+
+Mail = OneTimeLink.Mail
+SUBJECT = "You are invited to Concord"
+LONGEST_REASON = 300
+
+
+def mail_is_set_up() -> bool:
+    """Whether mail can be sent."""
+    return bool(settings.MAIL.settings)
+
+
+def send_letters(numbers: Sequence[int], base: str, progress: Callable[[int, int], None]) -> dict[str, int]:
+    """Send those of some invitations that wait for it; return how many were `sent` and `failed`.
+
+    `base` is where Concord is. What was sent, used or withdrawn meanwhile is left alone, so that doing this
+    again sends nobody a second one.
+    """
+    found = {"sent": 0, "failed": 0}
+    for done, number in enumerate(numbers):
+        progress(done, len(numbers))
+        reason = _send_one(number, base)
+        if reason is not None:
+            found["failed" if reason else "sent"] += 1
+    progress(len(numbers), len(numbers))
+    return found
+
+
+def _send_one(number: int, base: str) -> str | None:
+    """Send one invitation; return why it could not be, empty where it was, None where it does not wait."""
+    with transaction.atomic():
+        waiting = OneTimeLink.objects.select_for_update(of=("self",)).select_related("created_by")
+        link = waiting.filter(
+            pk=number, used_at=None, mail=Mail.QUEUED, expires_at__gt=timezone.now()
+        ).first()
+        if link is None:
+            return None
+        token = new_token(link)
+    reason = ""
+    try:
+        with get_connection() as connection:
+            _letter(link, base.rstrip("/") + reverse("use-link", args=[token]), connection).send()
+    except (SMTPException, OSError, ValueError) as error:
+        reason = _in_words(error)
+    told = {"mail": Mail.FAILED if reason else Mail.SENT, "mail_error": reason, "mailed_at": timezone.now()}
+    OneTimeLink.objects.filter(pk=number, mail=Mail.QUEUED).update(**told)
+    return reason
+
+
+def _letter(link: OneTimeLink, address: str, connection: BaseEmailBackend) -> EmailMessage:
+    context = {"link": link, "address": address, "by": link.created_by}
+    body = render_to_string("mail/invitation.txt", context)
+    return EmailMessage(SUBJECT, body, to=[link.email], connection=connection)
+
+
+def _in_words(error: Exception) -> str:
+    """Return in one line why a server took no mail; what it said is kept short and on that line."""
+    if isinstance(error, SMTPRecipientsRefused):
+        code, said = next(iter(error.recipients.values()), (0, b""))
+        return f"The server does not take this address: {code} {_text(said)}"[:LONGEST_REASON]
+    if isinstance(error, SMTPResponseException):
+        return f"The server said: {error.smtp_code} {_text(error.smtp_error)}"[:LONGEST_REASON]
+    if isinstance(error, TimeoutError):
+        return "The server did not answer in time."
+    told = getattr(error, "strerror", None) or str(error)
+    return f"The server cannot be reached: {_text(told)}"[:LONGEST_REASON]
+
+
+def _text(said: bytes | str) -> str:
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+    return shown(" ".join(text.split())) or "nothing more"
+
+
+# Inviting people by e-mail, many at once: each gets a link of their own, sent by a worker or shown to copy.
+#
+# Nothing here looks at whether an address has an account, so nobody learns it from an answer.
+
+KIND = "invitations"
+MOST = 200
+"""Addresses that are invited at once."""
+MOST_TEXT = 100_000
+NO_MAIL = "No mail is set up: make the invitation again and send its link yourself."
+NAMED = re.compile(r"<([^<>]*)>")
+BETWEEN = re.compile(r"[\s,;]+")
+
+
+def addresses_in(text: str) -> list[str]:
+    """Return the addresses of a pasted list, each once, in order: one a line, by commas, or `Name <address>`.
+
+    Raises EmailRefused, which names the first that are none.
+    """
+    found: list[str] = []
+    for line in text[:MOST_TEXT].splitlines():
+        for part in re.split(r"[,;]", line):
+            named = NAMED.findall(part)
+            found += [names.normal_address(one) for one in named or BETWEEN.split(part) if one.strip()]
+    found = list(dict.fromkeys(found))
+    wrong = [one for one in found if names.address_fault(one)]
+    if wrong:
+        told = ", ".join(f"“{names.shown_address(one)}”" for one in wrong[:5])
+        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        raise EmailRefused(f"Not an e-mail address: {told}{more}. Nobody was invited yet.")
+    if not found:
+        raise EmailRefused("Give at least one e-mail address.")
+    if len(found) > MOST or len(text) > MOST_TEXT:
+        raise EmailRefused(f"Invite at most {MOST} addresses at once.")
+    return found
+
+
+@transaction.atomic
+def invite_by_mail(
+    *, by: User | None, emails: Sequence[str], role: str, name: str = "", days: int = INVITATION_DAYS
+) -> list[Made]:
+    """Make an invitation for each address (see `listed`); an open one to it is replaced.
+
+    Raises EmailRefused, RoleRefused, NameRefused and LinkRefused, and then invites nobody.
+    """
+    if name.strip() and len(emails) > 1:
+        raise EmailRefused("A user name is for one person: leave it empty, or invite one address.")
+    return [invite(by=by, role=role, name=name, days=days, email=email) for email in emails]
+
+
+@transaction.atomic
+def send_invitations(*, by: User | None, invitations: Sequence[OneTimeLink], base: str) -> Job:
+    """Let a worker send invitations; `base` is where Concord is. Raises EmailRefused without mail."""
+    if not mail_is_set_up():
+        raise EmailRefused(NO_MAIL)
+    numbers = queue(by=by, invitations=invitations)
+    about = f"{len(numbers)} invitation{'s' * (len(numbers) != 1)} by e-mail, from number {min(numbers)}"
+    return jobs.start(kind=KIND, subject=about, params={"links": numbers, "base": base}, by=by)
+
+
+@transaction.atomic
+def queue(*, by: User | None, invitations: Sequence[OneTimeLink]) -> list[int]:
+    """Note that invitations wait to be sent; return their numbers. One that is sent again holds a week more.
+
+    The links that were made for them before open nothing from the moment at which they are sent.
+    """
+    numbers = sorted(one.pk for one in invitations)
+    rows = OneTimeLink.objects.select_for_update().filter(pk__in=numbers, used_at=None).exclude(email="")
+    waiting = list(rows)
+    if not numbers or len(waiting) < len(numbers):
+        raise EmailRefused("This invitation was used already, was withdrawn, or has no e-mail address.")
+    least = timezone.now() + timedelta(days=INVITATION_DAYS)
+    for link in waiting:
+        if link.mail:
+            link.expires_at = max(link.expires_at, least)
+        link.mail, link.mail_error, link.mailed_at = OneTimeLink.Mail.QUEUED, "", None
+        link.save(update_fields=["mail", "mail_error", "mailed_at", "expires_at"])
+        Event.objects.create(by=by, verb="send invitation", subject=f"link {link.pk}")
+    return numbers
+
+
+def run(job: Job, progress: Progress) -> Mapping[str, Any]:
+    """Send the invitations that a job names; its result is {sent, failed}."""
+    if not mail_is_set_up():
+        raise JobRefused("no mail is set up any more")
+    return send_letters(job.params["links"], job.params["base"], progress)
+
+
+JOB = JobKind(KIND, "Invitations by e-mail", run)

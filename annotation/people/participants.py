@@ -18,8 +18,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from annotation.campaigns import actions as campaigns
+from annotation.errors import JoinRefused, TooManyTries
 from annotation.models import Campaign, CampaignMember, JoinLink, JoinTry, Participant, ParticipantBrowser
-from annotation.people.errors import JoinRefused, TooManyTries
 from config.models import Event
 
 SALT = "join link"

@@ -12,14 +12,19 @@ from typing import Any
 
 from axes.backends import AxesStandaloneBackend
 from axes.models import AccessAttempt
+from axes.signals import user_locked_out
 from axes.utils import reset as reset_tries
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_login_failed
 from django.db.models import Max, Sum
+from django.db.models.signals import post_save
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from annotation.models import UserName
+from annotation.people import names
 from config.models import Event
 from config.web.limits import client_of
 
@@ -98,3 +103,24 @@ def _log(verb: str, request: HttpRequest, username: str) -> None:
     account = User.objects.filter(username=username).values_list("pk", flat=True).first()
     subject = f"account {account}" if account else "no such account"
     Event.objects.create(verb=verb, subject=subject, detail={"address": address_of(request)[:45]})
+
+
+# What follows from signals: each user name is kept apart from all others, failed sign-ins are logged.
+
+
+def connect() -> None:
+    """Connect the receivers; called once, when the application is ready."""
+    post_save.connect(keep_name, sender=User, dispatch_uid="keep user name")
+    user_login_failed.connect(log_failure, dispatch_uid="log failed sign-in")
+    user_locked_out.connect(log_lock, dispatch_uid="log locked sign-in")
+
+
+def keep_name(*, instance: User, raw: bool = False, update_fields: Any = None, **_: Any) -> None:
+    """Keep how a name is compared, whoever made the account; the table refuses twins (IntegrityError)."""
+    if raw or (update_fields is not None and "username" not in update_fields):
+        return
+    name = instance.get_username()
+    kept = UserName.objects.filter(user=instance).first()
+    if kept is None or kept.name != name:
+        keys = {"name": name, "folded": names.folded(name), "look": names.look(name)}
+        UserName.objects.update_or_create(user=instance, defaults=keys)

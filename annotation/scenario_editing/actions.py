@@ -11,22 +11,26 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation import records
-from annotation.answer_keys import actions as answer_keys
 from annotation.corpora import splits
-from annotation.formats.problems import ImportProblem
-from annotation.formats.script import chat_of, is_json, read_scenario, read_script
-from annotation.formats.script_writing import write_draft, write_script
-from annotation.importing.engine import import_path, lock_corpus
-from annotation.importing.rows import agenda_json, participants_json, turn_row
-from annotation.importing.writer import OF_TURNS
+from annotation.corpora.import_dialogues import OF_TURNS
+from annotation.corpora.import_file import import_path, lock_corpus
+from annotation.corpora.rows import agenda_json, participants_json, turn_row
+from annotation.formats.scenario_text import (
+    chat_of,
+    is_json,
+    read_scenario,
+    read_script,
+    write_draft,
+    write_script,
+)
+from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Corpus, Dialogue, System, Turn
 from annotation.records import SELF
-from annotation.scenario_editing.native import native
-from annotation.scenario_editing.reading import as_json, is_decided, record_of, state_of
-from annotation.scenario_editing.showing import Shown, shown
-from annotation.scenarios.overview import Summary, planted, summary, taken_out
+from annotation.scenario_editing import answer_keys
+from annotation.scenario_editing.queries import Shown, as_json, is_decided, native, record_of, shown, state_of
 from annotation.scenarios.points import points_of, scenario_of
-from annotation.scenarios.stored import OWN_FIELDS, scenario_json
+from annotation.scenarios.probes import Summary, planted, summary, taken_out
+from annotation.scenarios.records import OWN_FIELDS, scenario_json
 from config.models import Event
 
 # What is in the scenario editor: a text, and what the strict reader and the oracle make of it.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from annotation.records import Dialogue
 from annotation.scenarios.points import key_at, others_at, points_of, scenario_of
 from annotation.scenarios.records import ACTS, Act, Decision, Key, Mode, SetCondition
-from annotation.text.mentions import mentioned
+from annotation.text.words import mentioned
 
 FIXED = "Happy to help with that."
 """What the agents say that say the same each time."""

@@ -1,49 +1,34 @@
 """The built-in schemes, one file each, in one table."""
 
-from annotation.schemes import (
-    benchmark_review,
-    cascade,
-    cocoeval_behaviours,
-    cocoeval_counts,
-    cocoeval_overall,
-    comperdial_dialogue,
-    comperdial_turn,
-    conduct,
-    conversation_constraints,
-    fed,
-    long_dialogue_answers,
-    preference,
-    script_review,
-    usr,
-)
+from annotation.schemes import benchmark_review, cocoeval, decisions, long_dialogues, ratings
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
 SCHEMES: dict[str, SchemeDefinition] = {
     scheme.key: scheme
     for scheme in (
-        comperdial_turn.SCHEME,
-        comperdial_dialogue.SCHEME,
-        cocoeval_behaviours.SCHEME,
-        cocoeval_overall.SCHEME,
+        ratings.COMPERDIAL_TURN,
+        ratings.COMPERDIAL_DIALOGUE,
+        cocoeval.BEHAVIOUR_TAGS,
+        cocoeval.OVERALL_SCORES,
         benchmark_review.SCHEME,
-        cocoeval_counts.SCHEME,
-        conversation_constraints.SCHEME,
-        fed.TURN,
-        fed.DIALOGUE,
-        fed.GPT4,
-        usr.SCHEME,
-        preference.PAIR,
-        preference.RANKING,
-        cascade.SCHEME,
-        cascade.HUMAN,
-        conduct.CONDUCT,
-        conduct.COMPOSE,
-        conduct.GROUND,
-        conduct.NATURALNESS,
-        script_review.FACT,
-        script_review.QUIZ,
-        script_review.STYLE,
-        long_dialogue_answers.SCHEME,
+        cocoeval.BEHAVIOUR_COUNTS,
+        ratings.CONSTRAINTS,
+        ratings.FED_TURN,
+        ratings.FED_DIALOGUE,
+        ratings.FED_GPT4,
+        ratings.USR,
+        ratings.PAIR,
+        ratings.RANKING,
+        decisions.CASCADE,
+        decisions.HUMAN,
+        decisions.CONDUCT,
+        decisions.COMPOSE,
+        decisions.GROUND_MOVE,
+        decisions.NATURALNESS,
+        long_dialogues.FACT,
+        long_dialogues.QUIZ,
+        long_dialogues.STYLE,
+        long_dialogues.ANSWERS,
     )
 }
 

@@ -2,18 +2,377 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeGuard
 
-from annotation.kinds.table import COMPARING, KINDS
-from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
-from annotation.schemes.comparisons import FIRST, RANKING, SECOND
-from annotation.schemes.conditions import condition_problems
-from annotation.schemes.evidence import KEY as EVIDENCE_KEY
-from annotation.schemes.evidence import evidence_problems
-from annotation.schemes.problems import Problem, named, place, text_problem
-from annotation.schemes.scales import scale_problems
+from annotation.kinds import COMPARING, KINDS
+from annotation.schemes.base import (
+    EVIDENCE,
+    FIRST,
+    LEVELS,
+    RANKING,
+    SECOND,
+    UNSCALED,
+    QuestionDefinition,
+    SchemeDefinition,
+    is_met,
+)
+
+# What is wrong with a scheme: where, in one sentence that says what to do.
+
+Path = tuple[str | int, ...]
+LONGEST_SHOWN = 60
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A field that is at fault, and why.
+
+    `path` leads to it, as in ("questions", 1, "values") for the values of the second question; `place` says
+    the same in words, with the line of the file where there is one.
+    """
+
+    path: Path
+    sentence: str
+    place: str = ""
+
+    @property
+    def field(self) -> str:
+        """The path with dots, as forms name their fields: questions.1.values."""
+        return ".".join(map(str, self.path))
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.sentence}" if self.place else self.sentence
+
+
+def named(value: Any) -> str:
+    """Return a value as a sentence shows it: quoted, and cut where it is long."""
+    text = str(value).replace("\n", " ")
+    return f"“{text if len(text) <= LONGEST_SHOWN else f'{text[:LONGEST_SHOWN]}…'}”"
+
+
+def place(path: Path, key: str = "", line: int | None = None) -> str:
+    """Return a path in words: `line 4, question 2 (fluent), values`; `key` is the question's."""
+    parts = [f"line {line}"] if line else []
+    rest = list(path)
+    if rest[:1] == ["questions"] and len(rest) > 1:
+        parts.append(f"question {int(rest[1]) + 1}{f' ({named(key)[1:-1]})' if key else ''}")
+        rest = rest[2:]
+    if rest:
+        parts.append(".".join(map(str, rest)))
+    return ", ".join(parts)
+
+
+def text_problem(text: str, longest: int, lines: bool = True) -> str:
+    """Return why a text cannot be stored or shown, '' where it can."""
+    if _UNSTORABLE.search(text):
+        return "It has a character that cannot be stored (NUL or half a surrogate pair): take it out."
+    if not lines and ("\n" in text or "\r" in text):
+        return "It must be one line."
+    if len(text) > longest:
+        return f"It has {len(text):,} characters; at most {longest:,} are taken."
+    return ""
+
+
+# Rules of a question's scale: its values, their wordings, and the bounds of an open number.
+
+MOST_VALUES = 101
+"""Values of one scale: as many as a scale from 0 to 100 has."""
+LONGEST_VALUE = 200
+LONGEST_ANCHOR = 500
+LARGEST = 10**15
+"""Numbers up to here are the same on the page, in the database and in files."""
+OPEN = ("interval", "ratio")
+Found = Iterator[tuple[tuple[str | int, ...], str]]
+
+
+def scale_problems(question: QuestionDefinition, *, names_people: bool = False) -> Found:
+    """Yield the paths, from the question on, and sentences of what is wrong with a question's scale.
+
+    With `names_people` a nominal question without values is answered with a set of participants.
+    """
+    if names_people and question.level == "nominal" and not question.values:
+        return
+    yield from _VALUES[question.level](question)
+    yield from _positive_problems(question)
+    yield from _anchor_problems(question)
+    yield from _bound_problems(question)
+
+
+def _binary(question: QuestionDefinition) -> Found:
+    values = question.values
+    if list(values) != [0, 1] or any(isinstance(value, bool) for value in values):
+        yield ("values",), "A binary question has the values 0 and 1, in this order."
+
+
+def _nominal(question: QuestionDefinition) -> Found:
+    values = question.values
+    if len(values) < 2:
+        yield ("values",), "A nominal question needs at least two values to choose from."
+    yield from _too_many(values)
+    seen: set[str] = set()
+    for index, value in enumerate(values):
+        if not isinstance(value, str):
+            yield ("values", index), f"{named(value)} is not a text: write it in quotes."
+        elif not value.strip() or value != " ".join(value.split()):
+            yield (
+                ("values", index),
+                f"{named(value)} is empty or has spaces or line breaks that cannot be seen.",
+            )
+        elif why := text_problem(value, LONGEST_VALUE):
+            yield ("values", index), why
+        elif value in seen:
+            yield ("values", index), f"{named(value)} is there twice: take one away."
+        else:
+            seen.add(value)
+
+
+def _steps(question: QuestionDefinition) -> Found:
+    """Yield what is wrong with values that must be rising numbers."""
+    values = question.values
+    yield from _too_many(values)
+    wrong = [index for index, value in enumerate(values) if not is_number(value)]
+    for index in wrong:
+        yield ("values", index), f"{named(values[index])} is not a number between -10^15 and 10^15."
+    if wrong:
+        return
+    steps = [float(value) for value in values]
+    if any(low >= high for low, high in pairwise(steps)):
+        yield ("values",), "The values must rise from the first to the last, none twice."
+    if question.level == "ratio" and steps and steps[0] < 0:
+        yield ("values",), "A ratio scale has no values below 0: use interval."
+
+
+def _ordinal(question: QuestionDefinition) -> Found:
+    if len(question.values) < 2:
+        yield ("values",), "An ordinal question needs at least two values, lowest first."
+    yield from _steps(question)
+
+
+def _number(question: QuestionDefinition) -> Found:
+    if len(question.values) == 1:
+        yield ("values",), "One value leaves no choice: write more, or none for any number."
+    yield from _steps(question)
+
+
+def _text(question: QuestionDefinition) -> Found:
+    if question.values:
+        yield ("values",), "A question answered in words has no values: take them out."
+
+
+def _ranking(question: QuestionDefinition) -> Found:
+    if question.values:
+        yield ("values",), "A ranking orders what is shown and has no values of its own: take them out."
+
+
+def _too_many(values: tuple[Any, ...]) -> Found:
+    if len(values) > MOST_VALUES:
+        yield ("values",), f"There are {len(values):,} values; at most {MOST_VALUES} are taken."
+
+
+_VALUES = {
+    "binary": _binary,
+    "nominal": _nominal,
+    "ordinal": _ordinal,
+    "interval": _number,
+    "ratio": _number,
+    "text": _text,
+    "ranking": _ranking,
+}
+
+
+def _positive_problems(question: QuestionDefinition) -> Found:
+    positive = question.positive
+    if question.level != "binary":
+        if positive is not None:
+            yield ("positive",), "Only a binary question has a positive value: take it out."
+    elif isinstance(positive, bool) or positive not in (0, 1):
+        yield ("positive",), "Say which answer is the positive one: 0 or 1."
+    elif question.is_tag and positive != 1:
+        yield ("positive",), "A tag that is set is positive: write 1, or word it the other way round."
+
+
+def _anchor_problems(question: QuestionDefinition) -> Found:
+    for value, text in question.anchors.items():
+        if value not in question.values:
+            what = f"{named(value)} is not one of its values"
+            yield ("anchors", str(value)), f"{what}: word only values that can be chosen."
+        elif not text.strip():
+            yield ("anchors", str(value)), "Its wording is empty: write it, or leave it out."
+        elif why := text_problem(text, LONGEST_ANCHOR):
+            yield ("anchors", str(value)), why
+
+
+def _bound_problems(question: QuestionDefinition) -> Found:
+    low, high = question.minimum, question.maximum
+    if question.level not in OPEN or question.values:
+        for name, value in (("minimum", low), ("maximum", high), ("whole", question.whole or None)):
+            if value is not None:
+                yield (name,), "Only an interval or ratio question without values has bounds: take it out."
+        return
+    ends = {"minimum": low, "maximum": high}
+    wrong = [name for name, value in ends.items() if value is not None and not is_number(value)]
+    for name in wrong:
+        yield (name,), f"{named(ends[name])} is not a number between -10^15 and 10^15."
+    if wrong:
+        return
+    if question.level == "ratio" and (low is None or low < 0):
+        yield ("minimum",), "A ratio scale begins at 0: write a minimum of 0 or more, or use interval."
+    if low is not None and high is not None and low >= high:
+        yield ("maximum",), f"The maximum must be above the minimum, {low:g}."
+    for name, value in ends.items():
+        if question.whole and value is not None and value != int(value):
+            yield (name,), "The answers are whole numbers: write a whole number here, too."
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is a number that is the same everywhere: finite, within ±10^15, not true or false."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= LARGEST if isinstance(value, int) else math.isfinite(value) and abs(value) <= LARGEST
+
+
+# Rules of `show_if`: it names an earlier question, and an answer that this one can have.
+
+FIELDS = ("question", "min", "max", "in")
+
+
+def condition_problems(
+    question: QuestionDefinition,
+    before: Sequence[QuestionDefinition],
+    after: Sequence[QuestionDefinition],
+) -> Found:
+    """Yield the paths and sentences of what is wrong with a question's `show_if`; `after` begins with it."""
+    condition = question.show_if
+    if condition is None:
+        return
+    if unknown := [name for name in condition if name not in FIELDS]:
+        yield ("show_if", unknown[0]), f"There is no condition {named(unknown[0])}: write min, max or in."
+        return
+    key = condition.get("question")
+    asked = next((one for one in before if one.key == key), None)
+    if asked is None:
+        yield ("show_if", "question"), _no_question(question, key, after)
+    elif asked.level in UNSCALED:
+        yield (
+            ("show_if", "question"),
+            f"{named(key)} is answered in words or with an order, which cannot decide what is asked.",
+        )
+    elif asked.level in LEVELS:
+        yield from _answer_problems(condition, asked)
+
+
+def _no_question(question: QuestionDefinition, key: Any, after: Sequence[QuestionDefinition]) -> str:
+    if not key:
+        return "Say after which earlier question it is asked."
+    if key == question.key:
+        return "A question cannot wait for its own answer: name an earlier one."
+    if any(one.key == key for one in after):
+        return f"{named(key)} comes later: move it before this question, or name an earlier one."
+    return f"There is no question {named(key)} before this one."
+
+
+def _answer_problems(condition: Any, asked: QuestionDefinition) -> Found:
+    ends = {name: condition[name] for name in ("min", "max") if name in condition}
+    if not ends and "in" not in condition:
+        yield ("show_if",), "Say after which answers it is asked: min, max or in."
+    elif ends and "in" in condition:
+        yield ("show_if", "in"), "Write either in, or min and max, not both."
+    elif "in" in condition:
+        yield from _list_problems(condition["in"], asked)
+    elif asked.level == "nominal":
+        yield ("show_if",), "Answers to a nominal question have no order: write in with a list of them."
+    else:
+        yield from _range_problems(ends, condition, asked)
+
+
+def _list_problems(listed: Any, asked: QuestionDefinition) -> Found:
+    if not isinstance(listed, list | tuple) or not listed:
+        yield ("show_if", "in"), f"Write a list of answers to {named(asked.key)}."
+        return
+    if len(listed) > MOST_VALUES:
+        yield ("show_if", "in"), f"There are {len(listed):,} answers; at most {MOST_VALUES} are taken."
+        return
+    if asked.is_open:
+        yield ("show_if", "in"), f"{named(asked.key)} takes any number: write min or max."
+        return
+    for index, value in enumerate(listed):
+        if isinstance(value, bool) or value not in asked.values:
+            told = ", ".join(str(one) for one in asked.values[:12])
+            yield (
+                ("show_if", "in"),
+                f"{named(value)} is not an answer to {named(asked.key)}: it takes {told}.",
+            )
+        elif value in listed[:index]:
+            yield ("show_if", "in"), f"{named(value)} is there twice."
+
+
+def _range_problems(ends: dict[str, Any], condition: Any, asked: QuestionDefinition) -> Found:
+    wrong = [name for name, end in ends.items() if not is_number(end)]
+    for name in wrong:
+        yield ("show_if", name), f"{named(ends[name])} is not a number."
+    if wrong:
+        return
+    if asked.is_open:
+        can = _overlaps(ends, asked)
+    else:
+        can = any(is_number(value) and is_met(condition, {asked.key: value}) for value in asked.values)
+    if not can:
+        yield ("show_if",), f"No answer to {named(asked.key)} is like this, so it would never be asked."
+
+
+def _overlaps(ends: dict[str, float], asked: QuestionDefinition) -> bool:
+    """Whether some answer to an open number is between the ends."""
+    low = max([end for end in (ends.get("min"), asked.minimum) if is_number(end)], default=-math.inf)
+    high = min([end for end in (ends.get("max"), asked.maximum) if is_number(end)], default=math.inf)
+    if asked.whole and math.isfinite(low) and math.isfinite(high):
+        return math.ceil(low) <= math.floor(high)
+    return low <= high
+
+
+# Rules of evidence: which answers of a question point at turns, or at words in them.
+
+EVIDENCE_KEY = "e"
+"""The key that begins to point, on the annotator's page of a scheme that asks for evidence."""
+
+
+def evidence_problems(question: QuestionDefinition) -> Found:
+    """Yield the paths, from the question on, and sentences of what is wrong with a question's evidence."""
+    if question.evidence and question.evidence not in EVIDENCE:
+        yield (
+            ("evidence",),
+            f"There is no evidence {named(question.evidence)}: write {', '.join(EVIDENCE)} or none.",
+        )
+    if not question.evidence:
+        if question.evidence_required:
+            yield ("evidence_required",), "Say what the answers point at: evidence: turns, or spans."
+        if question.evidence_for:
+            yield ("evidence_for",), "Say what these answers point at: evidence: turns, or spans."
+        return
+    yield from _value_problems(question)
+
+
+def _value_problems(question: QuestionDefinition) -> Found:
+    if question.evidence_for and not question.values:
+        yield (
+            ("evidence_for",),
+            "Only answers that are chosen from a list can be named: leave it out for all of them.",
+        )
+        return
+    for index, value in enumerate(question.evidence_for):
+        if isinstance(value, bool) or value not in question.values:
+            told = ", ".join(str(one) for one in question.values[:12])
+            yield ("evidence_for",), f"{named(value)} is not an answer to this question: it takes {told}."
+        elif value in question.evidence_for[:index]:
+            yield ("evidence_for",), f"{named(value)} is there twice."
+        elif question.is_tag and value == 0:
+            yield ("evidence_for",), "A tag that is not set has nothing to point at: take 0 out."
+
 
 KEY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 LONGEST_KEY = 80
@@ -37,7 +396,6 @@ PAGE_KEYS = {
     "?": "lists the keys",
 }
 """Keys of the annotator's page itself (`static/js/annotate.js`, `static/js/annotate/keys.js`)."""
-Found = Iterator[tuple[tuple[str | int, ...], str]]
 
 
 def problems(scheme: SchemeDefinition) -> list[Problem]:

@@ -11,16 +11,24 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation import records
+from annotation.corpora.rows import participant_record, turn_record
 from annotation.errors import ScriptRefused
-from annotation.importing.rows import participant_record, turn_record
 from annotation.models import Record
 from annotation.models.corpora import Dialogue
-from annotation.script_editing.reading import own_turns
-from annotation.scripts.generic_names import SAID, Gender
-from annotation.scripts.names import anonymised, checked, people_of, swapped
-from annotation.scripts.records import ANONYMISED, FACT, QUESTION, SWAPPED, NameMap
+from annotation.script_editing.sessions import own_turns
+from annotation.scripts.names import SAID, Gender, anonymised, checked, people_of, swapped
+from annotation.scripts.records import (
+    ANONYMISED,
+    FACT,
+    QUESTION,
+    SWAPPED,
+    NameMap,
+    fact_record,
+    question_record,
+    script_json,
+    script_record,
+)
 from annotation.scripts.sessions import People, script_of
-from annotation.scripts.stored import fact_record, question_record, script_json, script_record
 from config.models import Event
 
 # A stored script as one record: all of its turns, facts and questions, for what has to read everything.

@@ -2,19 +2,186 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
 
 from annotation.records import Dialogue, Participant
-from annotation.scripts.generic_names import Gender, Kind, Pool, gender_of, words
-from annotation.scripts.map_checks import checked, problems
 from annotation.scripts.records import ANONYMISED, SWAPPED, NameMap, Script
-from annotation.scripts.replacing import inverse, renamed
-from annotation.scripts.rewriting import mapped, mapped_question, speakers_of, texts_of
+from annotation.scripts.replacing import (
+    inverse,
+    mapped,
+    mapped_question,
+    plural_ending,
+    renamed,
+    speakers_of,
+    texts_of,
+)
 from annotation.scripts.sessions import script_of
-from annotation.text.draws import u
-from annotation.text.tokens import fold
-from annotation.text.tokens import words as tokens
+from annotation.text.draws import in_drawn_order, u
+from annotation.text.words import fold, words
+from annotation.text.words import words as tokens
+
+# Generic names by apparent gender, and words in names that name nobody: an editable list.
+
+Gender = Literal["female", "male", "neutral"]
+Kind = Literal["female", "male", "neutral", "surname"]
+
+SAID = {
+    **dict.fromkeys(("female", "f", "woman", "girl", "she", "she/her"), "female"),
+    **dict.fromkeys(("male", "m", "man", "boy", "he", "he/him"), "male"),
+    **dict.fromkeys(("neutral", "n", "nonbinary", "non-binary", "they", "they/them"), "neutral"),
+}
+"""What a declared gender is called."""
+_FIELDS = ("gender", "sex", "pronouns")
+_FILE = Path(__file__).with_name("generic_names.toml")
+
+
+@lru_cache(maxsize=1)
+def table() -> dict[str, Any]:
+    """Return the list as it stands in its file."""
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+
+
+@lru_cache
+def listed_words(name: Literal["titles", "particles", "roles", "ordinary"]) -> frozenset[str]:
+    """Return one of the lists of words, in small letters."""
+    return frozenset(table()["words"][name].split())
+
+
+def generic(kind: Kind) -> list[str]:
+    """Return all names of a kind: those listed, then those made of a start and an end."""
+    listed = table()[kind].split()
+    ends = table()["ends"][kind].split()
+    made = [start + end for start in table()["starts"].split() for end in ends]
+    return list(dict.fromkeys([*listed, *made]))
+
+
+class Pool:
+    """Generic names in an order that a seed draws, each given out once; listed ones before made ones."""
+
+    def __init__(self, seed: int, taken: Collection[str]) -> None:
+        """`taken` are names, folded, that are not given out."""
+        self.seed = seed
+        self.taken = set(taken)
+
+    def take(self, kind: Kind) -> str:
+        """Return the next name of a kind; raise ValueError where there is none left."""
+        for name in self._order(kind):
+            if self.taken.isdisjoint((fold(name), fold(name + plural_ending(name)))):
+                self.taken.add(fold(name))
+                return name
+        raise ValueError(f"There are no more generic names ({kind}) that the script does not use.")
+
+    def _order(self, kind: Kind) -> list[str]:
+        return _drawn(self.seed, kind)
+
+
+def gender_of(participant: Participant) -> Gender:
+    """Return the gender that a participant's extra or profile declares; `neutral` where none does.
+
+    A profile declares it as a line of its own (`female`), or as `gender: female`.
+    """
+    said = [str(participant.extra[field]) for field in _FIELDS if participant.extra.get(field)]
+    for line in (*said, *_declared(participant.profile)):
+        if (gender := SAID.get(fold(line))) is not None:
+            return gender  # type: ignore[return-value]
+    return "neutral"
+
+
+def _declared(profile: Iterable[str]) -> Iterable[str]:
+    for line in profile:
+        field, colon, value = fold(line).rstrip(".").partition(":")
+        if colon and field.strip() in _FIELDS:
+            yield value.strip()
+        elif not colon:
+            yield field
+
+
+@lru_cache(maxsize=32)
+def _drawn(seed: int, kind: Kind) -> list[str]:
+    listed = set(table()[kind].split())
+    drawn = in_drawn_order(generic(kind), seed, f"names {kind}")
+    return sorted(drawn, key=lambda name: name not in listed)
+
+
+# What may be wrong with a name map, in sentences for whoever wrote it.
+
+
+def checked(names: NameMap, dialogue: Dialogue | None = None) -> NameMap:
+    """Return a name map that is right; raise ValueError with all that is wrong."""
+    if wrong := problems(names, dialogue):
+        raise ValueError(" ".join(wrong))
+    return names
+
+
+def problems(names: NameMap, dialogue: Dialogue | None = None) -> list[str]:
+    """Return what is wrong with a name map; with a script, also whether new names are in it already."""
+    wrong = [*_lengths(names), *_twice(names), *_kept_of_map_checks(names)]
+    if names.kind == SWAPPED:
+        wrong += _open_swaps(names)
+    if names.kind == ANONYMISED:
+        wrong += _people(names)
+        wrong += _in_use(names, dialogue) if dialogue else ()
+    return wrong
+
+
+def _lengths(names: NameMap) -> Iterator[str]:
+    for old, new in names.pairs:
+        if not old.strip() or not new.strip():
+            yield f"{old!r} to {new!r}: a name is empty."
+        elif len(old.split()) != len(new.split()):
+            yield f"{old!r} has {len(old.split())} words, {new!r} has {len(new.split())}."
+
+
+def _twice(names: NameMap) -> Iterator[str]:
+    olds: dict[str, str] = {}
+    news: dict[str, str] = {}
+    for old, new in names.pairs:
+        if fold(old) in olds:
+            yield f"{old!r} is mapped twice."
+        elif fold(new) in news:
+            yield f"{news[fold(new)]!r} and {old!r} both become {new!r}."
+        olds[fold(old)] = news[fold(new)] = old
+        if fold(old) == fold(new):
+            yield f"{old!r} becomes itself."
+
+
+def _kept_of_map_checks(names: NameMap) -> Iterator[str]:
+    mapped = {old for old, _ in names.pairs}
+    for spelling in names.kept:
+        if spelling in mapped:
+            yield f"{spelling!r} is both mapped and kept."
+
+
+def _open_swaps(names: NameMap) -> Iterator[str]:
+    """Yield names of a swap that nobody gives up: then two people are called the same."""
+    olds = {fold(old) for old, _ in names.pairs}
+    for old, new in names.pairs:
+        if fold(new) not in olds:
+            yield f"{old!r} becomes {new!r}, which itself is not swapped."
+
+
+def _people(names: NameMap) -> Iterator[str]:
+    """Yield new names that are mapped themselves: they are another person's."""
+    olds = {fold(old) for old, _ in names.pairs}
+    for old, new in names.pairs:
+        if fold(new) in olds and fold(old) != fold(new):
+            yield f"{old!r} becomes {new!r}, which is the name of another person."
+
+
+def _in_use(names: NameMap, dialogue: Dialogue) -> Iterator[str]:
+    """Yield new names that the script holds: nobody could tell who is meant, or lead back."""
+    there = {" ".join(words(text)) for text in texts_of(dialogue)}
+    spoken = {word for text in there for word in text.split()}
+    for old, new in names.pairs:
+        sought = " ".join(words(new))
+        if set(sought.split()) <= spoken and any(f" {sought} " in f" {text} " for text in there):
+            yield f"{old!r} becomes {new!r}, which stands in the script already."
+
 
 # Making name maps: generic names for everybody, or the names of the main cast swapped (`dialsim.md`, 5).
 #
@@ -48,7 +215,7 @@ class Person:
     @property
     def has_name(self) -> bool:
         """Whether it has a name at all: `Waiter` and `Woman 2` have none."""
-        return any(not (_bare(part) in words("roles") or _bare(part).isdigit()) for part in self.parts)
+        return any(not (_bare(part) in listed_words("roles") or _bare(part).isdigit()) for part in self.parts)
 
 
 def people_of(
@@ -234,7 +401,7 @@ def _words_of(dialogue: Dialogue, people: Iterable[Person]) -> set[str]:
 
 def _kept(olds: Iterable[str], declared: Iterable[str]) -> tuple[str, ...]:
     """Return what stays: what is declared, and in small letters the names that are words as well."""
-    small = [old.lower() for old in olds if fold(old) in words("ordinary") and old != old.lower()]
+    small = [old.lower() for old in olds if fold(old) in listed_words("ordinary") and old != old.lower()]
     return tuple(dict.fromkeys([*declared, *small]))
 
 
@@ -245,7 +412,7 @@ def _version(dialogue: Dialogue, kind: str) -> int:
 
 def _stays(word: str) -> bool:
     """Whether a word of a name names nobody: a title, or a particle in small letters."""
-    return _bare(word) in words("titles") or word in words("particles")
+    return _bare(word) in listed_words("titles") or word in listed_words("particles")
 
 
 def _bare(word: str) -> str:

@@ -2,16 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import calendar
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, permutations
 from typing import Literal
 
-from annotation.scripts.graph import Graph, Stated
-from annotation.scripts.records import LETTERS
-from annotation.scripts.wording import occurs
+from annotation.scripts.graph import NOW, Graph, Relation, Stated
+from annotation.scripts.records import LETTERS, Date, Form
+from annotation.scripts.sessions import when
 from annotation.text.draws import u
+from annotation.text.words import fold, is_unspaced
+
+# The texts of questions: from facts and the forms of their relations, and a date put into one.
+
+_ENDS = "?!. "
+
+
+def question_text(hops: Sequence[tuple[Relation, Form, Date]], head: str) -> str:
+    """Return the question about a head over one or two hops, each in its form; a past one names its date.
+
+    "Who is now the boss of the person who was Ana's roommate on May 3rd, 1995?"
+    """
+    if len(hops) == 1:
+        relation, form, date = hops[0]
+        return _filled(relation.wording[form], date, head=head)
+    (first, form, date), (second, other, later) = hops
+    person = _filled(first.first[_hop(form, other)], date, head=head)
+    return _filled(second.second[_hop(other, form)], later, person=person)
+
+
+def question_about(facts: Sequence[Stated], forms: Sequence[Form], dates: Sequence[Date]) -> str:
+    """Return the question about one or two facts of these dates, worded in these forms."""
+    hops = [(each.relation, form, date) for each, form, date in zip(facts, forms, dates, strict=True)]
+    return question_text(hops, facts[0].fact.head)
+
+
+def with_date(text: str, date: Date) -> str:
+    """Return a question with a date before its final mark: "How did she pay on May 3rd, 1995?"."""
+    body = text.rstrip(_ENDS)
+    return f"{body} {when(date)}{text[len(body) :].strip() or '?'}"
+
+
+def occurs(part: str, text: str) -> bool:
+    """Whether a text holds another one, after folding, as whole words; in Han, kana and Thai anywhere."""
+    part, text = fold(part), fold(text)
+    if not part:
+        return False
+    start = text.find(part)
+    while start >= 0:
+        end = start + len(part)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not _continues(before, part[0]) and not _continues(after, part[-1]):
+            return True
+        start = text.find(part, start + 1)
+    return False
+
+
+def _hop(form: Form, other: Form) -> str:
+    """Return the wording of a hop beside another: a present one says `now` beside the past."""
+    return NOW if form == "present" and other == "past" else form
+
+
+def _filled(wording: str, date: Date, **names: str) -> str:
+    adverb = when(date)
+    return wording.format(when=adverb, When=adverb[0].upper() + adverb[1:], **names)
+
+
+def _continues(neighbour: str, edge: str) -> bool:
+    """Whether a neighbouring character makes a word longer."""
+    if not neighbour or not (neighbour.isalnum() and edge.isalnum()):
+        return False
+    return not is_unspaced(neighbour) and not is_unspaced(edge)
+
+
+# What must hold of a question in a speaker's own words: nothing is lost, and no answer is given away.
+
+MARKS = "?？؟"
+_MONTHS = frozenset(calendar.month_name[1:])
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_SENTENCE_END = re.compile(r"[.!?:]\s*$")
+_SPELT = (
+    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_NUMBERS = {word: str(number) for number, word in enumerate(_SPELT, start=2)}
+
+
+def style_faults(
+    original: str, styled: str, choices: Iterable[str], names: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Return why a styled question does not stand for the original, a line each; none where it does.
+
+    Every name (of `names`, and every word with a capital inside a sentence), month and number of the original
+    must be there, spelt or in digits; no choice may be that the original lacks; and it must ask.
+    """
+    faults = [f"lacks the name {name!r}" for name in _names(original, names) if not occurs(name, styled)]
+    there = _numbers(styled)
+    faults += [f"lacks the number {number}" for number in _numbers(original) if number not in there]
+    faults += [
+        f"gives the choice {choice!r} away"
+        for choice in choices
+        if occurs(choice, styled) and not occurs(choice, original)
+    ]
+    if not any(mark in styled for mark in MARKS):
+        faults.append("has no question mark")
+    return tuple(faults)
+
+
+def _names(text: str, names: Iterable[str]) -> list[str]:
+    """Return the names in a text in a fixed order: known ones, months, and words with a capital inside it."""
+    known = [name for name in names if occurs(name, text)]
+    capital = [
+        word.group()
+        for word in _WORD.finditer(text)
+        if word.group()[0].isupper() and (word.group() in _MONTHS or not _begins(text[: word.start()]))
+    ]
+    return list(dict.fromkeys([*known, *(word for word in capital if word != "I")]))
+
+
+def _begins(before: str) -> bool:
+    """Whether a sentence begins after this text."""
+    return not before.strip(" \"'“‘(¿") or _SENTENCE_END.search(before) is not None
+
+
+def _numbers(text: str) -> list[str]:
+    """Return the numbers of a text in digits, each once."""
+    spelt = (_NUMBERS[word] for word in _WORD.findall(text.casefold()) if word in _NUMBERS)
+    return list(dict.fromkeys([*_DIGITS.findall(text), *spelt]))
+
 
 # The choices of questions about facts: three wrong ones beside the answer, and their order where asked.
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from annotation.schemes import script_review as asked
+from annotation.schemes import long_dialogues
+from annotation.scripts.graph import DEFAULT, PERSON, RelationTable
 from annotation.scripts.records import Fact, Question
-from annotation.scripts.relations import DEFAULT, PERSON, RelationTable
 from annotation.scripts.sessions import People, Sessions
-from annotation.text.cleaning import one_line
-from annotation.text.tokens import fold
+from annotation.text.views import one_line
+from annotation.text.words import fold
 
 Standing = Literal["accepted", "rejected", "corrected", "undecided"]
 Content = TypeVar("Content", Fact, Question)
@@ -63,7 +63,7 @@ def fact_outcome(
     among the dialogue's own turns) takes the place of the fact's turns, and its session that of the fact's.
     """
     reader = _FactReader(fact, sessions, relations)
-    return _outcome(fact, reviews, asked.RIGHT, reader.read)
+    return _outcome(fact, reviews, long_dialogues.RIGHT, reader.read)
 
 
 def quiz_outcome(question: Question, reviews: Sequence[Review], sessions: Sessions) -> Outcome[Question]:
@@ -72,7 +72,9 @@ def quiz_outcome(question: Question, reviews: Sequence[Review], sessions: Sessio
     One that cannot be answered, or whose answer is wrong, is rejected. One with other evidence than it has is
     put right. Of a single session it does not matter whether all are needed.
     """
-    return _outcome(question, reviews, asked.ANSWERABLE, lambda told: _question(question, told, sessions))
+    return _outcome(
+        question, reviews, long_dialogues.ANSWERABLE, lambda told: _question(question, told, sessions)
+    )
 
 
 def _outcome(
@@ -124,9 +126,9 @@ def _plain(value: Any) -> Any:
 
 
 def _why_rejected(review: Review) -> str:
-    if asked.RIGHT in review.answers:
+    if long_dialogues.RIGHT in review.answers:
         return "it is not said"
-    if review.answers[asked.ANSWERABLE] == 0:
+    if review.answers[long_dialogues.ANSWERABLE] == 0:
         return "it cannot be answered from the script"
     return "its answer is not right"
 
@@ -143,11 +145,11 @@ class _FactReader:
 
     def read(self, told: Mapping[str, Any]) -> Fact:
         """Return the fact as a review has it: rejected, accepted, or corrected. Raises Unreadable."""
-        texts = {name: one_line(told.get(name) or "") for name in asked.CORRECTED}
-        if told[asked.RIGHT] == 0 and not any(texts.values()):
+        texts = {name: one_line(told.get(name) or "") for name in long_dialogues.CORRECTED}
+        if told[long_dialogues.RIGHT] == 0 and not any(texts.values()):
             return replace(self._fact, status="rejected")
-        made = self._placed(self._fact, told.get(asked.TURN))
-        if told[asked.RIGHT] == 0:
+        made = self._placed(self._fact, told.get(long_dialogues.TURN))
+        if told[long_dialogues.RIGHT] == 0:
             made = self._corrected(made, texts)
         same = all(
             _plain(getattr(made, name)) == _plain(getattr(self._fact, name)) for name in _COMPARED[Fact]
@@ -155,9 +157,13 @@ class _FactReader:
         return replace(self._fact, status="accepted") if same else replace(made, status="corrected")
 
     def _corrected(self, fact: Fact, texts: Mapping[str, str]) -> Fact:
-        relation = self._relation(texts[asked.RELATION]) if texts[asked.RELATION] else fact.relation
+        relation = (
+            self._relation(texts[long_dialogues.RELATION])
+            if texts[long_dialogues.RELATION]
+            else fact.relation
+        )
         kinds = self._table.get(relation)
-        head, tail = texts[asked.HEAD] or fact.head, texts[asked.TAIL] or fact.tail
+        head, tail = texts[long_dialogues.HEAD] or fact.head, texts[long_dialogues.TAIL] or fact.tail
         return replace(
             fact,
             relation=relation,
@@ -186,12 +192,12 @@ class _FactReader:
 
 def _question(question: Question, told: Mapping[str, Any], sessions: Sessions) -> Question:
     """Return the question with the evidence that a review gives. Raises Unreadable."""
-    if told[asked.ANSWERABLE] == 0 or told.get(asked.ANSWER) == 0:
+    if told[long_dialogues.ANSWERABLE] == 0 or told.get(long_dialogues.ANSWER) == 0:
         return replace(question, status="rejected")
-    if told.get(asked.ANSWER) is None or told.get(asked.ALL) is None:
+    if told.get(long_dialogues.ANSWER) is None or told.get(long_dialogues.ALL) is None:
         raise Unreadable("the review is not complete")
-    evidence = _sessions(told.get(asked.SESSIONS) or "", sessions)
-    needed = bool(told[asked.ALL]) and len(evidence) > 1
+    evidence = _sessions(told.get(long_dialogues.SESSIONS) or "", sessions)
+    needed = bool(told[long_dialogues.ALL]) and len(evidence) > 1
     same = set(evidence) == set(question.evidence) and needed == (
         question.evidence_all and len(question.evidence) > 1
     )
@@ -204,7 +210,7 @@ def _question(question: Question, told: Mapping[str, Any], sessions: Sessions) -
 
 def _sessions(text: str, sessions: Sessions) -> tuple[str, ...]:
     """Return the ids that a text lists, in the script's order. Raises Unreadable for none or unknown ones."""
-    ids = {part.strip() for part in text.split(asked.JOIN) if part.strip()}
+    ids = {part.strip() for part in text.split(long_dialogues.JOIN) if part.strip()}
     if not ids:
         raise Unreadable("no session is named")
     if unknown := sorted(ids - set(sessions.numbers)):

@@ -2,12 +2,402 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from annotation.records import EVENTS, SELF, Continuation, Dialogue, Turn
-from annotation.text.blinding import NOTHING_TOLD, Blind, Told, blind, is_telltale
-from annotation.text.cleaning import clean, one_line
+from annotation.records import EVENTS, HUMAN, SELF, Continuation, Dialogue, Turn
+
+# The characters of a quoted text: people and judges see the same ones.
+#
+# What nobody can see (controls, tag characters, soft hyphens, variation selectors, zero-width and direction
+# marks) is left out, because it could carry words to a judge that no person reads. A joiner stays where the
+# scripts that are written with it need it. Runs of brackets that look like Concord's marks around quoted
+# material become one bracket. What chat templates use as their own tokens (`<|im_start|>`, `[INST]`,
+# `</s>`) gets other brackets: some servers take it for the token itself wherever it stands. Every kind of
+# line break is a plain one.
+
+# Marks that a transcription leaves in the text of a turn, like {vocalsound}: kept, and hidden on request.
+#
+# Pure: knows no framework. Pages wrap the marks in an element that a toggle hides.
+
+MARK = re.compile(r"\{[a-z][a-z_ -]{0,30}\}")
+
+
+def parts(text: str) -> list[tuple[str, bool]]:
+    """Split a text into (part, is it a mark) pairs that joined again are the text."""
+    found: list[tuple[str, bool]] = []
+    end = 0
+    for match in MARK.finditer(text):
+        if match.start() > end:
+            found.append((text[end : match.start()], False))
+        found.append((match.group(), True))
+        end = match.end()
+    if end < len(text):
+        found.append((text[end:], False))
+    return found
+
+
+def has_marks(text: str) -> bool:
+    """Whether a text holds a mark."""
+    return MARK.search(text) is not None
+
+
+_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_JOINED = (
+    "\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\u1800-\u18af\u2600-\u27bf\U0001f000-\U0001faff"
+)
+_JOINER = re.compile(f"[\u200c\u200d](?![{_JOINED}])|(?<![{_JOINED}])[\u200c\u200d]")
+_LEFT, _RIGHT = "<＜﹤‹«⟨⟪≪❬❮❰˂ᐸ", ">＞﹥›»⟩⟫≫❭❯❱˃ᐳ"
+_WIDE_LEFT, _WIDE_RIGHT = "〈〈《", "〉〉》"
+_OPENING = re.compile(f"[{_LEFT}{_WIDE_LEFT}]{{3,}}|[{_LEFT}]{{2,}}|⋘")
+_CLOSING = re.compile(f"[{_RIGHT}{_WIDE_RIGHT}]{{3,}}|[{_RIGHT}]{{2,}}|⋙")
+_TOKEN = re.compile(
+    "<([|｜][^\\s|｜<>]{1,60}[|｜]|/?s|/?bos|/?eos|pad|unk|start_of_turn|end_of_turn|start_of_image)>"
+    "|\\[(/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|/?TOOL_CALLS|IMG)\\]"
+)
+
+
+def clean(text: str) -> str:
+    """Return a text as raters see it; its line breaks are all `\\n`. Cleaning twice changes nothing more."""
+    if not text.isascii():
+        text = _JOINER.sub("", _INVISIBLE.sub("", _BREAKS.sub("\n", text)))
+    elif not text.isprintable():
+        text = _INVISIBLE.sub("", _BREAKS.sub("\n", text))
+    return _CLOSING.sub("›", _OPENING.sub("‹", _TOKEN.sub(_as_text, text)))
+
+
+def _as_text(token: re.Match[str]) -> str:
+    return f"‹{token[1] or token[2]}›"
+
+
+STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_BREAKS, "\n"),
+    (_INVISIBLE, ""),
+    (_JOINER, ""),
+    (_TOKEN, _as_text),
+    (_OPENING, "‹"),
+    (_CLOSING, "›"),
+)
+"""What `clean` replaces, in order, for whoever has to know where each character comes from."""
+
+
+def one_line(text: str) -> str:
+    """Return a cleaned text on one line."""
+    return " ".join(clean(text).split())
+
+
+# Keeping from raters which system they rate, under what condition, and what the right answer is.
+#
+# The names of all systems of a corpus are hidden, not only that of the system in view: whoever reads all
+# names but one knows the one. So are the conditions of a dialogue's continuations. Screens and prompts
+# never carry systems, continuation ids or conditions; a name that turns up in what surrounds the turns, or
+# as a distinctive word in what was said, is replaced.
+#
+# Texts are compared as people read them: without regard to case, to hyphens, underscores and spaces, to how
+# a letter is composed (é as one character or two) or to its width.
+
+HIDDEN = "[name hidden]"
+WITHHELD = "[hidden]"
+SHORTEST, LONGEST = 3, 1000
+ORDINARY = frozenset(
+    [
+        "default",
+        "false",
+        "full",
+        "no",
+        "none",
+        "normal",
+        "off",
+        "on",
+        "other",
+        "true",
+        "with",
+        "without",
+        "yes",
+    ]
+)
+"""Values of conditions that say nothing by themselves, and are left standing."""
+SETTINGS = frozenset(
+    {
+        "addressees",
+        "content",
+        "from",
+        "max in a row",
+        "max turns",
+        "min each",
+        "min turns",
+        "mode",
+        "objective",
+        "own outputs",
+        "personas",
+        "point",
+        "profiles",
+        "speaker",
+        "stance",
+        "strategy",
+        "turns",
+        "window",
+    }
+)
+"""Entries of conditions that say how a generator was set up: their names are those of things that dialogues
+tell of, too (an objective, a stance), and their values words of every day (`last`, `history`, `given`)."""
+_TELLTALE = re.compile(
+    r"(?:(?:answer|base|chat|dialog|dialogue|generating|generator|language|response|source|target) )?"
+    r"(?:agent|bot|chatbot|engine|generator|llm|model|system)s?"
+    r"(?: (?:id|name|type|version|[a-z]|\d+)s?)?"
+    r"|condition(?:s| id| name)?|prompting|checkpoint|generated by|produced by"
+    r"|(?:.* )?splits?|(?:gold|ground truth)(?: .*)?|golden (?:answer|label|rating|score)s?"
+    r"|answer key|reference (?:label|rating|score)s?"
+)
+_JOINTS = re.compile(r"[-_\s\u2010-\u2015]+")
+_JOINT = r"[-_\s\u2010-\u2015]*"
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+)
+"""Scripts whose words stand without spaces, or with particles attached: a name ends where they begin."""
+_ASIDE = f"(?<![^\\W_{_UNSPACED}]){{}}(?![^\\W_{_UNSPACED}])"
+
+
+class Blind:
+    """Hides the names of systems.
+
+    In names, profiles, summaries and metadata every mention goes, in any case, with any hyphens or spaces; a
+    name of one or two characters goes only where it is all there is, or where it has a letter and a digit
+    (`o1`). In the turns' own text only a distinctive name goes: as a whole word of at least four characters,
+    in any case where it has a digit or a sign, in its own case where capitals alone set it apart. So a system
+    called `baseline` costs no dialogue the word.
+    """
+
+    def __init__(self, *systems: str) -> None:
+        names = {one_line(name) for name in systems}
+        names = {name for name in names if name and name.casefold() != HUMAN}
+        long = [name for name in names if len(name) >= SHORTEST or _is_coded(name)]
+        long = [name for name in long if _squeezed(name)]
+        distinctive = [name for name in names if len(name) >= 4 and re.search(r"[^a-z\s]", name)]
+        by_case = [name for name in distinctive if re.fullmatch(r"[A-Za-z\s]+", name)]
+        self._alone = frozenset(_squeezed(name) or name for name in names)
+        self._anywhere = _Names(long, any_case=True)
+        self._in_text = _Names([name for name in distinctive if name not in by_case], any_case=True)
+        self._in_case = _Names(by_case, any_case=False)
+
+    def about(self, text: str) -> str:
+        """Return text from around the turns (a profile, a summary) without the names."""
+        return HIDDEN if self._is_alone(text) else self._anywhere.hidden(text)
+
+    def spoken(self, text: str) -> str:
+        """Return a turn's text without distinctive names."""
+        return self._in_case.hidden(self._in_text.hidden(text))
+
+    @property
+    def said(self) -> tuple[Callable[[str], list[tuple[int, int]]], ...]:
+        """What finds names in a turn's text, in order: what one finds is hidden before the next looks."""
+        return self._in_text.spans, self._in_case.spans
+
+    def names(self, text: str) -> bool:
+        """Whether text from around the turns mentions a system."""
+        return self._is_alone(text) or self._anywhere.hidden(text) != text
+
+    def _is_alone(self, text: str) -> bool:
+        return len(text) <= LONGEST and (_squeezed(text) or text.strip()) in self._alone
+
+
+class _Names:
+    """A pattern for many names, tried only on texts that hold the beginning of one."""
+
+    def __init__(self, names: Iterable[str], *, any_case: bool) -> None:
+        self._any_case = any_case
+        folded = {_folded(name, any_case) for name in names}
+        parts = {name: [part for part in _JOINTS.split(name) if part] or [name] for name in folded}
+        self._beginnings = tuple({split[0] for split in parts.values()})
+        forms = [
+            _JOINT.join(re.escape(part) for part in parts[name])
+            for name in sorted(parts, key=lambda name: (-len(name), name))
+        ]
+        self._pattern = re.compile(_ASIDE.format(f"(?:{'|'.join(forms)})"))
+
+    def hidden(self, text: str) -> str:
+        return _replaced(text, self.spans(text))
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where names stand, with the accents right after them."""
+        if not self._beginnings:
+            return []
+        folded = _folded(text, self._any_case)
+        if not any(beginning in folded for beginning in self._beginnings):
+            return []
+        if len(folded) == len(text) and text.isascii():
+            return [match.span() for match in self._pattern.finditer(folded)]
+        folded, places = _mapped(text, self._any_case)
+        found = ((places[m.start()], places[m.end() - 1] + 1) for m in self._pattern.finditer(folded))
+        return [(start, _past_accents(text, stop)) for start, stop in found]
+
+
+def _past_accents(text: str, stop: int) -> int:
+    while stop < len(text) and unicodedata.combining(text[stop]):
+        stop += 1
+    return stop
+
+
+def _replaced(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text with the mark in place of spans."""
+    out, end = [], 0
+    for start, stop in spans:
+        out += [text[end:start], HIDDEN]
+        end = stop
+    return "".join((*out, text[end:])) if out else text
+
+
+def _folded(text: str, any_case: bool = True) -> str:
+    """Return a text as it is compared: compatible forms are one, letters and their accents are apart."""
+    if text.isascii():
+        return text.lower() if any_case else text
+    return "".join(_folded_character(character, any_case) for character in text)
+
+
+@lru_cache(maxsize=4096)
+def _folded_character(character: str, any_case: bool) -> str:
+    plain = unicodedata.normalize("NFKD", character)
+    return unicodedata.normalize("NFKD", plain.casefold()) if any_case else plain
+
+
+def _mapped(text: str, any_case: bool) -> tuple[str, list[int]]:
+    """Return the folded text, and for each of its characters the index of the one it comes from."""
+    pieces = [_folded_character(character, any_case) for character in text]
+    return "".join(pieces), [index for index, piece in enumerate(pieces) for _ in piece]
+
+
+@lru_cache(maxsize=64)
+def blind(systems: tuple[str, ...]) -> Blind:
+    """Return the blind for a corpus's systems, kept for its next task or call."""
+    return Blind(*systems)
+
+
+class Told(NamedTuple):
+    """What a dialogue's conditions would give away: the names of their entries, and their texts."""
+
+    keys: frozenset[str] = frozenset()
+    values: tuple[str, ...] = ()
+
+    def and_of(self, other: Told) -> Told:
+        """Return what both would give away."""
+        return Told(self.keys | other.keys, tuple(sorted({*self.values, *other.values})))
+
+
+NOTHING_TOLD = Told()
+
+
+def told_by(conditions: Iterable[Mapping[str, Any]]) -> Told:
+    """Return what is not to be read of conditions. Numbers stand everywhere, and are hidden by name alone."""
+    entries = [entry for condition in conditions for entry in _entries(condition)]
+    entries = [(name, value) for key, value in entries if (name := _squeezed(key)) not in SETTINGS]
+    texts = {value for _, value in entries if value and value.casefold() not in ORDINARY}
+    return Told(frozenset(name for name, _ in entries), tuple(sorted(texts)))
+
+
+def _entries(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _entries(part, str(name))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _entries(part, key)
+    else:
+        yield key, one_line(value) if isinstance(value, str) else ""
+
+
+def is_telltale(key: str, told: Told = NOTHING_TOLD) -> bool:
+    """Whether an entry of this name would say which system spoke, how, or what the right answer is."""
+    folded = _squeezed(_HUMP.sub(" ", key))
+    return _TELLTALE.fullmatch(folded) is not None or bool(told.keys and _squeezed(key) in told.keys)
+
+
+def _squeezed(text: str) -> str:
+    """Return a text as it is compared where it is all there is: joints are single spaces."""
+    return _JOINTS.sub(" ", _folded(text)).strip()
+
+
+def _is_coded(name: str) -> bool:
+    """Whether a short name has a letter and a digit, as `o1`: no word of a language looks like it."""
+    return len(name) > 1 and any(map(str.isalpha, name)) and any(map(str.isdigit, name))
+
+
+# A text as raters see it, with where each of its characters stands in the text that is stored.
+#
+# Evidence is pointed at in what is shown and kept by places in what is stored, so that it stays true whatever
+# is hidden from whom. Places count Unicode code points.
+
+
+class Traced(NamedTuple):
+    """A shown text; the n-th of its characters stands for the stored ones from `starts[n]` to `ends[n]`."""
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+
+    def replaced(self, spans: Iterable[tuple[int, int, str]]) -> Traced:
+        """Return it with other texts in place of spans; each character of those stands for the whole span."""
+        text: list[str] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        last = 0
+        for start, stop, written in spans:
+            text += [self.text[last:start], written]
+            starts += self.starts[last:start] + [self.starts[start]] * len(written)
+            ends += self.ends[last:start] + [self.ends[stop - 1]] * len(written)
+            last = stop
+        if not last:
+            return self
+        return Traced(
+            "".join([*text, self.text[last:]]), starts + self.starts[last:], ends + self.ends[last:]
+        )
+
+    def stored(self, start: int, end: int) -> tuple[int, int]:
+        """Return the stored place of what is shown from `start` to `end` (not empty, within the text)."""
+        return self.starts[start], self.ends[end - 1]
+
+    def shown(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the shown place of what is stored from `start` to `end`, None where nothing of it shows."""
+        inside = [
+            n
+            for n, (low, high) in enumerate(zip(self.starts, self.ends, strict=True))
+            if low < end and high > start
+        ]
+        return (inside[0], inside[-1] + 1) if inside else None
+
+
+def untouched(text: str) -> Traced:
+    """Return a text that is shown as it is stored."""
+    return Traced(text, list(range(len(text))), list(range(1, len(text) + 1)))
+
+
+def spoken(text: str, hide: Blind) -> Traced:
+    """Return what a turn says as raters see it (`View.spoken`), traced to what is stored."""
+    traced = untouched(text)
+    for pattern, written in STEPS:
+        traced = traced.replaced(_matches(pattern, written, traced.text))
+    for spans in hide.said:
+        traced = traced.replaced([(start, stop, HIDDEN) for start, stop in spans(traced.text)])
+    return traced
+
+
+def _matches(
+    pattern: re.Pattern[str], written: str | Callable[[re.Match[str]], str], text: str
+) -> list[tuple[int, int, str]]:
+    return [
+        (*match.span(), written if isinstance(written, str) else written(match))
+        for match in pattern.finditer(text)
+    ]
+
 
 # Which turns a viewer may see before a turn.
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotation.checks import giving
 from annotation.errors import (
     AlreadySubmitted,
     AnswerRefused,
@@ -21,16 +20,14 @@ from annotation.errors import (
     NotTaskHolder,
     SubmittedDifferently,
 )
-from annotation.labels import raters, recording
 from annotation.models import Assignment, GuidelinesRead, Item, Label, Rater
-from annotation.scheme_versions.store import Questionnaire, questionnaire_of
-from annotation.schemes.cascade import JOIN, NOBODY, written
+from annotation.scheme_store import Questionnaire, questionnaire_of
+from annotation.schemes.decisions import JOIN, NOBODY, written
+from annotation.work import check_tasks, labels, own_work
 from annotation.work import leases as assigning
-from annotation.work import submitted
 from annotation.work.checking import Answers, Given, check, cleaned, in_own_order, item_number
-from annotation.work.evidence import Evidence, with_evidence
 from annotation.work.leases import Hold, Seat
-from annotation.work.standing import held, says_the_same, standing_labels
+from annotation.work.task_answers import Evidence, held, says_the_same, standing_labels, with_evidence
 from config import commands
 
 # The statements behind the hot path of annotators: one round trip each, and the locks they take.
@@ -268,16 +265,18 @@ def submit(
     if work.state == Assignment.State.SUBMITTED:
         if work.round:
             raise AlreadySubmitted(SHOWN)
-        submitted.must_be_allowed(seat, work.assignment)
+        own_work.must_be_allowed(seat, work.assignment)
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, _next(seat))
     if work.state != Assignment.State.RETURNED:
         seat.must_have_room()
     if work.state not in (Assignment.State.LEASED, Assignment.State.RETURNED):
         _hold_again(seat, work)
-    rater = work.rater or raters.person(user=by).pk  # before `_finish`: webhooks tell the rater's pseudonym
+    rater = (
+        work.rater or labels.rater_of_person(user=by).pk
+    )  # before `_finish`: webhooks tell the rater's pseudonym
     seat = _finish(seat, work, comment, flagged, client or "", attention)
-    recording.insert(
+    labels.insert(
         rater=rater,
         answers=given,
         occasion=work.occasion,
@@ -288,8 +287,8 @@ def submit(
     )
     if seat.checked:
         is_first = work.state != Assignment.State.RETURNED
-        done = giving.Done(work.assignment, work.task, work.occasion, work.is_aside, is_first)
-        giving.submitted(seat=seat, done=done, answers=[answer[:3] for answer in given])
+        done = check_tasks.Done(work.assignment, work.task, work.occasion, work.is_aside, is_first)
+        check_tasks.submitted(seat=seat, done=done, answers=[answer[:3] for answer in given])
         return Outcome("submitted", seat, _next(seat))
     if seat.waits:
         return Outcome("submitted", seat, None)
@@ -312,7 +311,7 @@ def skip(*, by: User, campaign: int, assignment: int, reason: str) -> Outcome:
     seat.must_be_open()
     Assignment.objects.filter(pk=assignment).update(state=Assignment.State.SKIPPED, skip_reason=reason)
     if seat.checked:
-        giving.skipped(seat=seat)
+        check_tasks.skipped(seat=seat)
     return Outcome("skipped", seat, _next(seat))
 
 
@@ -347,7 +346,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     last = mine.order_by("-submitted_at", "-id").first()
     if last is None:
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
-    submitted.must_be_allowed(seat, last.pk)
+    own_work.must_be_allowed(seat, last.pk)
     return seat, held(last)
 
 
@@ -355,7 +354,7 @@ def _next(seat: Seat) -> Hold | None:
     if seat.waits:
         return None
     if seat.state == "open":
-        return giving.next_task(seat=seat) if seat.checked else assigning.next_task(seat=seat)
+        return check_tasks.next_task(seat=seat) if seat.checked else assigning.next_task(seat=seat)
     mine = Assignment.objects.filter(
         campaign_id=seat.campaign, user_id=seat.user, state=Assignment.State.LEASED
     )
@@ -410,7 +409,7 @@ def _hold_again(seat: Seat, work: Work) -> None:
     if work.state == Assignment.State.SKIPPED:
         raise LeaseLost("You skipped this task. Your draft is kept, but it can no longer be submitted.")
     if work.is_aside:
-        if not giving.hold_again(seat=seat, assignment=work.assignment):
+        if not check_tasks.hold_again(seat=seat, assignment=work.assignment):
             raise LeaseLost(LOST)
         return
     try:
@@ -456,11 +455,11 @@ def _revise(by: User, work: Work, given: Sequence[Given], comment: str, flagged:
     live = Label.objects.filter(assignment=assignment, superseded_at__isnull=True).values_list(
         "item_id", "question_id"
     )
-    recording.record(
+    labels.record(
         rater=rater,
         answers=[
-            *(recording.Answer(one.item, one.question, one.value, evidence=one.evidence) for one in given),
-            *(recording.Answer(*place, None, missing=WITHDRAWN) for place in live if place not in kept),
+            *(labels.Answer(one.item, one.question, one.value, evidence=one.evidence) for one in given),
+            *(labels.Answer(*place, None, missing=WITHDRAWN) for place in live if place not in kept),
         ],
         occasion=work.occasion,
         campaign=assignment.campaign,

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
 from annotation.records import Passage
-from annotation.scheme_versions.store import Asked, Questionnaire
-from annotation.schemes import comparisons
+from annotation.scheme_store import Asked, Questionnaire
+from annotation.schemes import base
 from annotation.schemes.base import bounds_told
 from config import commands, request_json
 
@@ -76,7 +76,7 @@ Answers = Mapping[str, Mapping[str, Any]]
 
 
 class Given(NamedTuple):
-    """One checked answer, with what it points at (`annotation.work.evidence`)."""
+    """One checked answer, with what it points at (`annotation.work.task_answers`)."""
 
     item: int
     question: int
@@ -121,7 +121,7 @@ def place_of(plan: Questionnaire, number: int, items: int) -> str:
     if plan.is_mixed and number == turns:
         return "The whole dialogue: "
     if items > 1 and not plan.is_multiple:
-        return f"Response {comparisons.LETTERS[number]}: "
+        return f"Response {base.LETTERS[number]}: "
     return f"Turn {number + 1} of {turns}: " if items > 1 else ""
 
 
@@ -144,12 +144,10 @@ def in_own_order(plan: Questionnaire, answers: Any, shown: Sequence[int] | None)
 def _own(question: Asked | None, value: Any, shown: Sequence[int]) -> Any:
     if question is None or value in (None, ""):
         return value
-    if question.level == comparisons.RANKING and not (
-        isinstance(value, str) and comparisons.is_ranking(value, len(shown))
-    ):
+    if question.level == base.RANKING and not (isinstance(value, str) and base.is_ranking(value, len(shown))):
         told = f"put each of the {len(shown)} into one order, best first, such as 1>0=2"
         raise AnswerRefused(f"“{question.wording}” does not take {_shown(value)}: {told}.")
-    return comparisons.in_own_order(value, shown, question.level, question.values)
+    return base.in_own_order(value, shown, question.level, question.values)
 
 
 def _check_item(
@@ -198,6 +196,6 @@ def _shown(value: Any) -> str:
 def _scale(question: Asked) -> str:
     if question.values:
         return f": choose one of {', '.join(str(value) for value in question.values)}"
-    if question.level in ("nominal", "text", comparisons.RANKING):
+    if question.level in ("nominal", "text", base.RANKING):
         return ""
     return f": write {bounds_told(question)}"

@@ -10,11 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from annotation.kinds.fact import FACT
-from annotation.scripts.records import DEFAULT_STYLE, LETTERS, UNKNOWN
-from annotation.scripts.relations import DEFAULT as RELATIONS
-from annotation.scripts.stored import date_record
-from annotation.text.happenings import Names
+from annotation.kinds import FACT
+from annotation.scripts.graph import DEFAULT as RELATIONS
+from annotation.scripts.records import DEFAULT_STYLE, LETTERS, UNKNOWN, date_record
+from annotation.text.context import Names
 from annotation.text.views import View
 from annotation.work.transcripts import Head, Part, Place, Row, Writer
 

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from annotation.kinds.answer import ANSWER
-from annotation.kinds.decision import DECISION
-from annotation.kinds.fact import FACT
-from annotation.kinds.table import KINDS
-from annotation.schemes.comparisons import LETTERS
+from annotation.kinds import ANSWER, DECISION, FACT, KINDS
+from annotation.schemes.base import LETTERS
 
 # Where a screen comes from: the queries of a task's head and of its turns, prepared for every connection.
 
@@ -150,7 +147,7 @@ class Line(NamedTuple):
 
     `pieces` are the text's parts with whether each is a transcription mark; empty where it has no marks.
     `line` counts the lines of the screen from 1: unlike `no` it is unique, and it says nothing about where a
-    turn comes from. `how`, `private` and `heading` are worded by `annotation.text.happenings`; '' for a plain
+    turn comes from. `how`, `private` and `heading` are worded by `annotation.text.context`; '' for a plain
     turn.
     """
 

@@ -14,8 +14,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.labels import raters, recording
 from annotation.models import Label, Occasion
+from annotation.work import labels as raters
+from annotation.work import labels as recording
 from annotation.work.checking import cleaned
 from calibration.adjudication import holding
 from calibration.adjudication.holding import State, in_hand, one_at_a_time
@@ -159,7 +160,7 @@ def settle(case: int) -> None:
 
 def _label(by: User, mine: AdjudicationDecision, value: Any, missing: str, reason: str) -> Label:
     """Record a decision; what it replaces is replaced in other rounds of the same campaign, too."""
-    rater, case = raters.person(user=by), mine.case
+    rater, case = raters.rater_of_person(user=by), mine.case
     before = Label.objects.filter(
         rater=rater,
         item=case.item_id,

@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
-from annotation.labels.pseudonyms import called
-from annotation.text.csv_cells import guarded, unguarded
+from annotation.text.table_cells import guarded, unguarded
+from annotation.work.labels import called
 from calibration.adjudication import deciding, holding, reading
 from calibration.adjudication.material import locked_clusters
 from calibration.adjudication.reading import RELATED, cases, state_of

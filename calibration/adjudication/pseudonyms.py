@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Rater
+from annotation.work.labels import name_of
 from calibration.adjudication.material import draw_key, raters_scope
 from calibration.models import AdjudicationRound
 

@@ -10,11 +10,10 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.corpora import splits
-from annotation.labels.pseudonyms import called
-from annotation.labels.recording import pointed
 from annotation.models import Label, Question, Rater, TurnNote, turn_numbers
-from annotation.notes.reading import of_assignments
-from annotation.text.item_keys import item_key
+from annotation.text.references import item_key
+from annotation.work.labels import called, pointed
+from annotation.work.notes import notes_of_assignments as of_assignments
 from calibration.adjudication.material import TITLES, locked_clusters, raters_scope
 from calibration.adjudication.pseudonyms import names_of
 from calibration.models.adjudication import AdjudicationCase, AdjudicationDecision, AdjudicationRound

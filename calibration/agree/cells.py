@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from annotation.text.cells import (
+from annotation.text.table_cells import (
     Names,
     clashes_told,
     kind_of_rater,
     looks_like_a_model,
     looks_like_nothing,
     means_nothing,
+    unguarded,
 )
-from annotation.text.csv_cells import unguarded
 from calibration.agree.files import RatingsFileError, Row
 from calibration.statistics.core.types import SCALES
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annotation.text.csv_cells import unguarded
+from annotation.text.table_cells import unguarded
 from calibration.agree.cells import TEXT, Declared, Spelling, answer, declared_of
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
 from calibration.statistics.core.data import Ratings

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
 
 COLUMNS = [
     "stratum",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.text.numbers import percent
+from annotation.text.display import percent
 from calibration.agree.words import counted, interval, number, raters_of, title_of
 from calibration.reports.wording import without
 from calibration.statistics import FLAGS, Result

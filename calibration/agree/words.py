@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.text import numbers
+from annotation.text import display
 from calibration.statistics import STATISTICS, Entry, Result
 from calibration.statistics.icc_intervals import BY_F
 from calibration.statistics.prevalence import NAME as PREVALENCE
@@ -101,7 +101,7 @@ def counted(count: int, noun: str) -> str:
 
 def number(value: float | None) -> str:
     """Write a value with three decimals, a dash where there is none."""
-    return numbers.number(value, 3)
+    return display.number(value, 3)
 
 
 def interval(result: Result) -> str:

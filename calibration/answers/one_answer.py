@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Continuation, Item, Label, Rater, Turn
-from annotation.scripts.records import LETTERS
-from annotation.scripts.replies import UNKNOWN_TEXT
-from annotation.scripts.stored import date_record
+from annotation.scripts.answers import UNKNOWN_TEXT
+from annotation.scripts.records import LETTERS, date_record
+from annotation.work.labels import name_of
 from calibration.answers.groups import FORMAT
 from calibration.answers.listing import is_locked
 from calibration.answers.reading import OCCASIONS, SCHEME, record_of, rows_of

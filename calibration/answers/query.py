@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.errors import SplitRefused
-from annotation.kinds.answer import ANSWER
+from annotation.kinds import ANSWER
 from annotation.models import Continuation, Split
 from annotation.models.corpora import Corpus
 from annotation.scripts.answers import RULES, Rule

@@ -10,10 +10,10 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
-from annotation.kinds.answer import ANSWER
+from annotation.kinds import ANSWER
 from annotation.models import Continuation, Dialogue, Item, Label, Occasion, QuestionSet, Rater, Use
 from annotation.models.corpora import Corpus
-from annotation.question_sets.reading import found, spellings
+from annotation.script_editing.question_records import found, spellings
 from annotation.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT
 from calibration.answers.query import PEOPLE
 from calibration.answers.rows import HALF, NOBODY, AnswerRow, Place, Said, row_of

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
 from calibration.answers import charts
 from calibration.answers.agreement import Agreement
 from calibration.answers.computing import AnswersReport

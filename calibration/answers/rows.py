@@ -11,9 +11,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.scripts.answers import ABSTAINED, RULES, STRICT, WAITS, Rule, labels_of, verdict_of
+from annotation.scripts.answers import (
+    ABSTAINED,
+    AMBIGUOUS,
+    FAILED,
+    LATE,
+    NONE,
+    RULES,
+    STRICT,
+    WAITS,
+    Rule,
+    labels_of,
+    verdict_of,
+)
 from annotation.scripts.records import UNKNOWN
-from annotation.scripts.replies import AMBIGUOUS, FAILED, LATE, NONE
 
 SUFFICIENT, PARTLY, NOTHING = "sufficient", "partly", "none"
 RETRIEVED = (SUFFICIENT, PARTLY, NOTHING)

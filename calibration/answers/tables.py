@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from annotation.scripts.records import ANONYMISED, ORIGINAL, SWAPPED
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.answers.figures import CHANCE, Answers, Figure
 from calibration.answers.groups import ORACLE, Group, K, groups, shared, varying
 from calibration.answers.names import difference, parts_of

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus
-from annotation.scheme_versions.store import find
+from annotation.scheme_store import find
 from calibration import access
 from calibration.adjudication import actions, agreement, deciding, files, reading
 from calibration.adjudication.actions import MOST_SEED, Plan

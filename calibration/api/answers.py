@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.api.people_serializers import Text
+from annotation.api.people import Text
 from annotation.scripts.answers import RULES
 from calibration.answers import one_answer
 from calibration.answers.computing import compute, compute_on_test

@@ -14,12 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.access import IsCampaignResearcher
 from annotation.api.refusals import answered
-from annotation.checks import actions, keys, told
-from annotation.checks.people import actions as deciding
-from annotation.labels.pseudonyms import person_called
 from annotation.models import CheckPlan, KeyTask
-from annotation.permissions import IsCampaignResearcher
+from annotation.work import check_actions
+from annotation.work.labels import person_called
 from calibration.checks import sources
 from calibration.checks.results import told as results_told
 
@@ -71,7 +70,7 @@ class KeysFromSerializer(serializers.Serializer[Any]):
 
     source: Any = serializers.CharField()
     occasion = serializers.ChoiceField(choices=list(KeyTask.OCCASIONS))
-    most = serializers.IntegerField(min_value=1, max_value=actions.MOST_AT_ONCE, default=10)
+    most = serializers.IntegerField(min_value=1, max_value=check_actions.MOST_AT_ONCE, default=10)
     tolerance = serializers.FloatField(default=0.0, min_value=0)
 
 
@@ -79,8 +78,8 @@ class DecisionSerializer(serializers.Serializer[Any]):
     """What to do about an annotator, by pseudonym, and why."""
 
     annotator = serializers.CharField(max_length=150)
-    verb = serializers.ChoiceField(choices=list(deciding.VERBS))
-    reason = serializers.CharField(max_length=deciding.REASON_LIMIT)
+    verb = serializers.ChoiceField(choices=list(check_actions.VERBS))
+    reason = serializers.CharField(max_length=check_actions.REASON_LIMIT)
 
 
 def _user(request: Request) -> User:
@@ -104,7 +103,7 @@ def checks(request: Request, campaign: int) -> Response:
     plan = CheckPlan.objects.filter(campaign=found).first() or CheckPlan(campaign=found)
     if request.method == "PATCH":
         given = _checked(CheckPlanSerializer(plan, data=request.data, partial=True))
-        plan = actions.set_up(by=_user(request), campaign=found, **given)
+        plan = check_actions.set_up(by=_user(request), campaign=found, **given)
     return Response(CheckPlanSerializer(plan).data)
 
 
@@ -127,7 +126,7 @@ def decide(request: Request, campaign: int) -> Response:
     person = person_called(given["annotator"], found)
     if person is None:
         raise serializers.ValidationError({"annotator": "No annotator of this campaign is called so."})
-    deciding.VERBS[given["verb"]](by=_user(request), campaign=found, user=person, reason=given["reason"])
+    check_actions.VERBS[given["verb"]](by=_user(request), campaign=found, user=person, reason=given["reason"])
     return Response(status=204)
 
 
@@ -140,18 +139,18 @@ def keys_of(request: Request, campaign: int) -> Response:
     """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
     found = access.campaign(campaign)
     if request.method == "GET":
-        return Response({"keys": [told.key_as_json(key) for key in told.listed(found)]})
+        return Response({"keys": [check_actions.key_as_json(key) for key in check_actions.listed(found)]})
     given = _checked(NewKeySerializer(data=request.data))
-    spot = keys.spot_named(found, given["about"])
-    made = actions.add_key(
+    spot = check_actions.spot_named(found, given["about"])
+    made = check_actions.add_key(
         by=_user(request),
         campaign=found,
         occasion=given["occasion"],
         spot=spot,
-        answers=told.answers_told(found, spot, given["answers"]),
+        answers=check_actions.answers_told(found, spot, given["answers"]),
         explanation=given["explanation"],
     )
-    return Response(told.key_as_json(made), status=201)
+    return Response(check_actions.key_as_json(made), status=201)
 
 
 @extend_schema(request=KeysFromSerializer, responses={201: OpenApiTypes.OBJECT})
@@ -177,10 +176,12 @@ def key_one(request: Request, campaign: int, key: int) -> Response:
     related = KeyTask.objects.select_related("campaign", "task__continuation__dialogue", "task__item__turn")
     there = get_object_or_404(related, pk=key, campaign=found)
     if request.method == "DELETE":
-        actions.retire_key(by=_user(request), key=there)
+        check_actions.retire_key(by=_user(request), key=there)
         return Response(status=204)
     if request.method == "PUT":
         given = _checked(ChangedKeySerializer(data=request.data))
-        answers = told.answers_told(found, told.spot_of(there), given["answers"])
-        actions.change_key(by=_user(request), key=there, answers=answers, explanation=given["explanation"])
-    return Response(told.key_as_json(there))
+        answers = check_actions.answers_told(found, check_actions.spot_of(there), given["answers"])
+        check_actions.change_key(
+            by=_user(request), key=there, answers=answers, explanation=given["explanation"]
+        )
+    return Response(check_actions.key_as_json(there))

@@ -12,9 +12,9 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.labels.recording import Pointed
 from annotation.models import Item
 from annotation.models.turn_numbers import numbers_of
+from annotation.work.labels import Pointed
 from calibration import access
 from calibration.disagreements import reading
 from calibration.disagreements.reading import Listing, listing

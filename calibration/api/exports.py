@@ -15,11 +15,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access as annotation_access
+from annotation.access import IsResearcherSomewhere
 from annotation.corpora import splits
-from annotation.labels import pseudonyms
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus
-from annotation.permissions import IsResearcherSomewhere
+from annotation.work import labels as pseudonyms
 from calibration import access
 from calibration.api.serializers import (
     ExportPartSerializer,

@@ -14,8 +14,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.access import IsResearcherSomewhere
 from annotation.models import SchemeVersion
-from annotation.permissions import IsResearcherSomewhere
 from calibration import access
 from calibration.api.exports import DOWNLOAD, FORM, PART, response_of, taken_by
 from calibration.api.gold_rules import GoldRuleSerializer, rule_out

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access as loading
-from annotation.permissions import IsCampaignResearcher
+from annotation.access import IsCampaignResearcher
 from calibration import access
 from calibration.api.serializers import ReportJobSerializer
 from calibration.errors import CalibrationError

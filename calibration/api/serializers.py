@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from annotation.api.corpora_serializers import TrainingPart
-from annotation.api.people_serializers import Text
+from annotation.api.people import Text
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
 from calibration.api.gold_rules import GoldOptionsSerializer

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access as loading
-from annotation.permissions import IsCampaignResearcher
+from annotation.access import IsCampaignResearcher
 from calibration import access
 from calibration.api.serializers import (
     EveryoneSerializer,

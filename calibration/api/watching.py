@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.permissions import IsCampaignResearcher
+from annotation.access import IsCampaignResearcher
 from calibration.agreement.own import own_agreement
 from calibration.api.serializers import ResultSerializer
 from calibration.checks.results import STATES

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from annotation.models import Corpus, Label, Rater
 from annotation.scenarios.records import DIMENSIONS
-from annotation.schemes.conduct import CONDUCT
-from annotation.text.numbers import number as rounded
+from annotation.schemes.decisions import CONDUCT
+from annotation.text.display import number as rounded
 from calibration.models import Report
 from calibration.reports.contents import Figure
 from calibration.reports.figures import HUMAN as HUMAN_KIND

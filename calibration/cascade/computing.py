@@ -10,13 +10,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.answer_keys.reading import scenarios
 from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
 from annotation.records import Dialogue
+from annotation.scenario_editing.answer_keys import scenarios
 from annotation.scenarios.agents import AGENTS
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.cascade import (
     by_system,
     competence_tables,

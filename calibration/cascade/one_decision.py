@@ -6,14 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.answer_keys.reading import scenarios
 from annotation.corpora import splits
-from annotation.importing.rows import turn_record
-from annotation.kinds.decision import DECISION
+from annotation.corpora.rows import turn_record
+from annotation.kinds import DECISION
 from annotation.models import Continuation, Item, Rater, Turn
 from annotation.records import SELF, Dialogue
-from annotation.scenarios.cascade import SETTINGS, outcome
-from annotation.scenarios.decisions import decision_of
+from annotation.scenario_editing.answer_keys import scenarios
+from annotation.scenarios.cascade import SETTINGS, decision_of, outcome
 from annotation.scenarios.points import key_at, positions_seen, probes_at, scenario_of
 from annotation.scenarios.records import (
     BACKGROUND,
@@ -24,8 +23,8 @@ from annotation.scenarios.records import (
     Key,
     Outcome,
     Probe,
+    key_json,
 )
-from annotation.scenarios.stored import key_json
 from calibration.cascade.reading import answers_of
 
 

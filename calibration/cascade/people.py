@@ -13,14 +13,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from django.db.models import QuerySet
 
-from annotation.kinds.decision import DECISION
+from annotation.kinds import DECISION
 from annotation.models import Label, Occasion, Rater
 from annotation.records import Dialogue
 from annotation.scenarios.points import key_at, others_at, scenario_of
-from annotation.scenarios.records import LEAK, Key, SetCondition
-from annotation.scenarios.stored import condition_json
-from annotation.schemes.cascade import ADDRESSED, ATTEND, HUMAN, SPEAK, TARGET, read_set
-from annotation.schemes.conduct import CONDUCT, NATURAL, NATURALNESS, WHY
+from annotation.scenarios.records import LEAK, Key, SetCondition, condition_json
+from annotation.schemes.decisions import (
+    ADDRESSED,
+    ATTEND,
+    CONDUCT,
+    HUMAN,
+    NATURAL,
+    NATURALNESS,
+    SPEAK,
+    TARGET,
+    WHY,
+    read_set,
+)
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.sums import cluster_codes, finished, resampled
 

@@ -7,18 +7,16 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from annotation.answer_keys.reading import of_corpus, scenarios
 from annotation.corpora.parts import TRAINING
-from annotation.importing.rows import turn_record
-from annotation.kinds.decision import DECISION
+from annotation.corpora.rows import turn_record
+from annotation.kinds import DECISION
 from annotation.models import Continuation, Corpus, Item, Label, Occasion, Rater, Turn
 from annotation.models import Dialogue as StoredDialogue
 from annotation.records import Dialogue
+from annotation.scenario_editing.answer_keys import of_corpus, scenarios
 from annotation.scenarios.agents import AGENTS, ORACLE, Agent, Learnt, decide, learn
-from annotation.scenarios.canaries import hints
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.decisions import decision_of
-from annotation.scenarios.observing import declared_addressees
+from annotation.scenarios.cascade import decision_of, outcome
+from annotation.scenarios.observing import declared_addressees, hints
 from annotation.scenarios.points import (
     evenness_of_talk,
     key_at,
@@ -38,7 +36,7 @@ from annotation.scenarios.records import (
     Mode,
     Outcome,
 )
-from annotation.schemes import conduct as conduct_schemes
+from annotation.schemes import decisions as conduct_schemes
 from calibration.errors import CascadeRefused
 
 # One decision with all that a report needs of it, and decisions of many as arrays.
@@ -304,7 +302,9 @@ def raters_named(corpus: Corpus, names: Collection[str]) -> list[Rater]:
 
 def judges_of(corpus: Corpus) -> list[str]:
     """Return the names of the judges with answers about the conduct, composition or moves of decisions."""
-    schemes = [one.key for one in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND)]
+    schemes = [
+        one.key for one in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND_MOVE)
+    ]
     labels = Label.objects.filter(
         item__corpus=corpus,
         item__kind=DECISION.key,
@@ -318,7 +318,9 @@ def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Jud
     """Return what judges said of decisions, by item: of several samples of one judge the first counts."""
     conduct: dict[int, dict[str, float | None]] = defaultdict(dict)
     others: dict[int, dict[str, float | str]] = defaultdict(dict)
-    schemes = {one.key for one in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND)}
+    schemes = {
+        one.key for one in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND_MOVE)
+    }
     labels = Label.objects.filter(
         rater__in=judges,
         item__in=list(items),

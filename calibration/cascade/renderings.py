@@ -8,8 +8,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.text.csv_cells import guarded
-from annotation.text.numbers import number
+from annotation.text.display import number
+from annotation.text.table_cells import guarded
 from calibration.cascade.computing import CascadeReport
 from calibration.cascade.tables import Cell, Line, Table, cell_text, flags, interval, reasons
 from calibration.rendering import Rendering

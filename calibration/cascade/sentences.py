@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from statistics import fmean
 
 from annotation.scenarios.records import VISIBLE
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.cascade import figures
 from calibration.cascade.badge import NOT_CALIBRATED
 from calibration.cascade.parts import NOT_ASKED, Context

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.statistics import Result
 
 Cell: TypeAlias = "Result | str | int"

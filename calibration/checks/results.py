@@ -13,12 +13,12 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from annotation.checks import marks, stages
-from annotation.labels.pseudonyms import of_people
 from annotation.models import Assignment, Attempt, CheckPlan, CheckResult, Label, Occasion, Standing
 from annotation.models.campaigns import Campaign
-from annotation.scheme_versions.store import Asked, questionnaire_of
-from annotation.text.csv_cells import guarded
+from annotation.scheme_store import Asked, questionnaire_of
+from annotation.text.table_cells import guarded
+from annotation.work import check_stages
+from annotation.work.labels import pseudonyms_of_people as of_people
 from calibration.statistics import Plan, Record, Result, analyse, ratings_from_records
 
 PLAN = Plan(resamples=1000)
@@ -134,7 +134,7 @@ def people(campaign: Campaign) -> list[Person]:
     skips = Assignment.objects.filter(campaign=campaign, occasion=Occasion.CHECK, state="skipped")
     skipped = list(skips.values_list("user", flat=True))
     twice = answered_twice(campaign)
-    there = stages.stages(campaign.pk)
+    there = check_stages.stages(campaign.pk)
     return [
         _person(user, name, standings.get(user), plan, there, tries, checks[user], skipped.count(user), twice)
         for user, name in sorted(names.items(), key=lambda pair: pair[1])
@@ -154,7 +154,7 @@ def _person(
 ) -> Person:
     tests = tuple(tries.get((user, Occasion.QUALIFICATION), ()))
     rounds = tries.get((user, Occasion.TRAINING), [])
-    recent = marks.recent(plan, standing) if plan and standing else None
+    recent = check_stages.recent(plan, standing) if plan and standing else None
     mine = [row for row in twice if row[0] == user]
     return Person(
         user=user,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
-from annotation.checks import actions, keys
-from annotation.checks.keys import refuse
-from annotation.checks.scoring import Value
 from annotation.models import Campaign, Label, LabelCount, Occasion, Rater
+from annotation.work import check_actions
+from annotation.work.check_actions import refuse
+from annotation.work.check_stages import Value
 from calibration.models import Gold, GoldLabel
 from config.permissions import is_researcher
 
@@ -22,7 +22,7 @@ def add(
     """Key up to `most` tasks of a campaign by a source; return how many. Raises CampaignRefused."""
     _must_be_open(campaign, source, by)
     rows, told = _rows(campaign, source)
-    return actions.add_keys(
+    return check_actions.add_keys(
         by=by,
         campaign=campaign,
         occasion=occasion,
@@ -41,10 +41,10 @@ def _must_be_open(campaign: Campaign, source: str, by: User) -> None:
 
 def _rows(campaign: Campaign, source: str) -> tuple[list[tuple[int, str, Value]], str]:
     if source == ADJUDICATED:
-        return keys.of_adjudication(campaign), "adjudicated"
+        return check_actions.of_adjudication(campaign), "adjudicated"
     if source.startswith(RATER):
         name = source.removeprefix(RATER)
-        return keys.of_rater(campaign, name), f"answers of {name}"
+        return check_actions.of_rater(campaign, name), f"answers of {name}"
     if source.startswith(GOLD):
         number = source.removeprefix(GOLD)
         found = Gold.objects.filter(

@@ -13,8 +13,8 @@ from django.db import transaction
 from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
-from annotation.schemes.cocoeval_counts import GROUPS
-from annotation.schemes.cocoeval_counts import SCHEME as COUNTS
+from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
+from annotation.schemes.cocoeval import GROUPS
 from calibration.counts import answers, choices
 from calibration.counts.choices import Chosen
 from calibration.counts.query import CountsQuery, part_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.counts.computing import Counts, facts
 from calibration.counts.renderings.common import Kind, distances, kinds, rows_of
 from calibration.counts.wording import DISTANCES, bounds, flags, interval, row_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.counts.computing import Counts
 from calibration.counts.query import SYSTEM
 from calibration.statistics.core.result import FLAGS, Result

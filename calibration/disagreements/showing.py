@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from django.db.models import Q
 
 from annotation.corpora import dialogue_view
-from annotation.labels.recording import Pointed, pointed
 from annotation.models import Item, Turn, turn_numbers
+from annotation.work.labels import Pointed, pointed
 from calibration.disagreements.reading import Comparison, RatedQuestion
 from calibration.reading.census import QuestionInfo
 from calibration.statistics import Ratings

@@ -15,8 +15,8 @@ from django.http import StreamingHttpResponse
 
 from annotation.models import Campaign, Corpus
 from annotation.models.turn_numbers import TURN_NUMBER
-from annotation.text.csv_cells import guarded
-from annotation.text.item_keys import item_key_sql, members_key_sql, record_key_sql
+from annotation.text.references import item_key_sql, members_key_sql, record_key_sql
+from annotation.text.table_cells import guarded
 from calibration.exports.parts import OF_PART, PART_SQL, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, guarded_sql, write
 from calibration.models import Export, Gold

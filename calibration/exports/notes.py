@@ -9,10 +9,10 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
-from annotation.labels import raters
-from annotation.labels.pseudonyms import pseudonym
 from annotation.models import Assignment, Rater, TurnNote
 from annotation.models.turn_numbers import TURN_NUMBER
+from annotation.work import labels
+from annotation.work.labels import pseudonym
 from calibration.exports.labels import ALONE, ITEM, MEMBERS_KEY
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
@@ -105,5 +105,6 @@ def _names(campaigns: list[int], corpus: int) -> dict[int, str]:
     ).order_by("pk")
     known = {one.user_id: one for one in Rater.objects.filter(user__in=people)}
     return {
-        person.pk: pseudonym(known.get(person.pk) or raters.person(user=person), corpus) for person in people
+        person.pk: pseudonym(known.get(person.pk) or labels.rater_of_person(user=person), corpus)
+        for person in people
     }

@@ -2,7 +2,7 @@
 
 PostgreSQL formats the rows itself (`COPY ... TO STDOUT`), so memory stays small however many there are and
 numbers are written as the shortest text that reads back equal. Text cells of CSV are guarded as
-`annotation.text.csv_cells` says.
+`annotation.text.table_cells` says.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import IO, Any, Literal
 
 from django.db import connection, transaction
 
-from annotation.text import csv_cells
-from annotation.text.cleaning import one_line
+from annotation.text import table_cells
+from annotation.text.views import one_line
 
 # Text that Markdown prints as it is.
 
@@ -36,8 +36,8 @@ Kind = Literal["text", "plain", "number", "integer", "boolean", "value", "json"]
 ARROW = {"number": "float64", "integer": "int64", "boolean": "bool"}
 """The types of Parquet columns, by what they hold; all others are texts."""
 BLOCK = 1 << 18
-RISKY = ", ".join(str(ord(character)) for character in csv_cells.RISKY)
-LAST_RISKY = max(ord(character) for character in csv_cells.RISKY)
+RISKY = ", ".join(str(ord(character)) for character in table_cells.RISKY)
+LAST_RISKY = max(ord(character) for character in table_cells.RISKY)
 APOSTROPHE = "''''"
 WORK_MEM = "64MB"
 """What sorting the rows may take before PostgreSQL turns to temporary files."""

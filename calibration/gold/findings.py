@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation.corpora import splits
 from annotation.models import Question
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.models import Gold
 from calibration.statistics.gold import Estimation
 

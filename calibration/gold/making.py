@@ -17,8 +17,8 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Campaign, Corpus, Occasion, Rater, SchemeVersion
+from annotation.work.labels import name_of
 from calibration.errors import GoldRuleError
 from calibration.gold.reading import Source, read, reference
 from calibration.gold.rules import RULES, Rule

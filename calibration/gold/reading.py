@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from annotation.checks.marks import LeftOut, left_out
 from annotation.corpora import splits
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Occasion, SchemeVersion, Split
 from annotation.schemes.base import UNSCALED
+from annotation.work.check_stages import LeftOut, left_out
+from annotation.work.labels import name_of
 from calibration.errors import GoldRuleError
 from calibration.gold.rules import Answers, Rule, default_rule
 from calibration.reading.census import Census, QuestionInfo, census

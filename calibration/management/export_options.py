@@ -12,7 +12,7 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from annotation.formats.guessing import beside
+from annotation.formats.base import beside
 from annotation.models import Campaign, Corpus
 from calibration.errors import CalibrationError
 from calibration.exports.bundle import Folder

@@ -19,9 +19,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.errors import AnswerRefused
 from annotation.models import SchemeVersion
-from annotation.pages import palette
+from annotation.pages import work
 from annotation.pages.work import transcript
-from annotation.scheme_versions.store import questionnaire_of
+from annotation.scheme_store import questionnaire_of
 from annotation.text.views import DEFAULT
 from annotation.work.checking import parse
 from annotation.work.screens import load_place
@@ -133,7 +133,7 @@ def _page(
         last = last.filter(decided_at__lt=held.decided_at)
     before = last.order_by("-decided_at").first()
     plan = questionnaire_of(found.scheme_version_id)
-    controls = [one for section in palette.sections(plan) for one in section.controls]
+    controls = [one for section in work.sections(plan) for one in section.controls]
     control = next(one for one in controls if one.question.id == case.question_id)
     progress = reading.progress(found)
     context = {
@@ -141,7 +141,7 @@ def _page(
         "held": held,
         "case": case,
         "control": control,
-        "choices": palette.choices(replace(control.question, values=tuple(_values(case)))),
+        "choices": work.choices(replace(control.question, values=tuple(_values(case)))),
         "chosen": "cannot" if kept.get("cannot") else _place(case, kept.get("answer")),
         "value": "" if kept.get("answer") is None else kept.get("answer"),
         "reason": kept.get("reason") or "",

@@ -12,9 +12,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.corpora import splits
-from annotation.labels.pseudonyms import of_people
 from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
-from annotation.pages.choosing import choose
+from annotation.pages.campaigns import choose
+from annotation.work.labels import pseudonyms_of_people as of_people
 from calibration import access
 from calibration.adjudication import actions, agreement, deciding, files, reading
 from calibration.adjudication.actions import MOST_SEED, Plan

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import access
 from annotation.corpora import splits
 from annotation.models import Corpus, QuestionSet
-from annotation.text.language import language_tag
+from annotation.text.display import language_tag
 from calibration.answers import charts, one_answer
 from calibration.answers.computing import compute, open_test
 from calibration.answers.groups import BY, SCRIPT, SYSTEM

@@ -16,10 +16,8 @@ from annotation import access as annotation_access
 from annotation.corpora import dialogue_view, splits
 from annotation.models import Corpus
 from annotation.scenarios.points import scenario_of
-from annotation.scenarios.records import FORM, STAGES
-from annotation.scenarios.stored import condition_json
-from annotation.text.language import language_tag
-from annotation.text.numbers import number
+from annotation.scenarios.records import FORM, STAGES, condition_json
+from annotation.text.display import language_tag, number
 from calibration.cascade import funnel_chart
 from calibration.cascade.computing import CascadeReport, compute, open_test
 from calibration.cascade.one_decision import DecisionView, script, view

@@ -14,18 +14,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.checks import actions, keys
-from annotation.checks import told as keyed_tasks
-from annotation.checks.keys import ORDERED
-from annotation.checks.notices import worded
-from annotation.checks.people import actions as deciding
-from annotation.checks.scoring import Key, Place
+from annotation.access import campaign_researcher_only
 from annotation.errors import CampaignRefused
-from annotation.labels.pseudonyms import person_called
 from annotation.models import Campaign, Item, KeyTask, turn_numbers
 from annotation.models.checks import CheckPlan
-from annotation.permissions import campaign_researcher_only
-from annotation.scheme_versions.store import Asked, Questionnaire, questionnaire_of
+from annotation.scheme_store import Asked, Questionnaire, questionnaire_of
+from annotation.work import check_actions
+from annotation.work.check_actions import ORDERED
+from annotation.work.check_stages import Key, Place, worded
+from annotation.work.labels import person_called
 from annotation.work.screens import load_place
 from calibration.checks import results, sources
 from calibration.checks.results import FORMS, written
@@ -207,14 +204,14 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
     form = ChecksForm(request.POST or None, plan=plan or CheckPlan(campaign=found))
     if request.method == "POST" and form.is_valid():
         try:
-            actions.set_up(by=_user(request), campaign=found, **form.arguments())
+            check_actions.set_up(by=_user(request), campaign=found, **form.arguments())
         except CampaignRefused as error:
             form.refused(error)
         else:
             messages.success(request, "The checks are set up.")
             return redirect("campaign-checks", found.pk)
-    listed = keyed_tasks.listed(found)
-    given = keyed_tasks.times_given(found)
+    listed = check_actions.listed(found)
+    given = check_actions.times_given(found)
     context = ROOM | {
         "campaign": found,
         "plan": plan,
@@ -224,8 +221,8 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
         "keys": [
             {
                 "key": key,
-                "about": keyed_tasks.about(key),
-                "right": keyed_tasks.in_words(key),
+                "about": check_actions.about(key),
+                "right": check_actions.in_words(key),
                 "use": NAMES[key.occasion],
                 "given": given.get(key.task_id, 0),
             }
@@ -264,7 +261,7 @@ def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
     found = access.campaign(campaign)
     about = request.POST.get("about") or request.GET.get("about", "")
     try:
-        spot = keys.spot_named(found, about) if about else keyed_tasks.next_spot(found)
+        spot = check_actions.spot_named(found, about) if about else check_actions.next_spot(found)
     except CampaignRefused as error:
         messages.error(request, str(error))
         return redirect("campaign-checks", found.pk)
@@ -284,17 +281,17 @@ def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
     found = access.campaign(campaign)
     there = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=found)
     if request.method == "POST" and request.POST.get("verb") == "retire":
-        actions.retire_key(by=_user(request), key=there)
+        check_actions.retire_key(by=_user(request), key=there)
         messages.success(request, "The task is given to nobody any more.")
         return redirect("campaign-checks", found.pk)
-    return _key_page(request, found, keyed_tasks.spot_of(there), there)
+    return _key_page(request, found, check_actions.spot_of(there), there)
 
 
 def _key_page(
-    request: HttpRequest, campaign: Campaign, spot: keys.Spot, there: KeyTask | None
+    request: HttpRequest, campaign: Campaign, spot: check_actions.Spot, there: KeyTask | None
 ) -> HttpResponse:
     plan = questionnaire_of(campaign.scheme_version_id)
-    items = keys.items_at(campaign, spot)
+    items = check_actions.items_at(campaign, spot)
     turn_numbers.number(item.turn for item in items)
     posted = request.POST if request.method == "POST" else None
     refusal = ""
@@ -306,13 +303,13 @@ def _key_page(
         else:
             messages.success(request, "The key is saved.")
             return redirect("campaign-checks", campaign.pk)
-    answers = keys.answers_of(there) if there else {}
+    answers = check_actions.answers_of(there) if there else {}
     context = ROOM | {
         "campaign": campaign,
         "there": there,
-        "about": keyed_tasks.item_name(items[0])
+        "about": check_actions.item_name(items[0])
         if not plan.is_multiple
-        else keyed_tasks.item_name(items[0]).rpartition("/")[0],
+        else check_actions.item_name(items[0]).rpartition("/")[0],
         "screen": load_place(*spot, campaign.shows, plan.is_tagged),
         "groups": fields_of(plan, items, answers, posted),
         "explanation": posted.get("explanation", "") if posted else (there.explanation if there else ""),
@@ -324,13 +321,13 @@ def _key_page(
 
 
 def _save(
-    request: HttpRequest, campaign: Campaign, spot: keys.Spot, there: KeyTask | None, answers: Any
+    request: HttpRequest, campaign: Campaign, spot: check_actions.Spot, there: KeyTask | None, answers: Any
 ) -> None:
     explanation = request.POST.get("explanation", "").replace("\r\n", "\n")
     if there is not None:
-        actions.change_key(by=_user(request), key=there, answers=answers, explanation=explanation)
+        check_actions.change_key(by=_user(request), key=there, answers=answers, explanation=explanation)
         return
-    actions.add_key(
+    check_actions.add_key(
         by=_user(request),
         campaign=campaign,
         occasion=request.POST.get("occasion", ""),
@@ -347,11 +344,11 @@ def decide(request: HttpRequest, campaign: int) -> HttpResponse:
     found = access.campaign(campaign)
     verb = request.POST.get("verb", "")
     person = person_called(request.POST.get("person", ""), found)
-    if verb not in deciding.VERBS or person is None:
+    if verb not in check_actions.VERBS or person is None:
         messages.error(request, "Choose an annotator, and what to do.")
         return redirect("campaign-checks", found.pk)
     try:
-        deciding.VERBS[verb](
+        check_actions.VERBS[verb](
             by=_user(request), campaign=found, user=person, reason=request.POST.get("reason", "")
         )
     except CampaignRefused as error:

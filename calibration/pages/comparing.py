@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.text.language import language_tag
+from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
 from calibration.profiles.contexts import Wanted, contexts
 from calibration.profiles.side_by_side import Cell, Column, Comparison, Row, compare

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
-from annotation.corpora import reading
+from annotation.corpora import queries
 from calibration import access
 from calibration.disagreements import reading as measure
 from calibration.disagreements.reading import PEOPLE as ALL_PEOPLE
@@ -47,7 +47,7 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
         "found": found,
         "page": page,
         "items": items,
-        "may_share": reading.may_share({row.item.continuation.dialogue_id for row in items}),
+        "may_share": queries.may_share({row.item.continuation.dialogue_id for row in items}),
         "question": found.asked.data.subject.question,
         "choices": _choices(found),
         "who": [_everybody(found).get(name, name) for name in (found.first, found.second)],

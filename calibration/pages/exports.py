@@ -19,10 +19,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
-from annotation.labels import pseudonyms
 from annotation.models import Campaign, Corpus
-from annotation.pages.choosing import choose
-from annotation.text.csv_cells import guarded
+from annotation.pages.campaigns import choose
+from annotation.text.table_cells import guarded
+from annotation.work import labels as pseudonyms
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus, Item, Question, SchemeVersion, turn_numbers
-from annotation.pages.choosing import choose
+from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED
 from calibration import access
 from calibration.errors import CalibrationError, GoldRuleError

@@ -12,7 +12,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
 
 from annotation import access as loading
-from annotation.permissions import campaign_researcher_only
+from annotation.access import campaign_researcher_only
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.kept import Kept

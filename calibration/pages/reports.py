@@ -18,8 +18,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access as loading
+from annotation.access import campaign_researcher_only
 from annotation.corpora.openings import unopened
-from annotation.permissions import campaign_researcher_only
 from calibration import access
 from calibration.errors import CalibrationError, OlderFormat
 from calibration.models import Report, Study

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.corpora.parts import TRAINING
 from annotation.models import Campaign, Corpus
-from annotation.pages.choosing import choose
+from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED
 from calibration import access
 from calibration.errors import CalibrationError, MapError

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus
-from annotation.pages.choosing import choose
+from annotation.pages.campaigns import choose
 from calibration.errors import CalibrationError
 from calibration.exports import tuning
 from calibration.exports.orders import SFT, TRANSCRIPTS, Order

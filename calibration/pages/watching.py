@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.permissions import campaign_researcher_only
+from annotation.access import campaign_researcher_only
 from calibration.reports.figures import worded as figure_text
 from calibration.statistics.rater_panel import FIGURES
 from calibration.watching.watch import BY, OF_A_RATER, OF_ALL, Watch, asked, choices, watch

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.corpora import splits
 from annotation.errors import AnnotationError
 from annotation.models import Corpus
-from annotation.pages.choosing import choose
+from annotation.pages.campaigns import choose
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.pages.asked import place_of

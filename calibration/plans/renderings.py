@@ -8,8 +8,8 @@ import json
 import textwrap
 from collections.abc import Callable
 
-from annotation.text.csv_cells import guarded
-from annotation.text.numbers import number
+from annotation.text.display import number
+from annotation.text.table_cells import guarded
 from calibration.agree.words import plain
 from calibration.plans import wording
 from calibration.plans.answer import PlanAnswer

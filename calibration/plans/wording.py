@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.text.numbers import number, percent
+from annotation.text.display import number, percent
 from calibration.plans.answer import PlanAnswer, PlanRow
 from calibration.plans.query import PEOPLE
 from calibration.reports.figures import worded

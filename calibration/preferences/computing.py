@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Rater, TestLook
-from annotation.models.splits import Split
+from annotation.models.corpora import Split
 from calibration.counts.query import MOST_RESAMPLES, CountsQuery, part_of
 from calibration.errors import PreferencesRefused
 from calibration.preferences import reading

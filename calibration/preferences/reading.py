@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from annotation.corpora import splits
-from annotation.kinds.table import COMPARING
+from annotation.kinds import COMPARING
 from annotation.models import ItemMember
-from annotation.schemes.comparisons import RANKING, is_comparison
+from annotation.schemes.base import RANKING, is_comparison
 from calibration.reading.census import Census, QuestionInfo
 from calibration.reading.scope import Scope
 from calibration.statistics.preferences.votes import Vote

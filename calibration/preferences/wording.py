@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.text.numbers import number, percent
+from annotation.text.display import number, percent
 from calibration.statistics.core.result import FLAGS, Result
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.report import Choices, Voters

@@ -10,10 +10,10 @@ from typing import Any
 from annotation.models import Continuation, Label, Rater
 from annotation.models.turn_numbers import of_continuations
 from annotation.records import SELF, Dialogue
-from annotation.text import happenings
-from annotation.text.blinding import Blind
-from annotation.text.language import language_tag
-from annotation.text.numbers import number as written
+from annotation.text import context
+from annotation.text.display import language_tag
+from annotation.text.display import number as written
+from annotation.text.views import Blind
 from judges.metrics import METRICS
 from judges.metrics.kit.base import PAPER, Cause
 from judges.runs.material import Material, load
@@ -184,11 +184,11 @@ def lines(material: Material, numbers: Sequence[int]) -> list[Line]:
     history = () if own else material.dialogue.turns
     counted = [*range(1, len(history) + 1), *numbers]
     static = material.continuation.mode == "static" and not own
-    names = happenings.Names(material.dialogue.participants, Blind())
+    names = context.Names(material.dialogue.participants, Blind())
     language = language_tag(material.dialogue.language)
     found = []
     for at, turn in enumerate([*history, *material.continuation.turns]):
-        who, how, private, text = happenings.happening(turn, names, turn.text)
+        who, how, private, text = context.happening(turn, names, turn.text)
         how = " ".join(part for part in (private, how) if part)
         is_history, number = at < len(history), counted[at]
         anchor = f"turn-{number}" if is_history or not static else f"turn-{number}-{at - len(history)}"

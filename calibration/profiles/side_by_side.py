@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.models import Dialogue, Label
 from annotation.models.turn_numbers import of_continuations
 from calibration.errors import CompareRefused

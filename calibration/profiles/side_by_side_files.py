@@ -9,8 +9,8 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
-from annotation.text.csv_cells import guarded
-from annotation.text.numbers import number
+from annotation.text.display import number
+from annotation.text.table_cells import guarded
 from calibration.profiles.causes import Line
 from calibration.profiles.side_by_side import Cell, Column, Comparison, Row
 from calibration.reports.terminal import aligned, printable

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.models import Corpus, Rater
 from annotation.records import HUMAN
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
 from calibration.profiles.cells import (
     NOTHING,
     Cell,

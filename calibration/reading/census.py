@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from django.db.models import Count, Q
 
-from annotation.labels import counts as label_counts
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Question, Rater
+from annotation.work import labels
+from annotation.work.labels import name_of
 from calibration.reading.scope import Scope
 from calibration.statistics.core.types import Level
 
@@ -101,7 +101,7 @@ class Census:
 
 def census(scope: Scope) -> Census:
     """Count a scope's labels by question and rater. Only machines' answers in a campaign are counted anew."""
-    return _census(scope, _summed(label_counts.by_pair(scope.counts()), _machine_pairs(scope)))
+    return _census(scope, _summed(labels.label_counts_by_pair(scope.counts()), _machine_pairs(scope)))
 
 
 def offered(scope: Scope) -> Census:
@@ -110,14 +110,14 @@ def offered(scope: Scope) -> Census:
     Where machines gave more than MOST_COUNTED labels in the corpus, all of these are taken for the
     campaign's: a form may then offer a judge or metric that answered nothing about the campaign's items.
     """
-    machines = label_counts.by_pair(scope.machine_counts())
+    machines = labels.label_counts_by_pair(scope.machine_counts())
     if sum(n for n, _ in machines.values()) <= MOST_COUNTED:
         machines = _machine_pairs(scope)
-    return _census(scope, _summed(label_counts.by_pair(scope.counts()), machines))
+    return _census(scope, _summed(labels.label_counts_by_pair(scope.counts()), machines))
 
 
 def _machine_pairs(scope: Scope) -> Pairs:
-    if scope.campaign is None or not label_counts.total(scope.machine_counts()).n:
+    if scope.campaign is None or not labels.total_labels(scope.machine_counts()).n:
         return {}
     rows = scope.machine_labels().order_by().values("question_id", "rater_id")
     counted = rows.annotate(n=Count("pk"), gone=Count("pk", filter=~Q(missing="")))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from calibration.preferences import reading
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reading.definitions import Definition

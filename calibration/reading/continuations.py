@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection
 
 from annotation.models import Continuation, Corpus
-from annotation.text.item_keys import item_key
+from annotation.text.references import item_key
 from calibration.errors import DefinitionError
 
 CONDITION_KEYS = """

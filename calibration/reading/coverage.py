@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.corpora import splits
 from annotation.models import Item, Question, turn_numbers
-from annotation.text.item_keys import item_key
+from annotation.text.references import item_key
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reading.ratings import CHUNK
 from calibration.reading.scope import Scope

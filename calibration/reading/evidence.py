@@ -12,7 +12,7 @@ from django.db.models.functions import Length
 from annotation.models import Item, Question, Turn, turn_numbers
 from annotation.records import Passage
 from annotation.schemes.base import takes_evidence
-from annotation.text import passages
+from annotation.text import references
 from calibration.reading.census import Census, QuestionInfo
 from calibration.reading.ratings import CHUNK, Place
 from calibration.reading.scope import Scope
@@ -93,7 +93,7 @@ def _answers(
         if item in where and info is not None and (not names or info.name in names):
             first.setdefault((item, question, rater), (text if number is None else number, kept))
     return {
-        place: (answer, passages.read(kept))
+        place: (answer, references.read(kept))
         for place, (answer, kept) in first.items()
         if takes_evidence(asking[place[1]], answer)
     }

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from annotation.corpora import comparisons
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
-from annotation.text.item_keys import item_key, key_of_item
+from annotation.text.references import item_key, key_of_item
 from calibration.reading.census import Census, RaterInfo
 from calibration.reading.scope import Scope
 from calibration.reading.subjects import Link, Subject, rater_names

@@ -8,11 +8,9 @@ from operator import or_
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotation.checks.marks import LeftOut, left_out
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
 from annotation.errors import SplitRefused
-from annotation.labels import counts as label_counts
 from annotation.models import (
     Campaign,
     Corpus,
@@ -25,6 +23,8 @@ from annotation.models import (
     Split,
     Task,
 )
+from annotation.work import labels as label_counts
+from annotation.work.check_stages import LeftOut, left_out
 from calibration.models import Study
 
 PARTS = ("", "dev", "test", "all", TRAINING)
@@ -103,16 +103,16 @@ class Scope:
 
     def most(self) -> int:
         """Return how many labels there are at most; of a corpus's scope it is their number."""
-        return label_counts.total(self.counts()).n + label_counts.total(self.machine_counts()).n
+        return label_counts.total_labels(self.counts()).n + label_counts.total_labels(self.machine_counts()).n
 
     def stamp(self) -> str:
         """Return a short text that changes whenever labels of the scope do.
 
         A campaign's changes with what machines say about other items of its corpus, too.
         """
-        parts = [label_counts.total(self.counts())]
+        parts = [label_counts.total_labels(self.counts())]
         if self.campaign is not None:
-            parts.append(label_counts.total(self.machine_counts()))
+            parts.append(label_counts.total_labels(self.machine_counts()))
         return " ".join(f"{part.n}:{part.changes}:{part.last}" for part in parts)
 
 

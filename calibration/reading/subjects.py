@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from annotation.schemes.base import UNSCALED
-from annotation.schemes.comparisons import RANKING
+from annotation.schemes.base import RANKING, UNSCALED
 from calibration.errors import DefinitionError
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reading.definitions import AnsweredBy, Definition, StudyQuestion

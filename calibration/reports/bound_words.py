@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.reports.contents import BoundsRow, Figure
 from calibration.reports.figures import QuestionFigures, figures, worded
 from calibration.reports.snapshot import Snapshot

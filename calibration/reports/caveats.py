@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from annotation.schemes.cocoeval_counts import SCHEME as COUNTS
+from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from calibration.reports.bound_words import of_failures
 from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, crowd, figures
 from calibration.reports.snapshot import Figure, Snapshot

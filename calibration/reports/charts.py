@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.functional import SimpleLazyObject
 
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
 from calibration.reports.contents import SystemDot
 from calibration.reports.figures import (
     JUDGE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.text.numbers import number, percent
+from annotation.text.display import number, percent
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,

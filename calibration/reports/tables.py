@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
-from annotation.kinds.table import KINDS as ITEM_KINDS
+from annotation.kinds import KINDS as ITEM_KINDS
 from calibration.disagreements.reading import PEOPLE
 from calibration.reading.answered import Answered
 from calibration.reports.figures import (

@@ -9,10 +9,10 @@ from typing import Any
 from django.db.models import Q
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.checks.marks import left_out
 from annotation.corpora import splits
 from annotation.corpora.openings import Opened, openings
 from annotation.models import TestLook
+from annotation.work.check_stages import left_out
 from calibration.models import Report, Study
 from calibration.reading import changes
 from calibration.reading.scope import leaves_out, of_study

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from annotation.kinds.table import KINDS
-from annotation.text.numbers import number
+from annotation.kinds import KINDS
+from annotation.text.display import number
 from calibration.reports.snapshot import Figure
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.labels import raters
 from annotation.models import Rater
+from annotation.work import labels
 from calibration.errors import WorkbenchRefused
 from calibration.models import Search, SearchText
 from calibration.searches import material
@@ -175,7 +175,7 @@ def _rater(improver: Endpoint, bench: Bench, told: Mapping[str, Any]) -> Rater:
     spec = {"draft": bench.pk, "search": secrets.token_hex(8), "model": improver.model, **improver.server}
     if sent := parameters.checked(told):
         spec["parameters"] = sent
-    return raters.machine(kind=Rater.Kind.JUDGE, name=f"{improver.model} proposing prompts", spec=spec)
+    return labels.machine_rater(kind=Rater.Kind.JUDGE, name=f"{improver.model} proposing prompts", spec=spec)
 
 
 def _log(by: User | None, verb: str, search: Search, **detail: Any) -> None:

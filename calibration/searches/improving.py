@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from annotation.text.cleaning import one_line
+from annotation.text.views import one_line
 from calibration.models import Search, SearchRequest
 from calibration.searches.bounds import REPLY_TOKENS
 from jobs.calls.outcomes import Outcome

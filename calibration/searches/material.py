@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Item
-from annotation.text.item_keys import item_key
+from annotation.text.references import item_key
 from calibration.errors import WorkbenchRefused
 from calibration.models import Search
 from calibration.statistics.core.data import Ratings

@@ -8,8 +8,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.text.csv_cells import guarded
-from annotation.text.numbers import number
+from annotation.text.display import number
+from annotation.text.table_cells import guarded
 from calibration.rendering import Rendering
 from calibration.statistics.by_level.inversions import Inversions
 from calibration.turns_and_whole.computing import Line, TurnsAndWhole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.text.numbers import percent
+from annotation.text.display import percent
 from calibration.reports.wording import counted, crowd_of
 from calibration.turns_and_whole.computing import TurnsAndWhole
 

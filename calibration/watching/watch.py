@@ -15,11 +15,11 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.campaigns.progress import Counts, counts, managers_in
-from annotation.checks.marks import LeftOut, left_out
 from annotation.corpora import splits
-from annotation.labels.pseudonyms import of_people
 from annotation.models import CheckPlan, Item, Question, Rater, turn_numbers
 from annotation.models.campaigns import Campaign
+from annotation.work.check_stages import LeftOut, left_out
+from annotation.work.labels import pseudonyms_of_people as of_people
 from calibration.checks.results import Person, people
 from calibration.disagreements.reading import PEOPLE, comparison, distances
 from calibration.reading.census import Census, QuestionInfo, census

@@ -15,8 +15,8 @@ from django.utils import timezone
 from annotation.corpora import comparisons
 from annotation.models import Question
 from annotation.models.corpora import ITEM_PARTS, Item
-from annotation.text.csv_cells import guarded
-from annotation.text.item_keys import key_of_item
+from annotation.text.references import key_of_item
+from annotation.text.table_cells import guarded
 from calibration.errors import WorkbenchRefused
 from calibration.models import ForAdjudication
 from calibration.models.workbench import Mark

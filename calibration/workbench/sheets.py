@@ -13,12 +13,11 @@ import numpy as np
 
 from annotation.corpora import comparisons
 from annotation.corpora.dialogue_view import Line
-from annotation.labels.pseudonyms import name_of
-from annotation.labels.recording import Pointed, pointed
 from annotation.models import Question, Rater, asks_about, turn_numbers
 from annotation.models.corpora import ITEM_PARTS, Item
 from annotation.models.labels import Label, live_labels
-from annotation.text.item_keys import item_key, key_of_item
+from annotation.text.references import item_key, key_of_item
+from annotation.work.labels import Pointed, name_of, pointed
 from calibration.disagreements.showing import lines_of, named_value
 from calibration.errors import WorkbenchRefused
 from calibration.reading.census import QuestionInfo, question_info

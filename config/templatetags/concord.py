@@ -8,8 +8,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.text import language, numbers
-from annotation.text import markdown as markdown_text
+from annotation.text import display
 
 register = template.Library()
 
@@ -17,19 +16,19 @@ register = template.Library()
 @register.filter
 def num(value: Any, digits: int = 3) -> str:
     """Format a statistic with a fixed number of decimals and a true minus; a dash where there is none."""
-    return numbers.number(None if value is None or value == "" else float(value), digits)
+    return display.number(None if value is None or value == "" else float(value), digits)
 
 
 @register.filter
 def percent(value: Any, digits: int = 0) -> str:
     """Format a share as per cent."""
-    return numbers.percent(None if value is None or value == "" else float(value), digits)
+    return display.percent(None if value is None or value == "" else float(value), digits)
 
 
 @register.filter
 def money(amount: Any, currency: str) -> str:
     """Format an amount of money with its currency."""
-    return numbers.money(amount, currency)
+    return display.money(amount, currency)
 
 
 @register.filter
@@ -65,19 +64,19 @@ def share(part: Any, whole: Any) -> int:
 @register.filter
 def runs(text: Any) -> str:
     """Return the value of `dir` for a text, or for the pieces that make it up."""
-    return language.direction(text if isinstance(text, str) else "".join(piece for piece, _ in text))
+    return display.direction(text if isinstance(text, str) else "".join(piece for piece, _ in text))
 
 
 @register.filter
 def markdown(text: Any) -> SafeString:
     """Show a text written in Markdown; markup in it is escaped."""
-    return mark_safe(markdown_text.html_of(str(text)))
+    return mark_safe(display.html_of(str(text)))
 
 
 @register.filter
 def language_tag(name: Any) -> str:
     """Return the value of `lang` for a dialogue's language, '' where it is none."""
-    return language.language_tag(str(name or ""))
+    return display.language_tag(str(name or ""))
 
 
 @register.filter

@@ -12,8 +12,8 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from annotation.corpora import splits
-from annotation.labels.recording import Answer
 from annotation.models import Continuation, Item, Rater, SchemeVersion
+from annotation.work.labels import Answer
 from config.models import Event
 from jobs import runs
 from jobs.models.endpoint import Endpoint

@@ -14,11 +14,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
-from annotation.kinds.table import COMPARING
+from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item, Label, Question
 from annotation.models.corpora import ITEM_CLUSTER
-from annotation.models.raters import Rater
-from annotation.text.item_keys import item_key
+from annotation.models.labels import Rater
+from annotation.text.references import item_key
 from config.models import Event
 from jobs import actions
 from jobs.endpoints.parameters import PARAMETERS, checked

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.records import Dialogue, Turn
-from annotation.text.tokens import words
+from annotation.text.words import words
 from judges.metrics.kit.base import (
     CONTENT,
     HIGHER,

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from annotation.records import EVENTS, Turn
-from annotation.schemes.conversation_constraints import COUNTED, SCHEME
+from annotation.schemes.ratings import CONSTRAINTS as SCHEME
+from annotation.schemes.ratings import COUNTED
 from judges.metrics.agendas import EMPTY, STATIC
 from judges.metrics.kit.base import (
     HIGHER,

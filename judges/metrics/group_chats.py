@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from annotation.scenarios.canaries import leaked
-from annotation.scenarios.decisions import Answer, answers, decisions_of
-from annotation.scenarios.overview import COMPETENCE as LIVE_COMPETENCE
-from annotation.scenarios.overview import LIVE_PROBE, OUTCOME
+from annotation.scenarios.cascade import Answer, answers, decisions_of
+from annotation.scenarios.observing import leaked
 from annotation.scenarios.points import WINDOW, evenness_of_talk, share_of_talk
+from annotation.scenarios.probes import COMPETENCE as LIVE_COMPETENCE
+from annotation.scenarios.probes import LIVE_PROBE, OUTCOME
 from annotation.scenarios.records import STAGES, CascadeSettings, Decision, Mode
-from annotation.schemes.cascade import COMPETENCE, SCHEME
+from annotation.schemes.decisions import CASCADE as SCHEME
+from annotation.schemes.decisions import COMPETENCE
 from judges.metrics.kit.base import (
     DESCRIPTIVE,
     HIGHER,

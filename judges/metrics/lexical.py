@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.records import Dialogue
-from annotation.text.tokens import words
+from annotation.text.words import words
 from judges.metrics.kit.base import (
     CONTENT,
     NEARER_HALF,
@@ -125,7 +125,7 @@ def _single(units: Sequence[str], vectors: Callable[[list[str]], Matrix]) -> Sin
 MOST_UNKNOWN = 0.2
 """Share of a conversation's tokens that a model may not know. Plain English has none, with emoji some 2%."""
 MOST_WITHOUT_LETTERS = 0.5
-"""Share of a conversation's words (`annotation.text.tokens`) that may be digits or pictures alone."""
+"""Share of a conversation's words (`annotation.text.words`) that may be digits or pictures alone."""
 
 
 def flag(instrument: Instrument, scene: Scene, embed: Embedder) -> str:

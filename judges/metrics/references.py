@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.records import Turn
-from annotation.text.tokens import is_unspaced, words
+from annotation.text.words import is_unspaced, words
 from judges.metrics.kit.base import (
     AGAINST_REFERENCE,
     BASELINES,

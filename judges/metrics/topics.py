@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.records import Dialogue
-from annotation.text.tokens import words
+from annotation.text.words import words
 from judges.metrics.kit.base import (
     CONTENT,
     HIGHER,

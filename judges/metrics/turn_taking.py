@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from annotation.records import Participant
-from annotation.text.mentions import named, names, reference_mentioned
+from annotation.text.words import named, names, reference_mentioned
 from judges.metrics.kit.base import (
     DESCRIPTIVE,
     HIGHER,

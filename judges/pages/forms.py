@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.corpora.reading import showable
+from annotation.corpora.queries import showable
 from annotation.models import Campaign, Corpus, SchemeVersion, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.models import Campaign, Corpus, turn_numbers
-from annotation.pages.choosing import choose
+from annotation.pages.campaigns import choose
 from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only

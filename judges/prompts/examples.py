@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from annotation.corpora import splits
 from annotation.corpora.parts import TRAINING
-from annotation.kinds.table import WITH_TURN
+from annotation.kinds import WITH_TURN
 from annotation.models import Continuation, Dialogue, Label, Occasion, Question
 from annotation.models.corpora import Corpus, Item
-from annotation.models.labels import live_labels
-from annotation.models.raters import Rater
-from annotation.text.item_keys import item_key, parse_item_key
+from annotation.models.labels import Rater, live_labels
+from annotation.text.references import item_key, parse_item_key
 from annotation.text.views import RENDERING
 from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, Embedder

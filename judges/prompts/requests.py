@@ -14,10 +14,10 @@ from django.db import transaction
 
 from annotation.corpora import comparisons, splits
 from annotation.corpora.parts import of_dialogues
-from annotation.kinds.table import COMPARING, WITH_TURN
+from annotation.kinds import COMPARING, WITH_TURN
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.models.corpora import Item
-from annotation.text.item_keys import place_of
+from annotation.text.references import place_of
 from jobs import actions
 from jobs.endpoints.costs import as_sent, cost, request_body
 from jobs.endpoints.parameters import forms_for, of_sample

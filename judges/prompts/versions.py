@@ -11,7 +11,8 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from annotation.models import Rater, SchemeVersion
-from annotation.text.differences import Row, rows
+from annotation.text.display import Row
+from annotation.text.display import difference_rows as rows
 from jobs.models import Run
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptText, PromptVersion

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.records import Turn
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.decisions import answers, decision_of, decisions_of
+from annotation.scenarios.cascade import answers, decision_of, decisions_of, outcome
 from annotation.scenarios.points import key_at, listeners_at, scenario_of, seen_by
 from annotation.scenarios.records import (
     DIMENSIONS,
@@ -25,8 +24,9 @@ from annotation.scenarios.records import (
     Outcome,
     Secret,
 )
-from annotation.schemes.cascade import SCHEME, STAGE
-from annotation.schemes.conduct import COMPOSE, CONDUCT, FIVE, GROUND, MOVE, PRESUPPOSES, SCORE
+from annotation.schemes.decisions import CASCADE as SCHEME
+from annotation.schemes.decisions import COMPOSE, CONDUCT, FIVE, MOVE, PRESUPPOSES, SCORE, STAGE
+from annotation.schemes.decisions import GROUND_MOVE as GROUND
 from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.base import (
     WAITING,

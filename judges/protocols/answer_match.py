@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.records import Turn
-from annotation.schemes.long_dialogue_answers import RIGHT, SCHEME
-from annotation.scripts.answers import FAILED, right_texts, verdict_of
+from annotation.schemes.long_dialogues import ANSWER_RIGHT as RIGHT
+from annotation.schemes.long_dialogues import ANSWERS as SCHEME
+from annotation.scripts.answers import FAILED, UNKNOWN_TEXT, right_texts, verdict_of
 from annotation.scripts.records import UNKNOWN
-from annotation.scripts.replies import UNKNOWN_TEXT
 from jobs.prompt import Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict, number, said
 from judges.protocols.questions import object_of

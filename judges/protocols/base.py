@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 from typing import Any, ClassVar, Literal, cast
 
-from annotation.kinds.answer import ANSWER
-from annotation.kinds.table import KINDS
+from annotation.kinds import ANSWER, KINDS
 from annotation.records import Continuation, Dialogue, Passage
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotation.schemes.base import QuestionDefinition
-from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
-from annotation.schemes.cocoeval_behaviours import SCHEME as BEHAVIOURS_SCHEME
-from annotation.schemes.cocoeval_overall import SCHEME as OVERALL_SCHEME
-from annotation.schemes.cocoeval_overall import VALUES
+from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as BEHAVIOURS_SCHEME
+from annotation.schemes.cocoeval import BEHAVIOURS, VALUES
+from annotation.schemes.cocoeval import OVERALL_SCORES as OVERALL_SCHEME
 from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict, number, said
 from judges.protocols.questions import scale_lines
@@ -175,7 +174,7 @@ def _marked(data: dict[str, Any], key: str, last: int) -> set[int]:
 # CoCoEval's overall scores of a whole continuation: consistency and collaborativeness, 1 to 10.
 #
 # The criteria, the scale and its bands are those of CoCoEval's overall judge (table 14), the bands in the
-# words that people read (`annotation.schemes.cocoeval_overall`).
+# words that people read (`annotation.schemes.cocoeval`).
 
 OVERALL_KEYS = tuple(question.key for question in OVERALL_SCHEME.questions)
 CRITERIA = {

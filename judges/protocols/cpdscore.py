@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from annotation.records import Turn
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
-from annotation.text.happenings import happening
+from annotation.schemes.ratings import COMPERDIAL_TURN as TURN_SCHEME
+from annotation.text.context import happening
 from jobs.prompt import Tokens
 from judges.protocols.base import Asking, Case, Need, Reading, Verdict, said, score
 from judges.protocols.questions import scale_lines

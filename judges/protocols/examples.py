@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from annotation.text.item_keys import parse_item_key
+from annotation.text.references import parse_item_key
 
 if TYPE_CHECKING:
     from judges.protocols.base import Asking, Case

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.prompt import Tokens
 from judges.protocols.base import Case, Reading, Unfit, Verdict, covered

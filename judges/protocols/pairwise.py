@@ -14,11 +14,20 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.records import Turn
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from annotation.schemes.comparisons import FIRST, LETTERS, RANKING, SECOND, WORDED, as_shown, in_own_order
-from annotation.text.cleaning import clean
+from annotation.schemes.base import (
+    FIRST,
+    LETTERS,
+    RANKING,
+    SECOND,
+    WORDED,
+    QuestionDefinition,
+    SchemeDefinition,
+    as_shown,
+    in_own_order,
+)
+from annotation.text.views import clean
 from jobs.prompt import OutOfScale, Prompt, Unparseable
 from judges.protocols import questions as questionnaire
 from judges.protocols.base import Asking, Case, Covers, Reading, Unfit, Verdict

@@ -10,9 +10,8 @@ from typing import Any
 
 from annotation.records import SELF, Passage, Turn
 from annotation.schemes.base import TEXT_LIMIT, QuestionDefinition, Value, explains, is_met, takes_evidence
-from annotation.text.cleaning import clean, one_line
-from annotation.text.passages import MOST, in_order
-from annotation.text.views import visible
+from annotation.text.references import MOST, in_order
+from annotation.text.views import clean, one_line, visible
 from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.base import Case, written
 

@@ -1,7 +1,7 @@
 """Transcripts as quoted material: what others wrote must never read as an instruction.
 
 Every line of quoted text starts with `| ` and stands between a begin and an end mark that cleaned text cannot
-contain (`annotation.text.cleaning`). A line break inside a turn continues on an indented line, so a text can
+contain (`annotation.text.views`). A line break inside a turn continues on an indented line, so a text can
 forge neither a mark nor another turn. What is quoted is what people see: rendered alike, the same names
 hidden.
 """
@@ -13,9 +13,8 @@ from dataclasses import replace
 
 from annotation.records import SELF, Turn
 from annotation.text import context
-from annotation.text.blinding import told_by
-from annotation.text.happenings import Names, happening, heading, session_dates
-from annotation.text.views import Cut, visible
+from annotation.text.context import Names, happening, heading, session_dates
+from annotation.text.views import Cut, told_by, visible
 from judges.protocols.base import Asking, Case, Prompt
 from judges.protocols.wording import NOTICE, Filling, Variable, Wording
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.text.cleaning import clean
+from annotation.text.views import clean
 from jobs.prompt import OutOfScale, Token, Tokens, Unparseable
 from judges.protocols.base import Case, written
 from judges.protocols.quoting import Seen

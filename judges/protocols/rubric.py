@@ -19,9 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from annotation.text.cleaning import clean
+from annotation.text.views import clean
 from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable
 from judges.protocols import questions as evidence
 from judges.protocols import questions as questionnaire

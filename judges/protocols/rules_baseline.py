@@ -13,7 +13,7 @@ from functools import cached_property
 from statistics import median
 
 from annotation.records import Turn
-from annotation.schemes.cocoeval_behaviours import SCHEME
+from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as SCHEME
 from judges.protocols.base import Case, Computing, Reading, Verdict
 from judges.protocols.quoting import Seen
 

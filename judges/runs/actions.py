@@ -10,8 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from annotation.corpora import reading as browsing
-from annotation.corpora import splits
+from annotation.corpora import queries, splits
 from annotation.models import Campaign, Corpus, Split
 from config.planner import WORTH_TELLING, tell_planner
 from jobs import actions, runs
@@ -192,7 +191,7 @@ def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection)
 
 
 def _is_small(corpus: Corpus) -> bool:
-    return browsing.counts([corpus])[corpus.pk]["items"] <= AT_ONCE
+    return queries.counts([corpus])[corpus.pk]["items"] <= AT_ONCE
 
 
 def _job(by: User | None, about: str, selection: Selection, what: Mapping[str, Any]) -> Job:

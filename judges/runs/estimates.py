@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 
-from annotation.kinds.table import COMPARING
+from annotation.kinds import COMPARING
 from annotation.models import Continuation, Item, Rater
-from annotation.text.numbers import money
+from annotation.text.display import money
 from jobs import runs
 from jobs.endpoints.costs import cost, share_of
 from jobs.endpoints.wire import literal

@@ -13,11 +13,11 @@ from typing import Any
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
-from annotation.kinds.table import COMPARING
-from annotation.labels import recording
-from annotation.labels.recording import Answer
+from annotation.kinds import COMPARING
 from annotation.models import Label, Occasion, Question, Rater
-from annotation.text.passages import stored
+from annotation.text.references import stored
+from annotation.work import labels as recording
+from annotation.work.labels import Answer
 from config.planner import WORTH_TELLING, tell_planner
 from jobs import errors, runs
 from jobs.calls.outcomes import DEFECTS, Outcome
@@ -72,7 +72,7 @@ def record_all(given: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
 def record(rater: Rater, given: Sequence[GivenAnswer]) -> int:
     """Record a rater's answers, numbers or texts, each linked to its call; return how many labels are new.
 
-    Where a live label stands in an answer's place, `annotation.labels.recording` decides what becomes of it.
+    Where a live label stands in an answer's place, `annotation.work.labels` decides what becomes of it.
     """
     columns = [
         [call for call, _ in given],

@@ -18,7 +18,7 @@ from django.db.models import BooleanField, F, Func
 from tqdm import tqdm
 
 from annotation.corpora.parts import TRAINING
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.models import Campaign, Continuation, Rater, Split, System
 from annotation.models.corpora import Corpus
 from annotation.records import SELF

@@ -15,8 +15,8 @@ from django.db.models import QuerySet
 
 from annotation import records
 from annotation.corpora.parts import of_dialogues
-from annotation.importing.rows import agenda_record, participant_record, turn_record
-from annotation.kinds.table import KINDS
+from annotation.corpora.rows import agenda_record, participant_record, turn_record
+from annotation.kinds import KINDS
 from annotation.models import (
     Continuation,
     Corpus,
@@ -31,10 +31,9 @@ from annotation.models import (
     Turn,
 )
 from annotation.models.labels import live_labels
-from annotation.scenarios.stored import scenario_record
-from annotation.scripts.stored import script_record
-from annotation.text.blinding import NOTHING_TOLD, Told, told_by
-from annotation.text.views import DEFAULT, View
+from annotation.scenarios.records import scenario_record
+from annotation.scripts.records import script_record
+from annotation.text.views import DEFAULT, NOTHING_TOLD, Told, View, told_by
 from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, Embedder, Tools
 from judges.metrics.kit.instrument import Content

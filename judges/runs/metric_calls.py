@@ -10,14 +10,13 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
-from annotation import records
+from annotation import records, scheme_store
 from annotation.corpora.parts import TRAINING
-from annotation.labels import raters
-from annotation.labels.recording import Answer
 from annotation.models import Rater, Split
 from annotation.models.corpora import Corpus
-from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.work import labels
+from annotation.work.labels import Answer
 from jobs.calls.outcomes import DEFECTS, Outcome
 from jobs.calls.prepared import Preparer
 from jobs.models import Call
@@ -106,7 +105,7 @@ def _plan(instrument: Instrument, corpus: Corpus, hashed: Callable[[Source], str
         spec = instrument.spec(tools())
     except MetricError as error:
         raise JudgeError(f"{instrument.name}: {error}.") from None
-    rater = raters.machine(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
+    rater = labels.machine_rater(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
     version = scheme_store.store(definition=scheme_of(metric))
     return RaterPlan(
         rater=rater,

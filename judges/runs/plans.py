@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from annotation.labels import raters
+from annotation import scheme_store
+from annotation import scheme_store as store
 from annotation.models import Rater
 from annotation.models.campaigns import Campaign
 from annotation.models.schemes import SchemeVersion
-from annotation.scheme_versions import store
-from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
+from annotation.work import labels
 from jobs.endpoints import parameters
 from jobs.fake_models import marked
 from jobs.models import Endpoint, Run
@@ -166,7 +166,7 @@ class Judge:
         if self.draft is None:
             title = _title(protocol, variant, own, scheme)
         name = _told_apart(self._name(title, protocol, read), endpoint)
-        rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
+        rater = labels.machine_rater(kind=Rater.Kind.JUDGE, name=name, spec=spec)
         versions, questions = questions_of(protocol, campaign, scheme)
         main = next(iter(protocol.answers.values()))[0].key
         return RaterPlan(

@@ -15,13 +15,11 @@ from django.db import connection, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.campaigns import sampling
-from annotation.corpora import openings, parts, splits
-from annotation.corpora import reading as browsing
+from annotation.corpora import openings, parts, queries, splits
 from annotation.errors import SplitRefused
-from annotation.kinds.table import COMPARING
+from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item, ItemMember, Rater, Task
-from annotation.models.corpora import Continuation
-from annotation.models.splits import Split
+from annotation.models.corpora import Continuation, Split
 from annotation.records import SELF
 from jobs import runs
 from jobs.models import Run
@@ -224,7 +222,7 @@ def is_large(selection: Selection) -> bool:
     drawn = selection.campaign and (selection.campaign.sample_dialogues or selection.campaign.sample_apart)
     if drawn and selection.campaign and not selection.campaign.tasks.exists():
         return False
-    return browsing.counts([selection.corpus])[selection.corpus.pk]["items"] > AT_ONCE
+    return queries.counts([selection.corpus])[selection.corpus.pk]["items"] > AT_ONCE
 
 
 def covered(plan: RaterPlan, selection: Selection) -> Covered:
@@ -239,7 +237,7 @@ def covered(plan: RaterPlan, selection: Selection) -> Covered:
         dialogues = [pk for (pk,) in cursor.fetchall()]
     parts = list(Continuation.objects.filter(dialogue__in=dialogues).values_list("pk", flat=True))
     some = _targets(plan, selection, parts)
-    share = browsing.counts([selection.corpus])[selection.corpus.pk]["dialogues"] / len(dialogues)
+    share = queries.counts([selection.corpus])[selection.corpus.pk]["dialogues"] / len(dialogues)
     return Covered(round(len(some) * share), round(_dialogues(some) * share), tuple(some))
 
 
@@ -262,7 +260,7 @@ def _of_tasks(plan: RaterPlan, selection: Selection, rng: random.Random) -> Cove
     share = n / max(len(drawn), 1)
     targets = sum(each[part] / beside[part] for part in drawn) * share
     parts = sum((part in each) / beside[part] for part in drawn) * share
-    whole = browsing.counts([selection.corpus])[selection.corpus.pk]["dialogues"]
+    whole = queries.counts([selection.corpus])[selection.corpus.pk]["dialogues"]
     return Covered(round(targets), min(round(parts), whole), tuple(some))
 
 

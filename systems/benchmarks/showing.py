@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.text.blinding import Blind
-from annotation.text.cleaning import clean
-from annotation.text.happenings import Names, happening, heading
+from annotation.text.context import Names, happening, heading
+from annotation.text.views import Blind, clean
 
 MORE = "      "
 """What further lines of a turn begin with."""

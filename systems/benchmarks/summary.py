@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.records import Dialogue
-from annotation.text.cleaning import clean
+from annotation.text.views import clean
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Literal
 
 from annotation.formats.fields import ID_LIMIT
 from annotation.records import Dialogue, Turn
-from annotation.text.cleaning import clean, one_line
+from annotation.text.views import clean, one_line
 from jobs.prompt import Prompt, Unparseable, about_tokens
 from judges.protocols.replies import json_value
 

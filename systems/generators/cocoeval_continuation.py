@@ -16,13 +16,11 @@ from statistics import median
 from typing import Any
 
 from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant, Turn
-from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
-from annotation.text.blinding import Blind
-from annotation.text.cleaning import clean, one_line
-from annotation.text.context import entries, entry_lines
-from annotation.text.happenings import Names, happening, heading
-from annotation.text.tokens import fold, spaced, words
-from annotation.text.views import METADATA, View
+from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as SCHEME
+from annotation.schemes.cocoeval import BEHAVIOURS
+from annotation.text.context import Names, entries, entry_lines, happening, heading
+from annotation.text.views import METADATA, Blind, View, clean, one_line
+from annotation.text.words import fold, spaced, words
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.base import Case
 from judges.protocols.quoting import Seen, quote

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.records import Turn
-from annotation.text.tokens import fold
+from annotation.text.words import fold
 from jobs.prompt import Unparseable
 from judges.protocols.replies import json_value
 from systems.generators.base import array, fields, message, speaker

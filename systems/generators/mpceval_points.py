@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotation.records import Turn
-from annotation.text.cleaning import clean
+from annotation.text.views import clean
 from systems.generators.base import WrongSettings
 
 LAST, EVERY = "last", "every:"

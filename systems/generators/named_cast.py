@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.records import SELF, Continuation, Dialogue, Participant, Turn
-from annotation.text.cleaning import one_line
-from annotation.text.happenings import Names
-from annotation.text.tokens import fold
-from annotation.text.views import DEFAULT, View
+from annotation.text.context import Names
+from annotation.text.views import DEFAULT, View, one_line
+from annotation.text.words import fold
 from jobs.prompt import Unparseable
 from judges.protocols.base import Case
 from judges.protocols.quoting import Seen

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.points import (
     as_delivered,
     others_at,

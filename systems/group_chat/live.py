@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scenarios.decisions import DECLARED
-from annotation.scenarios.overview import COMPETENCE, FAILED_AT, LIVE_PROBE, OUTCOME, fired, judged_live
+from annotation.scenarios.cascade import DECLARED
 from annotation.scenarios.points import as_delivered, positions_seen, scenario_of
-from annotation.scenarios.records import MODE, MODES, UNPARSEABLE, Decision
-from annotation.scenarios.stored import scenario_json, scenario_record
-from annotation.text.tokens import fold
+from annotation.scenarios.probes import COMPETENCE, FAILED_AT, LIVE_PROBE, OUTCOME, fired, judged_live
+from annotation.scenarios.records import MODE, MODES, UNPARSEABLE, Decision, scenario_json, scenario_record
+from annotation.text.words import fold
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from annotation.records import Participant
 from annotation.scenarios.records import ACTS, EVERYBODY, MOVES, Act, Decision
-from annotation.text.cleaning import one_line
-from annotation.text.tokens import fold
+from annotation.text.views import one_line
+from annotation.text.words import fold
 from jobs.prompt import Unparseable
 from judges.protocols.replies import json_object
 from systems.generators.base import fields, message, only

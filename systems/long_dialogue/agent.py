@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.records import Dialogue, Turn
-from annotation.scripts.answers import TEMPLATE
+from annotation.scripts.answers import FAILED, TEMPLATE
 from annotation.scripts.records import LETTERS, UNKNOWN
-from annotation.scripts.replies import FAILED
 from annotation.text.draws import one_of
 from jobs.prompt import Prompt
 from systems.generators.base import (

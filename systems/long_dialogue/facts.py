@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.records import Dialogue
-from annotation.scripts.records import FACT, Fact
-from annotation.scripts.relations import PERSON, Relation, RelationTable
+from annotation.scripts.graph import PERSON, Relation, RelationTable
+from annotation.scripts.records import FACT, Fact, fact_json
 from annotation.scripts.sessions import People
-from annotation.scripts.stored import fact_json
-from annotation.text.cleaning import one_line
-from annotation.text.tokens import fold
+from annotation.text.views import one_line
+from annotation.text.words import fold
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import whole_number

@@ -7,9 +7,8 @@ from collections import Counter
 from functools import cached_property
 
 from annotation.records import EVENTS, SELF, Continuation, Dialogue, Turn
-from annotation.scripts.dates import spoken
 from annotation.scripts.records import Date
-from annotation.scripts.sessions import Sessions
+from annotation.scripts.sessions import Sessions, spoken
 from judges.protocols.base import Case
 from judges.protocols.quoting import Seen
 

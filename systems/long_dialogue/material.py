@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.records import Dialogue
+from annotation.scripts.graph import DEFAULT, RelationTable
 from annotation.scripts.records import Question, Use
-from annotation.scripts.relations import DEFAULT, RelationTable
 from jobs.prompt import about_tokens
 
 Vectors = NDArray[np.float32]

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Self
 
 from annotation.records import Dialogue
-from annotation.scripts.dates import spoken as in_words
 from annotation.scripts.records import Session
 from annotation.scripts.sessions import Sessions, called
-from annotation.text.cleaning import clean, one_line
-from annotation.text.happenings import happening
+from annotation.scripts.sessions import spoken as in_words
+from annotation.text.context import happening
+from annotation.text.views import clean, one_line
 from systems.benchmarks.showing import MORE, by_name, spoken
 from systems.generators.base import Generator, Settings
 from systems.long_dialogue.material import Material

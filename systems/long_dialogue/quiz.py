@@ -11,9 +11,8 @@ from itertools import groupby
 from typing import Any
 
 from annotation.records import Dialogue
-from annotation.scripts.records import QUESTION, Question
-from annotation.scripts.stored import question_json
-from annotation.text.cleaning import one_line
+from annotation.scripts.records import QUESTION, Question, question_json
+from annotation.text.views import one_line
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from systems.generators.base import (

@@ -17,7 +17,7 @@ import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from annotation.scripts.answers import Moment
-from annotation.text.tokens import UNSPACED
+from annotation.text.words import UNSPACED
 from systems.long_dialogue.material import Embeds, Vectors
 from systems.long_dialogue.memory import Entry, Memory
 

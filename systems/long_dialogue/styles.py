@@ -10,11 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from annotation.records import Dialogue
-from annotation.scripts.records import DEFAULT_STYLE, Question
+from annotation.scripts.quiz import style_faults
+from annotation.scripts.records import DEFAULT_STYLE, Question, versioned
 from annotation.scripts.sessions import called
-from annotation.scripts.stored import versioned
-from annotation.scripts.styling import style_faults
-from annotation.text.cleaning import one_line
+from annotation.text.views import one_line
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from systems.benchmarks.showing import MORE

@@ -8,12 +8,24 @@ from functools import cached_property
 from typing import Any
 
 from annotation.records import Act, Turn
-from annotation.scripts.answers import NATURAL, TEMPLATE, Extent, Moment, late, question_sufficiency
-from annotation.scripts.dates import spoken
+from annotation.scripts.answers import (
+    FAILED,
+    LATE,
+    NATURAL,
+    NONE,
+    TEMPLATE,
+    TEXT,
+    Extent,
+    Moment,
+    Outcome,
+    late,
+    question_sufficiency,
+    read_natural,
+    read_template,
+)
 from annotation.scripts.names import names_of
 from annotation.scripts.records import Question
-from annotation.scripts.replies import FAILED, LATE, NONE, TEXT, Outcome, read_natural, read_template
-from annotation.scripts.sessions import script_of
+from annotation.scripts.sessions import script_of, spoken
 from jobs.prompt import Prompt
 from judges.protocols.quoting import quote
 from systems.generators.base import Settings, State, filled

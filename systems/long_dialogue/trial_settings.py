@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from annotation.scripts.answers import FORMATS, TEMPLATE
-from annotation.scripts.records import ORIGINAL
-from annotation.scripts.stored import versioned
+from annotation.scripts.records import ORIGINAL, versioned
 from systems.generators.base import Setting, Settings, Value, WrongSettings
 from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
 from systems.long_dialogue.retrieval import BM25, EMBEDDING, ORDERS, RETRIEVERS, TIME

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotation.records import Dialogue
-from annotation.scripts.dates import when
 from annotation.scripts.records import Date, Question, Source, Use
-from annotation.scripts.sessions import Sessions
+from annotation.scripts.sessions import Sessions, when
 from annotation.text.draws import one_of, u
-from annotation.text.tokens import fold
+from annotation.text.words import fold
 
 # What can be asked in each session: uses by class, source and type (`dialsim.md`, section 6, step 7).
 

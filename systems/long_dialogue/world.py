@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.records import Dialogue, Turn
-from annotation.scripts.answers import NATURAL, OPEN, TEMPLATE
+from annotation.scripts.answers import NATURAL, OPEN, TEMPLATE, UNKNOWN_TEXT
 from annotation.scripts.names import mapped, mapped_question, renamed
 from annotation.scripts.records import DEFAULT_STYLE, LETTERS, NameMap, Question, Use
-from annotation.scripts.replies import UNKNOWN_TEXT
 from systems.long_dialogue.heard import Heard
 from systems.long_dialogue.material import Material, text_digest
 from systems.long_dialogue.memory import SUMMARY, UTTERANCE, Memory, Utterances, WholeSessions

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.importing.engine import NAME
+from annotation.corpora.import_file import NAME
 from annotation.models import Corpus
 from config.models import Event
 from jobs import actions as jobs

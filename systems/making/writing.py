@@ -11,9 +11,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from annotation.corpora.import_file import import_path
+from annotation.corpora.rows import turn_record
 from annotation.formats import ImportProblem
-from annotation.importing.engine import import_path
-from annotation.importing.rows import turn_record
 from annotation.models import Continuation, Corpus, Dialogue, Turn
 from annotation.records import HUMAN, SELF
 from annotation.records import Continuation as ContinuationRecord

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from annotation.models import Corpus
-from annotation.pages.choosing import choose
+from annotation.pages.campaigns import choose
 from config.files import row_id
 from config.permissions import researcher_only
 from jobs.errors import JobError

@@ -14,11 +14,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation import records
-from annotation.answer_keys import actions as answer_keys
 from annotation.corpora import continuing, splits
 from annotation.models import Continuation, Corpus, Dialogue, System
+from annotation.scenario_editing import answer_keys
 from annotation.scenarios.agents import AGENTS, Agent, Learnt, decide, learn
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.points import points_of
 from annotation.scenarios.records import MODE, MODES, Mode
 from config.models import Event

@@ -10,10 +10,9 @@ from django.db.models import Count, Func, Max, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from annotation.models import Dialogue, QuestionSet, Record, RelationRows
-from annotation.question_sets.reading import is_kept, named
-from annotation.scripts.records import FACT, QUESTION, Fact, Question
-from annotation.scripts.relations import DEFAULT, RelationTable
-from annotation.scripts.stored import fact_record, question_record
+from annotation.script_editing.question_records import is_kept, named
+from annotation.scripts.graph import DEFAULT, RelationTable
+from annotation.scripts.records import FACT, QUESTION, Fact, Question, fact_record, question_record
 from jobs.models.endpoint import Endpoint
 from systems.generators import Failed, Generator
 from systems.generators.base import Settings

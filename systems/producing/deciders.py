@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotation.corpora.parts import of_dialogues
-from annotation.kinds.decision import DECISION
+from annotation.kinds import DECISION
 from annotation.models import Continuation, Corpus
 from annotation.scenarios.records import PEOPLE
 

@@ -10,10 +10,10 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation import records
 from annotation.corpora.parts import of_dialogues
-from annotation.importing.rows import turn_record
+from annotation.corpora.rows import turn_record
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
-from annotation.scripts.stored import script_record
-from annotation.text.happenings import dated
+from annotation.scripts.records import script_record
+from annotation.text.context import dated
 from judges.runs.material import dialogue_record
 from systems.errors import SystemsError
 

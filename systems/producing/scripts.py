@@ -13,13 +13,12 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotation import records
-from annotation.importing.script_records import uses_of
 from annotation.models import Corpus, QuestionSet, Record
 from annotation.models.corpora import Dialogue
-from annotation.question_sets import wordings
-from annotation.question_sets.reading import found
-from annotation.scripts.records import FACT, QUESTION, Fact, Question
-from annotation.scripts.stored import fact_record, question_record
+from annotation.script_editing import question_sets
+from annotation.script_editing.import_records import uses_of
+from annotation.script_editing.question_records import found
+from annotation.scripts.records import FACT, QUESTION, Fact, Question, fact_record, question_record
 from jobs.endpoints.costs import counter
 from jobs.models import Endpoint
 from jobs.prompt import about_tokens
@@ -39,7 +38,7 @@ GENERATOR = "dialsim_style"
 def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
     """Give a corpus's questions the wordings that were made last, script by script; return what was done."""
     told: Counter[str] = Counter(worded=0, superseded=0, used=0)
-    last: dict[Dialogue, dict[str, wordings.Styles]] = {}
+    last: dict[Dialogue, dict[str, question_sets.Styles]] = {}
     done = Production.objects.filter(
         generator=GENERATOR,
         status=Production.Status.DONE,
@@ -49,16 +48,16 @@ def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
     for production in done.select_related("dialogue__corpus").order_by("dialogue__key", "pk"):
         last.setdefault(production.dialogue, {}).update(_styles(production))
     for dialogue, styles in last.items():
-        told.update(wordings.take(dialogue=dialogue, styles=styles, by=by))
+        told.update(question_sets.take_wordings(dialogue=dialogue, styles=styles, by=by))
     return dict(told)
 
 
 def take_one(production: Production, by: User | None) -> dict[str, int]:
     """Give a script's questions the wordings that one production came to; return what was done."""
-    return wordings.take(dialogue=production.dialogue, styles=_styles(production), by=by)
+    return question_sets.take_wordings(dialogue=production.dialogue, styles=_styles(production), by=by)
 
 
-def _styles(production: Production) -> dict[str, wordings.Styles]:
+def _styles(production: Production) -> dict[str, question_sets.Styles]:
     return (production.result or {}).get("styles") or {}
 
 

@@ -19,11 +19,11 @@ from django.utils import timezone
 
 from annotation import records
 from annotation.corpora import continuing
-from annotation.importing.script_records import make_records
 from annotation.models import Continuation, Record, System
 from annotation.models.corpora import Dialogue
+from annotation.script_editing.import_records import make_records
 from annotation.scripts.records import FACT
-from annotation.text.tokens import fold
+from annotation.text.words import fold
 from jobs import runs
 from jobs.fake_models import EMBEDDING_MODEL
 from jobs.models import Call, Run

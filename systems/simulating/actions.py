@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import Continuation, Corpus, Dialogue, QuestionSet
-from annotation.question_sets.reading import found
+from annotation.script_editing.question_records import found
 from annotation.scripts.names import names_of
-from annotation.scripts.stored import script_record
+from annotation.scripts.records import script_record
 from config.models import Event
 from jobs import actions as jobs
 from jobs import runs

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from annotation.models import QuestionSet
-from annotation.question_sets.reading import named
+from annotation.script_editing.question_records import named
 from jobs.endpoints import parameters
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, WrongSettings

@@ -7,12 +7,11 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation import records
-from annotation.answers import actions as answers
 from annotation.corpora import continuing
 from annotation.models import Continuation, Corpus, Dialogue, System
-from annotation.scripts.answers import TEMPLATE
+from annotation.script_editing import answer_labels
+from annotation.scripts.answers import TEMPLATE, UNKNOWN_TEXT
 from annotation.scripts.records import LETTERS
-from annotation.scripts.replies import UNKNOWN_TEXT
 from config.models import Event
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, Done, Reply
@@ -37,7 +36,7 @@ def play(simulation: Simulation, order: Order) -> int:
     for row in Dialogue.objects.filter(pk__in=asked, script__isnull=False).order_by("key"):
         made += _in_script(row, system, order)
     if made:
-        answers.write(simulation.corpus, made)
+        answer_labels.write(simulation.corpus, made)
     return len(made)
 
 

@@ -17,7 +17,7 @@ from annotation.errors import AnswerRefused, CampaignRefused, ConsentNeeded, Not
 from annotation.models import Assignment, Campaign, Consent, ConsentGiven, Guidelines, GuidelinesRead, Label
 from annotation.people.deletion import delete_person
 from annotation.work import actions as labelling
-from annotation.work import agreements
+from annotation.work import task_page
 from annotation.work.leases import Hold
 from tests import factories
 
@@ -54,8 +54,8 @@ def submit(user: User, campaign: Campaign, hold: Hold, **more: Any) -> labelling
     )
 
 
-def waiting(user: User, campaign: Campaign) -> agreements.Waiting | None:
-    return agreements.waiting(labelling.start(by=user, campaign=campaign.pk)[0])
+def waiting(user: User, campaign: Campaign) -> task_page.Waiting | None:
+    return task_page.waiting(labelling.start(by=user, campaign=campaign.pk)[0])
 
 
 def begin(user: User, campaign: Campaign) -> Hold:
@@ -70,8 +70,8 @@ def test_nobody_gets_a_task_before_they_agreed_and_then_it_is_kept_with_its_time
     before = waiting(ana, campaign)
     assert before is not None
     assert (before.what, before.version, before.text) == ("consent", 1, "Your answers are published.")
-    agreements.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
-    agreements.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
+    task_page.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
+    task_page.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
     assert start(ana, campaign)
     given = ConsentGiven.objects.get()
     assert (given.user, given.consent.version) == (ana, 1)
@@ -89,7 +89,7 @@ def test_an_answer_given_before_a_new_consent_text_waits_for_it_and_is_not_lost(
     draft = {"version": 1, "answers": {str(item): {"overall": 4}}}
     labelling.save_draft(by=ana, campaign=campaign.pk, assignment=hold.assignment, draft=draft)
     assert not Label.objects.exists()
-    agreements.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
+    task_page.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
     again = begin(ana, campaign)
     assert (again.assignment, again.draft["answers"]) == (hold.assignment, {str(item): {"overall": 4}})
     assert submit(ana, campaign, again).status == "submitted"
@@ -99,7 +99,7 @@ def test_a_changed_consent_text_is_asked_for_again_and_the_one_agreed_to_stays(a
     campaigns.set_consent(by=rosa, campaign=campaign, text="First.")
     campaigns.set_consent(by=rosa, campaign=campaign, text="First, better worded.")
     assert Consent.objects.get().version == 1
-    agreements.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
+    task_page.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
     campaigns.set_consent(by=rosa, campaign=campaign, text="Second.")
     before = waiting(ana, campaign)
     assert before is not None
@@ -121,7 +121,7 @@ def test_a_changed_consent_text_is_asked_for_again_and_the_one_agreed_to_stays(a
 )
 def test_the_database_keeps_what_somebody_agreed_to(ana, rosa, campaign, statement):
     campaigns.set_consent(by=rosa, campaign=campaign, text="First.")
-    agreements.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
+    task_page.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
     begin(ana, campaign)
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
@@ -129,7 +129,7 @@ def test_the_database_keeps_what_somebody_agreed_to(ana, rosa, campaign, stateme
 
 def test_a_person_who_is_deleted_takes_their_agreements_along(ana, campaign, rosa):
     campaigns.set_consent(by=rosa, campaign=campaign, text="First.")
-    agreements.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
+    task_page.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
     begin(ana, campaign)
     delete_person(person=ana, by=factories.user("ada", administrator=True), confirmation="ana")
     assert not ConsentGiven.objects.exists()
@@ -143,25 +143,25 @@ def test_changed_guidelines_come_with_their_difference_before_the_next_task(ana,
     campaigns.set_guidelines(by=rosa, campaign=campaign, text=known + "\nRate the reply, not the person.")
     outcome = submit(ana, campaign, hold)
     assert (outcome.status, outcome.next) == ("submitted", None)
-    before = agreements.waiting(outcome.seat)
+    before = task_page.waiting(outcome.seat)
     assert before is not None
     assert (before.what, before.since, before.version) == ("guidelines", 1, 2)
     new = [row.right.text for row in before.changes if not row.skipped and not row.same and row.right]
     assert new == ["Rate the reply, not the person."]
-    agreements.accept(by=ana, campaign=campaign.pk, what="guidelines", version=2)
+    task_page.accept(by=ana, campaign=campaign.pk, what="guidelines", version=2)
     assert begin(ana, campaign).assignment != hold.assignment
 
 
 def test_two_changes_are_read_as_one_and_reading_the_first_is_not_enough(ana, rosa, campaign):
     begin(ana, campaign)
     campaigns.set_guidelines(by=rosa, campaign=campaign, text="Second.")
-    agreements.accept(by=ana, campaign=campaign.pk, what="guidelines", version=2)
+    task_page.accept(by=ana, campaign=campaign.pk, what="guidelines", version=2)
     campaigns.set_guidelines(by=rosa, campaign=campaign, text="Third.")
     campaigns.set_guidelines(by=rosa, campaign=campaign, text="Third, again.")
     before = waiting(ana, campaign)
     assert before is not None
     assert (before.since, before.version, before.text) == (2, 3, "Third, again.")
-    agreements.accept(by=ana, campaign=campaign.pk, what="guidelines", version=2)
+    task_page.accept(by=ana, campaign=campaign.pk, what="guidelines", version=2)
     assert waiting(ana, campaign) == before
 
 
@@ -172,7 +172,7 @@ def test_who_begins_now_knows_the_guidelines_in_force(ana, rosa, campaign):
 
 
 def test_guidelines_that_somebody_read_are_not_rewritten(ana, rosa, campaign):
-    agreements.accept(by=ana, campaign=campaign.pk, what="guidelines", version=1)
+    task_page.accept(by=ana, campaign=campaign.pk, what="guidelines", version=1)
     assert campaigns.set_guidelines(by=rosa, campaign=campaign, text="New.").version == 2
 
 
@@ -186,11 +186,11 @@ def test_a_paused_campaign_asks_for_nothing(ana, rosa, campaign):
 
 def test_only_members_accept_and_only_what_there_is(ana, campaign):
     with pytest.raises(NotTaskHolder):
-        agreements.accept(by=factories.user("eve"), campaign=campaign.pk, what="guidelines", version=1)
+        task_page.accept(by=factories.user("eve"), campaign=campaign.pk, what="guidelines", version=1)
     with pytest.raises(AnswerRefused, match="no version 7 of its guidelines"):
-        agreements.accept(by=ana, campaign=campaign.pk, what="guidelines", version=7)
+        task_page.accept(by=ana, campaign=campaign.pk, what="guidelines", version=7)
     with pytest.raises(AnswerRefused, match="no version 1 of its consent text"):
-        agreements.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
+        task_page.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
 
 
 def test_a_consent_text_does_not_name_a_system(rosa, campaign):

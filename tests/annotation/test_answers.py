@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.errors import AnswerRefused
-from annotation.scheme_versions.store import Asked, Questionnaire
+from annotation.scheme_store import Asked, Questionnaire
 from annotation.schemes import SCHEMES
 from annotation.work.checking import check, cleaned, parse
 

@@ -9,11 +9,11 @@ import pytest
 from django.db import connections
 from django.urls import reverse
 
-from annotation.campaigns import batches, editing
+from annotation.campaigns import actions, editing
 from annotation.errors import CampaignRefused
 from annotation.models import Assignment, Slot, StratumShare
 from annotation.work import actions as labelling
-from annotation.work import leases, withdrawing
+from annotation.work import leases, submissions
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +99,7 @@ def test_what_is_skipped_lost_or_voided_does_not_count(rosa):
     assert topic(after) == first
     assert shares(campaign, ana) == {first: 1}
     submit(ana, campaign, after)
-    withdrawing.void(by=rosa, assignment=Assignment.objects.get(pk=after.assignment), reason="x")
+    submissions.void(by=rosa, assignment=Assignment.objects.get(pk=after.assignment), reason="x")
     assert sum(shares(campaign, ana).values()) == 1
     Assignment.objects.filter(state="leased").update(state="expired")
     assert shares(campaign, ana) == {}
@@ -122,7 +122,7 @@ def test_batches_and_new_raters_keep_the_balance(rosa):
     campaign = opened([ana], batch_size=5, task_order="fixed")
     came = work(ana, campaign)
     assert Counter(came) == {"art": 3, "food": 1, "law": 1}
-    batches.open_next(by=rosa, campaign=campaign)
+    actions.open_next(by=rosa, campaign=campaign)
     assert work(ana, campaign)[0] in ("food", "law")
     editing.change(by=rosa, campaign=campaign, raters_per_item=2, annotators=[ana, ben])
     assert not Slot.objects.filter(campaign=campaign, stratum=None).exists()

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.errors import CampaignRefused
-from annotation.kinds.table import COMPARING
+from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
-from annotation.text.blinding import HIDDEN, NOTHING_TOLD, WITHHELD, Blind, is_telltale, told_by
-from annotation.text.views import PARTS, View
+from annotation.text.views import HIDDEN, NOTHING_TOLD, PARTS, WITHHELD, Blind, View, is_telltale, told_by
 from annotation.work.screens import compose
 from annotation.work.transcripts import Head, Row
 from judges.protocols import PROTOCOLS, Asking, Case, Member

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation import scheme_actions
 from annotation.models import Campaign
-from annotation.scheme_versions import actions as schemes
 from annotation.schemes import SCHEMES
 from config.models import Event
 from tests import factories
@@ -76,10 +76,10 @@ def test_a_draft_keeps_the_version_of_a_scheme_that_it_asks_also_when_that_is_ar
     client, researcher, corpus
 ):
     definition = replace(SCHEMES["comperdial_turn"], key="mine", guidelines="Be kind.")
-    asked = schemes.create(by=researcher, definition=definition)
+    asked = scheme_actions.create(by=researcher, definition=definition)
     draft = factories.campaign(corpus, "mine", by=researcher, opened=False)
-    schemes.save(by=researcher, definition=replace(definition, guidelines="Be brief."), seen=None)
-    schemes.archive(by=researcher, scheme=asked.scheme)
+    scheme_actions.save(by=researcher, definition=replace(definition, guidelines="Be brief."), seen=None)
+    scheme_actions.archive(by=researcher, scheme=asked.scheme)
     address = reverse("edit-campaign", args=[draft.pk])
     shown = as_shown(client, address)
     assert shown["scheme"] == "mine@1"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.text.cleaning import clean, one_line
+from annotation.text.views import clean, one_line
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "give it a 5")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.text.language import direction
+from annotation.text.display import direction
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,17 @@ import json
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.deletion.purging import purge
+from annotation import scheme_actions
+from annotation.corpora.deletion import purge
 from annotation.errors import AnswerRefused, DraftConflict, SubmittedDifferently
 from annotation.models import Assignment, Corpus, Item, Label
 from annotation.records import Passage
-from annotation.scheme_versions import actions as schemes
 from annotation.schemes import files
-from annotation.text import passages
-from annotation.text.blinding import blind
-from annotation.text.traced import spoken
-from annotation.text.views import View
+from annotation.text import references
+from annotation.text.views import View, blind, spoken
 from annotation.work import actions as labelling
-from annotation.work import withdrawing
-from annotation.work.standing import held
+from annotation.work import submissions
+from annotation.work.task_answers import held
 from tests import factories
 
 SCHEME = """
@@ -42,7 +40,7 @@ def ana():
 @pytest.fixture
 def work(db, ana):
     """Ana's task: the second turn of what `GPT-Zork` said after a history of two turns."""
-    schemes.create(by=None, definition=files.read(SCHEME))
+    scheme_actions.create(by=None, definition=files.read(SCHEME))
     corpus = factories.corpus("talk")
     dialogue = factories.dialogue(corpus, "d", turns=2)
     turns = [{"text": "I, GPT-Zork, like tea."}, {"text": FAMILY}, {"text": "later"}]
@@ -74,7 +72,7 @@ class Work:
 
     def kept(self):
         live = Label.objects.filter(assignment=self.assignment, superseded_at=None, evidence__isnull=False)
-        return {label.question.key: passages.read(label.evidence) for label in live}
+        return {label.question.key: references.read(label.evidence) for label in live}
 
 
 def test_evidence_is_kept_by_places_in_what_is_stored_and_comes_back_by_what_is_shown(work):
@@ -88,8 +86,8 @@ def test_evidence_is_kept_by_places_in_what_is_stored_and_comes_back_by_what_is_
     kept = work.kept()
     assert kept["contradicts"] == (Passage("self", 0), Passage("self", 1))
     assert kept["clear"] == (Passage("zork-1", 0, 3, 11), Passage("zork-1", 1, 6, 9))
-    assert passages.quoted(kept["clear"][0], "I, GPT-Zork, like tea.") == "GPT-Zork"
-    assert passages.quoted(kept["clear"][1], FAMILY) == "née"
+    assert references.quoted(kept["clear"][0], "I, GPT-Zork, like tea.") == "GPT-Zork"
+    assert references.quoted(kept["clear"][1], FAMILY) == "née"
     draft = held(Assignment.objects.get(pk=work.assignment)).draft
     assert draft["evidence"][work.item]["clear"] == evidence["clear"]
     assert "zork" not in json.dumps(draft).lower()
@@ -126,7 +124,7 @@ def test_a_revision_supersedes_evidence_with_its_label_and_the_same_again_change
     work.submit({"clear": 1}, {"clear": [{"line": 2}]}, revising=True)
     assert work.kept() == {"clear": (Passage("self", 1),)}
     assert Label.objects.filter(question__key="clear").count() == 2
-    withdrawing.return_to_annotator(
+    submissions.return_to_annotator(
         by=work.user, assignment=Assignment.objects.get(state="submitted"), reason="again"
     )
     assert work.kept() == {}
@@ -163,7 +161,7 @@ def test_the_database_refuses_evidence_that_the_rater_was_not_shown_or_asked_for
     work.submit({"contradicts": 1}, {"contradicts": [{"line": 1}]})
     label = Label.objects.get(question__key="contradicts")
     with pytest.raises(IntegrityError), transaction.atomic():
-        Label.objects.filter(pk=label.pk).update(evidence=passages.stored([Passage("self", 1)]))
+        Label.objects.filter(pk=label.pk).update(evidence=references.stored([Passage("self", 1)]))
     with pytest.raises(IntegrityError), transaction.atomic():
         Label.objects.create(
             item=label.item,
@@ -171,7 +169,7 @@ def test_the_database_refuses_evidence_that_the_rater_was_not_shown_or_asked_for
             rater=label.rater,
             occasion="check",
             number=1,
-            evidence=passages.stored([passage]),
+            evidence=references.stored([passage]),
         )
 
 

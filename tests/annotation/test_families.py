@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.corpora.actions import set_families
+from annotation.corpora.families import set_families
 from annotation.errors import FamilyRefused
 from annotation.models import Corpus
 from config.models import Event

@@ -14,13 +14,13 @@ from django.utils import timezone
 
 from annotation.campaigns import actions as campaigns
 from annotation.campaigns.rules import Rules, set_rules
-from annotation.checks.actions import set_up
 from annotation.errors import LeaseLost, SubmissionRefused
 from annotation.models import Assignment, CampaignRole, Slot, live_labels
 from annotation.people import groups
 from annotation.work import actions as labelling
-from annotation.work import handing, leases, withdrawing
-from annotation.work.progress import progress
+from annotation.work import leases, submissions
+from annotation.work.check_actions import set_up
+from annotation.work.own_work import progress
 from config.models import Event
 from tests import factories
 
@@ -70,24 +70,24 @@ def task(campaign, position):
 
 
 def give(by, campaign, position, to, reason="you know it"):
-    return handing.give(by=by, campaign=campaign, task=task(campaign, position), to=to, reason=reason)
+    return submissions.give(by=by, campaign=campaign, task=task(campaign, position), to=to, reason=reason)
 
 
 def test_what_annotators_hold_is_listed_with_their_drafts(ana, ben, rosa, campaign):
     first = began(ana, campaign)
     drafted(ana, campaign, first)
     began(ben, campaign)
-    rows = list(handing.in_hand(campaign))
+    rows = list(submissions.in_hand(campaign))
     assert [(row.user, bool(row.draft_saved_at)) for row in rows] == [(ana, True), (ben, False)]
-    assert [handing.key_of(row.task) for row in rows] == ["d/self/0", "d/self/1"]
+    assert [submissions.key_of(row.task) for row in rows] == ["d/self/0", "d/self/1"]
     submit(ana, campaign, first.pk)
-    assert [row.task.position for row in handing.in_hand(campaign)] == [1, 2]
+    assert [row.task.position for row in submissions.in_hand(campaign)] == [1, 2]
 
 
 def test_a_task_taken_back_goes_to_others_and_its_draft_stays_with_its_author(ana, ben, rosa, campaign):
     own = began(ana, campaign)
     drafted(ana, campaign, own)
-    handing.take_back(by=rosa, assignment=own, reason="on holiday")
+    submissions.take_back(by=rosa, assignment=own, reason="on holiday")
     assert not Slot.objects.get(pk=own.slot_id).taken
     assert began(ben, campaign).task == own.task
     assert began(ana, campaign).task != own.task
@@ -97,7 +97,7 @@ def test_a_task_taken_back_goes_to_others_and_its_draft_stays_with_its_author(an
 
 def test_who_lost_a_task_reads_why_and_cannot_submit_it(client, ana, rosa, campaign):
     own = began(ana, campaign)
-    handing.take_back(by=rosa, assignment=own, reason="on holiday")
+    submissions.take_back(by=rosa, assignment=own, reason="on holiday")
     drafted(ana, campaign, own)
     with pytest.raises(LeaseLost, match="took this task back: “on holiday”"):
         submit(ana, campaign, own.pk)
@@ -118,11 +118,11 @@ def test_a_returned_task_can_be_taken_back_and_a_submission_cannot(ana, rosa, ca
     own = began(ana, campaign)
     submit(ana, campaign, own.pk)
     with pytest.raises(SubmissionRefused, match="has submitted this task meanwhile"):
-        handing.take_back(by=rosa, assignment=own, reason="x")
-    withdrawing.return_to_annotator(by=rosa, assignment=own, reason="again")
-    handing.take_back(by=rosa, assignment=own, reason="never came back")
+        submissions.take_back(by=rosa, assignment=own, reason="x")
+    submissions.return_to_annotator(by=rosa, assignment=own, reason="again")
+    submissions.take_back(by=rosa, assignment=own, reason="never came back")
     with pytest.raises(SubmissionRefused, match="does not hold this task any more"):
-        handing.take_back(by=rosa, assignment=own, reason="x")
+        submissions.take_back(by=rosa, assignment=own, reason="x")
 
 
 def test_a_given_task_comes_after_the_one_in_hand_with_its_reason(ana, rosa, campaign):
@@ -149,7 +149,7 @@ def test_a_given_task_is_said_to_be_one(client, ana, rosa, campaign):
 
 def test_a_task_taken_back_or_skipped_may_be_given_to_the_same_person_again(ana, rosa, campaign):
     own = began(ana, campaign)
-    handing.take_back(by=rosa, assignment=own, reason="x")
+    submissions.take_back(by=rosa, assignment=own, reason="x")
     assert give(rosa, campaign, 0, ana).pk == own.pk
     labelling.skip(by=ana, campaign=campaign.pk, assignment=own.pk, reason="no")
     give(rosa, campaign, 0, ana)
@@ -160,15 +160,15 @@ def test_a_task_taken_back_or_skipped_may_be_given_to_the_same_person_again(ana,
 
 def test_a_task_is_passed_from_one_to_another_or_stays_where_it_is(ana, ben, rosa, campaign):
     own = began(ana, campaign)
-    handing.pass_to(by=rosa, assignment=own, to=ben, reason="ben reads Polish")
+    submissions.pass_to(by=rosa, assignment=own, to=ben, reason="ben reads Polish")
     assert began(ben, campaign).task == own.task
     other = began(ana, campaign)
     outsider = factories.user("otto")
     with pytest.raises(SubmissionRefused, match="does not take part"):
-        handing.pass_to(by=rosa, assignment=other, to=outsider, reason="x")
+        submissions.pass_to(by=rosa, assignment=other, to=outsider, reason="x")
     assert began(ana, campaign) == other
     with pytest.raises(SubmissionRefused, match="holds this task already"):
-        handing.pass_to(by=rosa, assignment=other, to=ana, reason="x")
+        submissions.pass_to(by=rosa, assignment=other, to=ana, reason="x")
 
 
 def test_nobody_is_given_what_is_not_free_or_what_they_had(ana, ben, rosa, campaign):
@@ -184,7 +184,7 @@ def test_nobody_is_given_what_is_not_free_or_what_they_had(ana, ben, rosa, campa
         give(rosa, campaign, 0, ana)
     with pytest.raises(SubmissionRefused, match=r"person-\w+ \(rated it\)"):
         give(rosa, campaign, 0, ben)
-    withdrawing.void(by=rosa, assignment=own, reason="x")
+    submissions.void(by=rosa, assignment=own, reason="x")
     with pytest.raises(SubmissionRefused, match="it was voided"):
         give(rosa, campaign, 0, ana)
     assert give(rosa, campaign, 0, ben).user == ben
@@ -228,10 +228,10 @@ def test_reasons_are_asked_for_logged_and_name_no_system(ana, rosa, campaign):
     )
     own = began(ana, campaign)
     with pytest.raises(SubmissionRefused, match="Say why"):
-        handing.take_back(by=rosa, assignment=own, reason=" ")
+        submissions.take_back(by=rosa, assignment=own, reason=" ")
     with pytest.raises(SubmissionRefused, match="names the system"):
-        handing.take_back(by=rosa, assignment=own, reason="gpt-4o-mini wrote it")
-    handing.take_back(by=rosa, assignment=own, reason="on holiday")
+        submissions.take_back(by=rosa, assignment=own, reason="gpt-4o-mini wrote it")
+    submissions.take_back(by=rosa, assignment=own, reason="on holiday")
     event = Event.objects.get(verb="campaign: take a task back")
     assert (event.by, event.detail["annotator"], event.detail["task"]) == (rosa, "ana", "d/self/0")
     give(rosa, campaign, 0, ana)
@@ -240,11 +240,11 @@ def test_reasons_are_asked_for_logged_and_name_no_system(ana, rosa, campaign):
 
 def test_a_task_is_named_by_its_key_or_its_number(ana, rosa, campaign):
     third = task(campaign, 2)
-    assert handing.task_named(campaign, "d/self/2") == third
-    assert handing.task_named(campaign, str(third.pk)) == third
+    assert submissions.task_named(campaign, "d/self/2") == third
+    assert submissions.task_named(campaign, str(third.pk)) == third
     for unknown in ("d/self/9", "d/self", "d", "99999999", ""):
         with pytest.raises(SubmissionRefused, match="has no task"):
-            handing.task_named(campaign, unknown)
+            submissions.task_named(campaign, unknown)
 
 
 def at_once(*acts):
@@ -272,7 +272,7 @@ def test_of_a_submit_and_a_take_back_at_once_exactly_one_holds(ana, rosa, campai
     own = began(ana, campaign)
     outcomes = at_once(
         lambda: submit(ana, campaign, own.pk),
-        lambda: handing.take_back(by=rosa, assignment=own, reason="x"),
+        lambda: submissions.take_back(by=rosa, assignment=own, reason="x"),
     )
     own.refresh_from_db()
     assert outcomes in (["LeaseLost", "done"], ["SubmissionRefused", "done"])
@@ -294,8 +294,8 @@ def test_of_two_gives_of_the_last_place_one_is_refused(ana, ben, rosa, campaign)
 def test_two_tasks_passed_crosswise_do_not_block_each_other(ana, ben, rosa, campaign):
     first, second = began(ana, campaign), began(ben, campaign)
     outcomes = at_once(
-        lambda: handing.pass_to(by=rosa, assignment=first, to=ben, reason="x"),
-        lambda: handing.pass_to(by=rosa, assignment=second, to=ana, reason="x"),
+        lambda: submissions.pass_to(by=rosa, assignment=first, to=ben, reason="x"),
+        lambda: submissions.pass_to(by=rosa, assignment=second, to=ana, reason="x"),
     )
     assert outcomes == ["done", "done"]
 

@@ -9,12 +9,11 @@ from dataclasses import replace
 import pytest
 from django.db import connection
 
-from annotation.importing.own_scheme import own_key
-from annotation.kinds.base import ItemKind, Place
-from annotation.kinds.table import KINDS, OF_RECORDS, kind_at
+from annotation.corpora.import_names import own_key
+from annotation.kinds import KINDS, OF_RECORDS, ItemKind, Place, kind_at
 from annotation.models import Item, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.text.item_keys import (
+from annotation.text.references import (
     item_key,
     item_key_sql,
     members_key,

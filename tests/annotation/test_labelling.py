@@ -9,8 +9,8 @@ from annotation.campaigns import actions as campaigns
 from annotation.errors import AlreadySubmitted, AnswerRefused, CampaignNotOpen, LeaseLost, NotTaskHolder
 from annotation.models import Assignment, Label
 from annotation.work import actions as labelling
-from annotation.work import agreements
 from annotation.work import leases as assigning
+from annotation.work import task_page
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -274,7 +274,7 @@ def test_guidelines_that_somebody_worked_with_get_a_successor(ana, campaign):
     version = campaigns.set_guidelines(by=factories.user(), campaign=campaign, text="New words.").version
     assert version == 2
     assert submit(ana, campaign, hold).next is None
-    agreements.accept(by=ana, campaign=campaign.pk, what="guidelines", version=2)
+    task_page.accept(by=ana, campaign=campaign.pk, what="guidelines", version=2)
     following = start(ana, campaign)
     assert Assignment.objects.get(pk=hold.assignment).guidelines.version == 1
     assert Assignment.objects.get(pk=following.assignment).guidelines.version == 2

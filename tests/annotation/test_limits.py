@@ -13,7 +13,7 @@ from annotation.campaigns import editing
 from annotation.errors import CampaignNotOpen, LimitReached
 from annotation.models import Assignment, CampaignMember
 from annotation.work import actions as labelling
-from annotation.work import withdrawing
+from annotation.work import submissions
 from tests import factories
 
 
@@ -90,7 +90,7 @@ def test_what_a_researcher_returns_counted_already_and_may_be_done_again(ana):
     campaign = opened(ana, most_tasks=2, most_tasks_a_day=2)
     work(ana, campaign)
     rosa, last = factories.user(researcher=True), campaign.assignments.latest("id")
-    withdrawing.return_to_annotator(by=rosa, assignment=last, reason="again, please")
+    submissions.return_to_annotator(by=rosa, assignment=last, reason="again, please")
     assert work(ana, campaign) == 1
     member = campaign.members.get()
     assert (member.done, member.done_today) == (2, 2)
@@ -100,7 +100,7 @@ def test_a_voided_task_makes_room_for_another(ana):
     campaign = opened(ana, most_tasks=2, most_tasks_a_day=2)
     work(ana, campaign)
     rosa, last = factories.user(researcher=True), campaign.assignments.latest("id")
-    withdrawing.void(by=rosa, assignment=last, reason="hurried")
+    submissions.void(by=rosa, assignment=last, reason="hurried")
     assert work(ana, campaign) == 1
 
 

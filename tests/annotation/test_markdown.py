@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.text.markdown import html_of
+from annotation.text.display import html_of
 
 
 def test_lists_headings_and_emphasis_are_shown_as_such():

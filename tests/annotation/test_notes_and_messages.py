@@ -12,12 +12,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.errors import NoteRefused, NotTaskHolder, ThreadClosed
-from annotation.messages import actions as messages
 from annotation.models import Bookmark, Item, Message, Thread, TurnNote
-from annotation.notes import actions as notes
-from annotation.notes.reading import of_item, of_turns
 from annotation.work import actions as labelling
-from annotation.work import screens
+from annotation.work import messages, notes, screens
+from annotation.work.notes import notes_of_item as of_item
+from annotation.work.notes import notes_of_turns as of_turns
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ from django.db import IntegrityError, connection, connections, transaction
 from django.urls import reverse
 
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import editing, ordering, tasks
+from annotation.campaigns import editing, sampling, tasks
 from annotation.campaigns.choice import values
-from annotation.campaigns.reordering import reorder
+from annotation.campaigns.editing import reorder
 from annotation.corpora import splits
 from annotation.errors import CampaignRefused
 from annotation.models import Assignment, Campaign, CampaignMember, Item, Label, Question, Rater
@@ -99,9 +99,9 @@ def test_where_nobody_has_answered_judges_are_compared_with_each_other(corpus):
 
 def apart(campaign, **how):
     """Return how far apart raters are, by dialogue."""
-    query = f"WITH {ordering.apart(**how)} SELECT item_id, apart FROM apart"
+    query = f"WITH {sampling.apart(**how)} SELECT item_id, apart FROM apart"
     with connection.cursor() as cursor:
-        cursor.execute(query, values(campaign) | ordering.values(campaign))
+        cursor.execute(query, values(campaign) | sampling.order_values(campaign))
         found = dict(cursor.fetchall())
     items = Item.objects.select_related("continuation__dialogue").in_bulk(found)
     return {items[pk].continuation.dialogue.key: number for pk, number in found.items() if number is not None}
@@ -118,13 +118,13 @@ def test_the_distance_is_a_share_of_the_scale(corpus):
 
 
 def test_of_categories_it_is_the_share_that_says_otherwise(corpus):
-    from annotation.scheme_versions import store
+    from annotation import scheme_store
     from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
     mood = QuestionDefinition("mood", "How?", "nominal", values=("calm", "angry", "sad"))
     told = {"unit": "item", "introduction": "", "item_kind": "turn", "questions": (mood,)}
     about = SchemeDefinition(key="moods", version=1, title="Moods", **told)
-    version = store.store(definition=about)
+    version = scheme_store.store(definition=about)
     asked = Question.objects.get(version=version)
     for rater, told in (
         (judge(), {"d0": "calm", "d1": "sad"}),
@@ -139,9 +139,9 @@ def test_of_categories_it_is_the_share_that_says_otherwise(corpus):
             Label.objects.create(item=item, question=asked, rater=rater, occasion="imported", text=value)
     campaign = Campaign(corpus=corpus, scheme_version=version, apart_judge="judge")
     campaign.pk = 0
-    with_values = {"corpus": corpus.pk, "kind": "turn"} | ordering.values(campaign)
+    with_values = {"corpus": corpus.pk, "kind": "turn"} | sampling.order_values(campaign)
     with connection.cursor() as cursor:
-        cursor.execute(f"WITH {ordering.apart()} SELECT apart FROM apart ORDER BY item_id", with_values)
+        cursor.execute(f"WITH {sampling.apart()} SELECT apart FROM apart ORDER BY item_id", with_values)
         assert [number for (number,) in cursor.fetchall()] == [0.5, 0.5]
 
 

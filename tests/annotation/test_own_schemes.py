@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from annotation import scheme_actions, scheme_store
 from annotation.campaigns import actions as campaigns
 from annotation.errors import CampaignRefused, SchemeRefused
-from annotation.labels import raters
-from annotation.labels.recording import Answer, record
 from annotation.models import Item, Scheme, SchemeVersion
-from annotation.scheme_versions import actions, listing, store
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from annotation.schemes.difference import difference
-from annotation.schemes.files import definition_from
+from annotation.schemes.files import definition_from, difference
+from annotation.work import labels
+from annotation.work.labels import Answer, record
 from config.models import Event
 from tests import factories
 
@@ -38,48 +37,48 @@ MADE = definition_from(DATA)
 
 def test_a_scheme_is_stored_with_all_that_it_says_and_its_making_is_logged() -> None:
     by = factories.user(researcher=True)
-    version = actions.create(by=by, definition=replace(MADE, about_open=True))
-    assert store.definition_of(version) == replace(MADE, about_open=True)
+    version = scheme_actions.create(by=by, definition=replace(MADE, about_open=True))
+    assert scheme_store.definition_of(version) == replace(MADE, about_open=True)
     event = Event.objects.get()
     assert (event.by, event.verb, event.subject) == (by, "scheme: create", "made@1")
 
 
 @pytest.mark.parametrize("key", ["fed_turn", "taken"])
 def test_a_key_that_is_taken_is_refused(key: str) -> None:
-    actions.create(by=None, definition=replace(MADE, key="taken"))
+    scheme_actions.create(by=None, definition=replace(MADE, key="taken"))
     with pytest.raises(SchemeRefused, match="choose another key"):
-        actions.create(by=None, definition=replace(MADE, key=key))
+        scheme_actions.create(by=None, definition=replace(MADE, key=key))
     with pytest.raises(SchemeRefused, match="comes with Concord"):
-        actions.save(by=None, definition=replace(MADE, key="fed_turn"), seen=None)
+        scheme_actions.save(by=None, definition=replace(MADE, key="fed_turn"), seen=None)
 
 
 def test_an_unused_version_is_replaced_and_a_used_one_gets_a_successor() -> None:
-    first = actions.create(by=None, definition=MADE)
-    second = actions.save(by=None, definition=replace(MADE, title="Other"), seen=first.pk)
+    first = scheme_actions.create(by=None, definition=MADE)
+    second = scheme_actions.save(by=None, definition=replace(MADE, title="Other"), seen=first.pk)
     assert (second.version, second.pk != first.pk) == (1, True)
     assert list(SchemeVersion.objects.values_list("pk", flat=True)) == [second.pk]
     campaign = factories.campaign(factories.corpus(), "made", opened=False)
-    third = actions.save(by=None, definition=replace(MADE, title="Third"), seen=second.pk)
+    third = scheme_actions.save(by=None, definition=replace(MADE, title="Third"), seen=second.pk)
     assert third.version == 2
     campaign.refresh_from_db()
     assert (campaign.scheme_version_id, campaign.scheme_version.name) == (second.pk, "Other")
     assert Scheme.objects.get().title == "Third"
-    assert store.definition_of(third) == replace(MADE, title="Third", version=2)
-    assert actions.save(by=None, definition=replace(MADE, title="Third"), seen=None).pk == third.pk
+    assert scheme_store.definition_of(third) == replace(MADE, title="Third", version=2)
+    assert scheme_actions.save(by=None, definition=replace(MADE, title="Third"), seen=None).pk == third.pk
 
 
 def test_of_two_who_save_at_once_the_second_is_told_and_nothing_is_lost() -> None:
-    first = actions.create(by=None, definition=MADE)
-    kept = actions.save(by=None, definition=replace(MADE, title="One"), seen=first.pk)
+    first = scheme_actions.create(by=None, definition=MADE)
+    kept = scheme_actions.save(by=None, definition=replace(MADE, title="One"), seen=first.pk)
     with pytest.raises(SchemeRefused, match="Somebody saved version 1 meanwhile"):
-        actions.save(by=None, definition=replace(MADE, title="Two"), seen=first.pk)
+        scheme_actions.save(by=None, definition=replace(MADE, title="Two"), seen=first.pk)
     assert SchemeVersion.objects.get().pk == kept.pk
     assert SchemeVersion.objects.get().title == "One"
 
 
 def test_every_room_that_points_at_a_version_counts_as_its_use() -> None:
     from annotation.models import Question
-    from annotation.scheme_versions.listing import _to
+    from annotation.scheme_store import _to
 
     names = {rows.model.__name__ for model in (SchemeVersion, Question) for rows, _ in _to(model)}
     assert {"Campaign", "Run", "Bench", "Prompt", "Gold", "Label"} <= names
@@ -87,44 +86,46 @@ def test_every_room_that_points_at_a_version_counts_as_its_use() -> None:
 
 def test_a_problem_is_refused_before_anything_is_stored() -> None:
     with pytest.raises(SchemeRefused) as refused:
-        actions.create(by=None, definition=replace(MADE, title="", questions=()))
+        scheme_actions.create(by=None, definition=replace(MADE, title="", questions=()))
     assert [problem.field for problem in refused.value.problems] == ["title", "questions"]
     assert not Scheme.objects.exists()
 
 
 def test_an_archived_scheme_is_asked_by_no_new_campaign_until_it_is_restored() -> None:
-    version = actions.create(by=None, definition=MADE)
+    version = scheme_actions.create(by=None, definition=MADE)
     corpus = factories.corpus()
-    actions.archive(by=None, scheme=version.scheme)
+    scheme_actions.archive(by=None, scheme=version.scheme)
     with pytest.raises(CampaignRefused, match="archived"):
         factories.campaign(corpus, "made", opened=False)
-    actions.archive(by=None, scheme=version.scheme, archived=False)
+    scheme_actions.archive(by=None, scheme=version.scheme, archived=False)
     assert factories.campaign(corpus, "made@1", opened=False).guidelines.get().text == "Be kind."
     with pytest.raises(SchemeRefused, match="cannot be archived"):
-        actions.archive(by=None, scheme=factories.scheme_version().scheme)
+        scheme_actions.archive(by=None, scheme=factories.scheme_version().scheme)
 
 
 def test_a_scheme_that_judges_store_is_nobodys_own_and_stays_as_it_is() -> None:
-    stored = store.store(definition=replace(MADE, key="of_a_judge"))
-    assert not [ref for _, group in listing.choices() for ref, _ in group if "of_a_judge" in ref]
+    stored = scheme_store.store(definition=replace(MADE, key="of_a_judge"))
+    assert not [ref for _, group in scheme_store.choices() for ref, _ in group if "of_a_judge" in ref]
     for refused in (
-        lambda: actions.save(by=None, definition=replace(MADE, key="of_a_judge", title="New"), seen=None),
-        lambda: actions.archive(by=None, scheme=stored.scheme),
+        lambda: scheme_actions.save(
+            by=None, definition=replace(MADE, key="of_a_judge", title="New"), seen=None
+        ),
+        lambda: scheme_actions.archive(by=None, scheme=stored.scheme),
     ):
         with pytest.raises(SchemeRefused, match="was not made here"):
             refused()
-    assert store.find("of_a_judge") == stored
+    assert scheme_store.find("of_a_judge") == stored
 
 
 def test_a_campaign_names_a_version_that_there_is() -> None:
-    actions.create(by=None, definition=MADE)
+    scheme_actions.create(by=None, definition=MADE)
     with pytest.raises(CampaignRefused, match="There is no scheme “made@7”"):
         factories.campaign(factories.corpus(), "made@7", opened=False)
 
 
 @pytest.mark.parametrize(("value", "taken"), [(0, True), (9, True), (9.5, False), (10, False), (-1, False)])
 def test_the_database_refuses_a_number_outside_its_bounds(value: float, taken: bool) -> None:
-    version = actions.create(by=None, definition=MADE)
+    version = scheme_actions.create(by=None, definition=MADE)
     corpus = factories.corpus()
     factories.dialogue(corpus)
     question = version.questions.get(key="n")
@@ -132,7 +133,7 @@ def test_the_database_refuses_a_number_outside_its_bounds(value: float, taken: b
     item = Item.objects.filter(corpus=corpus, kind="turn").first()
     assert item is not None
     answer = Answer(item=item, question=question, value=value)
-    rater = raters.person(user=factories.user())
+    rater = labels.rater_of_person(user=factories.user())
     if taken:
         assert record(rater=rater, answers=[answer], occasion="main")[0].number == value
         return
@@ -156,20 +157,20 @@ def test_imported_questions_become_a_scheme_that_can_be_asked() -> None:
             QuestionDefinition("note", "note", "nominal"),
         ),
     )
-    version = store.store(definition=imported)
+    version = scheme_store.store(definition=imported)
     items = list(Item.objects.filter(corpus=corpus, kind="turn").order_by("pk"))
-    rater = raters.person(user=factories.user())
+    rater = labels.rater_of_person(user=factories.user())
     for item, score, word in zip(items, (1, 2, 5, 4), ("yes", "no", "yes", "no"), strict=False):
         pairs: list[tuple[str, float | str]] = [("Overall score", score), ("overall_score", word)]
         answers = [Answer(item, version.questions.get(key=key), value) for key, value in pairs]
         record(rater=rater, answers=answers, occasion="imported")
-    made = actions.create_from_corpus(by=None, corpus=corpus, kind="turn", key="films", title="Films")
-    rated, said, note = store.definition_of(made).questions
+    made = scheme_actions.create_from_corpus(by=None, corpus=corpus, kind="turn", key="films", title="Films")
+    rated, said, note = scheme_store.definition_of(made).questions
     assert (rated.key, rated.wording, rated.values) == ("overall_score", "Overall score", (1, 2, 3, 4, 5))
     assert (said.key, said.values) == ("question_2", ("no", "yes"))
     assert (note.level, note.values) == ("text", ())
     with pytest.raises(SchemeRefused, match="brought no questions"):
-        actions.create_from_corpus(by=None, corpus=corpus, kind="dialogue", key="other")
+        scheme_actions.create_from_corpus(by=None, corpus=corpus, kind="dialogue", key="other")
 
 
 def test_a_difference_says_what_came_went_moved_and_changed() -> None:

@@ -9,14 +9,12 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.campaigns import editing
-from annotation.errors import CampaignRefused, RevisionClosed
+from annotation.errors import CampaignRefused, ComfortRefused, RevisionClosed
 from annotation.models import Assignment
-from annotation.notes import actions as notes
-from annotation.people import comfort
-from annotation.people.errors import ComfortRefused
+from annotation.people import preferences
 from annotation.work import actions as labelling
-from annotation.work import pace, screens, submitted
-from annotation.work.submitted import Wanted
+from annotation.work import notes, own_work, screens
+from annotation.work.own_work import Wanted
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +58,7 @@ def submit(person, campaign, value=4, **more):
 
 
 def found(person, **wanted):
-    return [row.pk for row in submitted.own(person, Wanted(**wanted))]
+    return [row.pk for row in own_work.own_submissions(person, Wanted(**wanted))]
 
 
 def test_a_search_finds_what_was_on_the_screen_and_nothing_else(ana, campaign) -> None:
@@ -104,18 +102,18 @@ def test_the_pages_and_the_api_list_own_submissions_without_a_system(client, ana
 
 def test_a_long_question_is_named_by_its_key(ana, campaign, monkeypatch) -> None:
     submit(ana, campaign)
-    monkeypatch.setattr(submitted, "SHORT", 20)
-    (row,) = submitted.told(submitted.own(ana, Wanted()))
+    monkeypatch.setattr(own_work, "SHORT", 20)
+    (row,) = own_work.told(own_work.own_submissions(ana, Wanted()))
     assert row.answers == ["overall: 4"]
 
 
 def test_pace_counts_attention_and_days(ana, campaign) -> None:
     for attention in (2_000, 4_000, 9_000):
         submit(ana, campaign, client="tab", attention=attention)
-    told = pace.paces(user=ana.pk)[campaign.pk]
+    told = own_work.paces(user=ana.pk)[campaign.pk]
     assert (told.seconds, told.n, told.days[-1].tasks, told.days[-1].share) == (4.0, 3, 3, 100)
-    assert len(told.days) == pace.DAYS
-    assert pace.left(user=ana.pk) == {campaign.pk: 1}
+    assert len(told.days) == own_work.DAYS
+    assert own_work.tasks_left(user=ana.pk) == {campaign.pk: 1}
 
 
 def test_the_end_names_the_next_campaign_with_work(client, ana, rei, campaign) -> None:
@@ -160,8 +158,8 @@ def test_settings_of_a_person_are_kept_on_the_account(client, ana, campaign) -> 
     refused = client.post("/account/comfort/", form)
     assert refused.status_code == 422
     assert "already" in refused.content.decode()
-    swapped = comfort.change(by=ana, keys={"flag": "u", "undo": "m"})
-    assert comfort.keys_of(swapped)["flag"] == "u"
+    swapped = preferences.change(by=ana, keys={"flag": "u", "undo": "m"})
+    assert preferences.keys_of(swapped)["flag"] == "u"
 
 
 @pytest.mark.parametrize(
@@ -176,5 +174,5 @@ def test_settings_of_a_person_are_kept_on_the_account(client, ana, campaign) -> 
 )
 def test_settings_that_cannot_be_are_refused(ana, changes, field) -> None:
     with pytest.raises(ComfortRefused) as refusal:
-        comfort.change(by=ana, **changes)
+        preferences.change(by=ana, **changes)
     assert refusal.value.field == field

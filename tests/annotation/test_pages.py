@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.campaigns import actions as campaigns
 from annotation.models import Assignment
 from annotation.work import actions as labelling
-from annotation.work import progress
+from annotation.work import own_work
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -184,8 +184,8 @@ def test_an_annotators_list_says_what_to_do_when_it_is_empty(client, ana):
 
 def test_progress_counts_what_is_done_and_what_is_left(ana, campaign):
     seat, hold = labelling.start(by=ana, campaign=campaign.pk)
-    assert progress.progress(seat=seat, hold=hold)[:2] == (0, 2)
+    assert own_work.progress(seat=seat, hold=hold)[:2] == (0, 2)
     outcome = labelling.submit(
         by=ana, campaign=campaign.pk, assignment=hold.assignment, answers=answers_of(hold.assignment)
     )
-    assert progress.progress(seat=outcome.seat, hold=outcome.next)[:2] == (1, 1)
+    assert own_work.progress(seat=outcome.seat, hold=outcome.next)[:2] == (1, 1)

@@ -20,7 +20,7 @@ from django.db.models import Count
 
 from annotation.errors import SubmissionRefused
 from annotation.models import Assignment, Campaign, Label, Slot
-from annotation.work import withdrawing
+from annotation.work import submissions
 from annotation.work.checking import item_number
 from config.embedded import supervisor
 from tests import factories
@@ -123,7 +123,7 @@ class Researcher(threading.Thread):
         way = self.random.choice(("return", "void"))
         self.touched.add(chosen.pk)
         with contextlib.suppress(SubmissionRefused):  # revised or withdrawn meanwhile
-            withdrawing.VERBS[way](by=self.campaign.created_by, assignment=chosen, reason="look again")
+            submissions.VERBS[way](by=self.campaign.created_by, assignment=chosen, reason="look again")
             self.withdrawn[way] += 1
 
 

@@ -10,12 +10,12 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from annotation.kinds.table import WITH_TURN
+from annotation.kinds import WITH_TURN
 from annotation.models import Assignment, Task
-from annotation.scheme_versions.store import questionnaire_from, questionnaire_of
+from annotation.scheme_store import questionnaire_from, questionnaire_of
 from annotation.schemes import SCHEMES
 from annotation.work import actions as work
-from annotation.work import previews, screens
+from annotation.work import screens
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -76,11 +76,11 @@ def test_a_campaign_is_looked_through_in_any_state_and_nothing_is_written(client
 
 def test_a_preview_shows_the_tasks_that_opening_makes_in_their_order(rosa, corpus):
     campaign = factories.campaign(corpus, by=rosa, opened=False, seed=7)
-    before = previews.places(campaign)
+    before = screens.preview_places(campaign)
     assert not Task.objects.exists()
     factories.campaigns.open(by=rosa, campaign=campaign)
     made = list(Task.objects.order_by("position").values_list("continuation_id", "item_id"))
-    assert before == made == previews.places(campaign)
+    assert before == made == screens.preview_places(campaign)
 
 
 def without_numbers(html: str) -> str:
@@ -109,7 +109,10 @@ def test_a_preview_takes_no_task_from_an_annotator(client, rosa, corpus):
     preview(client, campaign)
     assert not Assignment.objects.exists()
     hold = work.start(by=rosa, campaign=campaign.pk)[1]
-    assert screens.load(hold.task).parts == previews.of_campaign(campaign, previews.places(campaign)[0]).parts
+    assert (
+        screens.load(hold.task).parts
+        == screens.campaign_preview(campaign, screens.preview_places(campaign)[0]).parts
+    )
 
 
 def test_only_a_preview_may_stand_in_a_frame_and_it_reaches_no_server(client, rosa, corpus):
@@ -138,7 +141,7 @@ def test_a_campaign_with_nothing_to_rate_says_so_instead(client, rosa):
 def test_every_scheme_can_be_asked_beside_the_sample_and_beside_a_corpus(corpus, key):
     definition = SCHEMES[key]
     for chosen in (None, corpus, factories.corpus()):
-        shown = previews.of_scheme(definition, chosen)
+        shown = screens.scheme_preview(definition, chosen)
         places = {line.place for part in shown.parts for line in part.lines}
         assert shown.items
         assert ("item" in places) == (definition.item_kind in WITH_TURN)

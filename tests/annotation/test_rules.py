@@ -11,14 +11,13 @@ from django.db import IntegrityError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import rules, unclaimable
+from annotation.campaigns import rules
 from annotation.campaigns.rules import Rules
-from annotation.errors import CampaignRefused
+from annotation.errors import CampaignRefused, GroupRefused
 from annotation.models import Assignment, Campaign, Slot
 from annotation.people import groups
-from annotation.people.errors import GroupRefused
 from annotation.work import actions as work
-from annotation.work.progress import progress, with_work
+from annotation.work.own_work import progress, with_work
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +63,7 @@ def test_a_person_is_given_what_they_read_and_what_is_in_no_known_language() -> 
     assert dialogues_of(ana, campaign) == ["d0", "d2", "d3"]
     assert dialogues_of(ben, campaign) == ["d2"]
     assert with_work(user=ben.pk) == set()
-    assert [one["sentence"] for one in unclaimable.told(campaign)] == [
+    assert [one["sentence"] for one in rules.unclaimable_tasks(campaign)] == [
         "1 task in German: nobody here reads it.",
         "2 tasks in Chinese: whoever may rate them has done so, skipped them, or wrote in them.",
     ]

@@ -11,12 +11,11 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
+from annotation import scheme_actions, scheme_store
 from annotation.models import Scheme, SchemeVersion
 from annotation.pages.scheme_draft import draft_of
-from annotation.scheme_versions import actions, store
 from annotation.schemes.files import definition_from, read, write
-from annotation.schemes.rules import MOST_QUESTIONS
-from annotation.schemes.scales import MOST_VALUES
+from annotation.schemes.rules import MOST_QUESTIONS, MOST_VALUES
 from tests import factories
 from tests.annotation.test_previews import json_in, read_only
 from tests.annotation.test_scheme_editor import sent
@@ -42,7 +41,7 @@ def rosa(client):
 
 @pytest.fixture
 def saved(rosa):
-    return actions.create(by=rosa, definition=definition_from(POLITE))
+    return scheme_actions.create(by=rosa, definition=definition_from(POLITE))
 
 
 def form(definition=None, **changes):
@@ -195,7 +194,7 @@ def test_a_scheme_is_archived_and_comes_back(client, rosa, saved):
 def test_a_corpus_s_imported_questions_begin_a_scheme_in_the_editor(client, rosa):
     corpus = factories.corpus("a/b talks")
     imported = definition_from(POLITE | {"questions": POLITE["questions"][:1]})
-    store.store(definition=replace(imported, key=f"corpus:{corpus.name}:turn"))
+    scheme_store.store(definition=replace(imported, key=f"corpus:{corpus.name}:turn"))
     page = client.get(reverse("scheme-from-corpus")).content.decode()
     address = f"{reverse('new-scheme')}?corpus={corpus.pk}&kind=turn"
     assert address.replace("&", "&amp;") in page

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.schemes import SCHEMES
-from annotation.schemes.comperdial_turn import ASPECTS
+from annotation.schemes.ratings import ASPECTS
 
 RESERVED = set("ugc?mxv")
 PAIRS = [(scheme, question) for scheme in SCHEMES.values() for question in scheme.questions]

@@ -6,8 +6,8 @@ import json
 import pytest
 from django.urls import reverse
 
+from annotation.corpora.import_file import import_path
 from annotation.errors import CampaignRefused
-from annotation.importing.engine import import_path
 from annotation.models import Assignment, Campaign, Corpus, Item, Label, Turn
 from jobs.models import Endpoint
 from judges.protocols import PROTOCOLS, Case

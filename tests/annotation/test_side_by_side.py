@@ -5,18 +5,15 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from rest_framework.test import APIClient
 
+from annotation import scheme_actions
 from annotation.campaigns import actions as campaigns
 from annotation.campaigns import editing, rules
-from annotation.checks import actions as checks
-from annotation.checks import keys
 from annotation.errors import AnswerRefused, CampaignRefused
-from annotation.labels import recording
 from annotation.models import Assignment, Item, Label, Question, Rater, Task
-from annotation.scheme_versions import actions as schemes
 from annotation.schemes import files
 from annotation.work import actions as labelling
-from annotation.work import previews
-from annotation.work.standing import held
+from annotation.work import check_actions, labels, screens
+from annotation.work.task_answers import held
 from calibration.reading.scope import items_of, of_campaign
 from judges.runs.selection import Selection, continuations, items
 from tests import factories
@@ -149,17 +146,15 @@ def test_the_database_takes_answers_about_the_responses_of_the_task_alone(people
     question = Question.objects.get(key="overall", version=campaign.scheme_version)
     told = {"occasion": "main", "campaign": campaign, "assignment": assignment, "compared": False}
     with pytest.raises(IntegrityError, match="the assignment is about something else"), transaction.atomic():
-        recording.record(rater=rater, answers=[recording.Answer(other, question, 3)], **told)
+        labels.record(rater=rater, answers=[labels.Answer(other, question, 3)], **told)
     one = Item.objects.get(turn__text="answer 0")
     with pytest.raises(IntegrityError, match="not shown in this order"), transaction.atomic():
-        recording.record(
-            rater=rater, answers=[recording.Answer(one, question, 3)], **(told | {"compared": True})
-        )
-    assert recording.record(rater=rater, answers=[recording.Answer(one, question, 3)], **told)
+        labels.record(rater=rater, answers=[labels.Answer(one, question, 3)], **(told | {"compared": True}))
+    assert labels.record(rater=rater, answers=[labels.Answer(one, question, 3)], **told)
 
 
 def test_values_that_sound_like_sides_are_left_as_they_are(corpus, people):
-    schemes.create(by=None, definition=files.read(ORDER))
+    scheme_actions.create(by=None, definition=files.read(ORDER))
     campaign = factories.campaign(corpus, "order", annotators=people, side_by_side=True)
     for person in people[:1]:
         task = first(person, campaign)
@@ -179,13 +174,13 @@ def test_studies_and_judges_speak_of_the_same_turns(campaign):
 
 def test_a_preview_shows_the_sides_and_leaves_nothing(corpus, people):
     draft = factories.campaign(corpus, side_by_side=True, opened=False)
-    screen = previews.of_campaign(draft, previews.places(draft)[0])
+    screen = screens.campaign_preview(draft, screens.preview_places(draft)[0])
     assert (len(screen.sides), len(screen.items)) == (3, 3)
     assert not Assignment.objects.exists()
 
 
 def test_what_cannot_stand_side_by_side_is_refused_in_one_line(corpus, people):
-    schemes.create(by=None, definition=files.read(EVIDENCE))
+    scheme_actions.create(by=None, definition=files.read(EVIDENCE))
     rollout = factories.dialogue(factories.corpus("rolls"), "r", turns=2)
     factories.continuation(rollout, "x", system="X", turns=[{"text": "a"}])
     many = factories.dialogue(factories.corpus("many"), "m", turns=2)
@@ -213,9 +208,9 @@ def test_groups_by_system_and_keys_are_refused(corpus, people):
     draft = factories.campaign(corpus, side_by_side=True, opened=False, by=by)
     with pytest.raises(CampaignRefused, match="cannot be by system"):
         rules.set_rules(by=by, campaign=draft, rules=rules.Rules(groups_by="system"))
-    spot = keys.spot_named(draft, "d/alpha/1")
+    spot = check_actions.spot_named(draft, "d/alpha/1")
     with pytest.raises(CampaignRefused, match="one that shows one at a time"):
-        checks.add_key(by=by, campaign=draft, occasion="training", spot=spot, answers={})
+        check_actions.add_key(by=by, campaign=draft, occasion="training", spot=spot, answers={})
 
 
 def test_a_draft_may_be_changed_and_copied_and_a_change_of_systems_chooses_anew(corpus):

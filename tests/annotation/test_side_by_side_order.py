@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns.reordering import reorder
+from annotation.campaigns.editing import reorder
 from annotation.errors import CampaignRefused
 from annotation.models import Item, Label, Question, Task
 from tests import factories

@@ -4,12 +4,10 @@ import random
 
 import pytest
 
-from annotation.pages import palette
+from annotation.pages import work
 from annotation.records import Continuation, Dialogue, Turn
-from annotation.text.blinding import HIDDEN, Blind
-from annotation.text.context import context
-from annotation.text.happenings import Names
-from annotation.text.views import View
+from annotation.text.context import Names, context
+from annotation.text.views import HIDDEN, Blind, View
 from annotation.work.transcripts import Line, Row, one_turn, whole
 from tests.annotation.test_answers import plan
 
@@ -105,12 +103,12 @@ def test_around_the_turns_every_mention_is_hidden_and_telltale_entries_are_left_
 
 
 def test_a_scale_to_ten_takes_zero_for_ten_and_joins_equal_bands():
-    first, _ = palette.for_browser(plan("cocoeval_overall"))
+    first, _ = work.for_browser(plan("cocoeval_overall"))
     assert first["keys"]["0"] == 10
     assert first["keys"]["1"] == 1
 
 
 def test_tags_are_gathered_under_their_groups():
-    sections = palette.sections(plan("cocoeval_behaviours"))
+    sections = work.sections(plan("cocoeval_behaviours"))
     assert [section.heading for section in sections] == ["Inconsistent", "Uncollaborative", "Other"]
     assert [control.kind for control in sections[2].controls] == ["tag", "text"]

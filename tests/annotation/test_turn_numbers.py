@@ -8,11 +8,11 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation.labels.recording import Answer, record
+from annotation import scheme_store
 from annotation.models import Assignment, Rater, Task, Turn
 from annotation.models.turn_numbers import numbers_of
-from annotation.scheme_versions import store as scheme_store
 from annotation.work import actions as labelling
+from annotation.work.labels import Answer, record
 from annotation.work.screens import load
 from calibration.profiles import causes
 from judges.metrics import METRICS

@@ -9,23 +9,18 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from rest_framework.test import APIClient
 
+from annotation import scheme_actions, scheme_store
 from annotation.campaigns.tasks import count
-from annotation.checks import actions as checks
-from annotation.checks import keys
-from annotation.checks import told as keyed_tasks
-from annotation.checks.notices import feedback_of
 from annotation.errors import AnswerRefused, CampaignRefused, SchemeRefused
-from annotation.labels import recording
 from annotation.models import Assignment, Item, Label, Question, Rater
 from annotation.pages.scheme_draft import draft_of, mapping_of
-from annotation.scheme_versions import actions as schemes
-from annotation.scheme_versions import store
-from annotation.scheme_versions.store import questionnaire_of
+from annotation.scheme_store import questionnaire_of
 from annotation.schemes import files
-from annotation.schemes.difference import difference
+from annotation.schemes.files import difference
 from annotation.work import actions as labelling
-from annotation.work import agreements, previews
-from annotation.work.standing import held
+from annotation.work import check_actions, labels, screens, task_page
+from annotation.work.check_stages import feedback_of
+from annotation.work.task_answers import held
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +46,7 @@ def ana():
 @pytest.fixture
 def campaign(ana):
     """One dialogue of two turns by a system, after two others; rated by Ana and by one more."""
-    schemes.create(by=None, definition=files.read(SCHEME))
+    scheme_actions.create(by=None, definition=files.read(SCHEME))
     dialogue = factories.dialogue(factories.corpus("talks"), "d", turns=2)
     factories.continuation(dialogue, "zork-1", system="Zork", turns=[{"text": "a"}, {"text": "b"}])
     return factories.campaign(dialogue.corpus, "talk", annotators=[ana, factories.user("ben")], raters=2)
@@ -105,9 +100,9 @@ def test_a_file_says_what_each_question_is_about_and_comes_back_the_same():
     assert files.read(files.write(definition)) == definition
     assert files.definition_from(json.loads(json.dumps(files.as_plain(definition)))) == definition
     assert files.definition_from(mapping_of(draft_of(definition))) == definition
-    version = schemes.create(by=None, definition=definition)
-    assert store.definition_of(version) == definition
-    assert store.store(definition=definition) == version
+    version = scheme_actions.create(by=None, definition=definition)
+    assert scheme_store.definition_of(version) == definition
+    assert scheme_store.store(definition=definition) == version
 
 
 def test_naming_the_schemes_own_kind_says_nothing_new():
@@ -148,7 +143,7 @@ def test_the_difference_of_versions_says_what_a_question_is_about():
 
 
 def test_the_command_lists_both_kinds(capsys):
-    schemes.create(by=None, definition=files.read(SCHEME))
+    scheme_actions.create(by=None, definition=files.read(SCHEME))
     call_command("schemes", "list")
     assert "talk@1  turn+dialogue  4 questions" in capsys.readouterr().out
 
@@ -156,7 +151,7 @@ def test_the_command_lists_both_kinds(capsys):
 def test_the_editor_offers_the_choice_only_where_a_screen_has_all_turns():
     client = Client()
     client.force_login(factories.user(researcher=True))
-    schemes.create(by=None, definition=files.read(SCHEME))
+    scheme_actions.create(by=None, definition=files.read(SCHEME))
     page = client.get("/schemes/talk/edit/").content.decode()
     assert page.count("the whole dialogue, after its turns") == 4
     assert "turns, and whole dialogues" in client.get("/schemes/talk/").content.decode()
@@ -226,8 +221,8 @@ def test_the_database_refuses_an_answer_about_the_wrong_kind_of_item(campaign, i
     turn = Item.objects.get(pk=items[0])
     for item, key, kind in ((turn, "overall", "dialogue"), (whole, "clear", "turn")):
         with pytest.raises(IntegrityError, match=f"made for {kind} items"), transaction.atomic():
-            recording.record(rater=rater, answers=[recording.Answer(item, by_key[key], 1)], occasion="main")
-    recording.record(rater=rater, answers=[recording.Answer(whole, by_key["overall"], 1)], occasion="main")
+            labels.record(rater=rater, answers=[labels.Answer(item, by_key[key], 1)], occasion="main")
+    labels.record(rater=rater, answers=[labels.Answer(whole, by_key["overall"], 1)], occasion="main")
     with pytest.raises(IntegrityError, match="question_kind_known"), transaction.atomic():
         Question.objects.create(
             version=factories.scheme_version(),
@@ -284,13 +279,13 @@ def test_a_scheme_about_turns_alone_has_no_whole(ana):
 
 def test_previews_show_the_whole_and_leave_nothing(campaign, items):
     definition = files.read(SCHEME)
-    sample = previews.of_scheme(definition, None)
+    sample = screens.scheme_preview(definition, None)
     assert (len(sample.items), sample.whole) == (4, sample.items[-1])
-    beside = previews.of_scheme(definition, campaign.corpus)
+    beside = screens.scheme_preview(definition, campaign.corpus)
     public = [Item.objects.get(pk=item).public for item in items]
     assert list(beside.items) == public
-    place = previews.places(campaign)[0]
-    assert previews.of_campaign(campaign, place).whole == public[2]
+    place = screens.preview_places(campaign)[0]
+    assert screens.campaign_preview(campaign, place).whole == public[2]
     assert not Assignment.objects.exists()
 
 
@@ -298,31 +293,31 @@ def test_previews_show_the_whole_and_leave_nothing(campaign, items):
 
 
 def test_a_key_may_say_what_is_right_of_a_turn_and_of_the_whole(ana):
-    schemes.create(by=None, definition=files.read(SCHEME))
+    scheme_actions.create(by=None, definition=files.read(SCHEME))
     corpus = factories.corpus()
     for key in ("d", "e"):
         factories.dialogue(corpus, key, turns=2)
     by = factories.user(researcher=True)
     campaign = factories.campaign(corpus, "talk", annotators=[ana], by=by, opened=False)
-    spot = keys.spot_named(campaign, "d/self")
+    spot = check_actions.spot_named(campaign, "d/self")
     asked = questionnaire_of(campaign.scheme_version_id).by_key
-    assert [item.kind for item in keys.items_at(campaign, spot)] == ["turn", "turn", "dialogue"]
+    assert [item.kind for item in check_actions.items_at(campaign, spot)] == ["turn", "turn", "dialogue"]
     rows = [
         {"item": "d/self/1", "question": "clear", "values": [2]},
         {"item": "d/self", "question": "overall", "values": [4]},
     ]
-    key = checks.add_key(
+    key = check_actions.add_key(
         by=by,
         campaign=campaign,
         occasion="training",
         spot=spot,
-        answers=keyed_tasks.answers_told(campaign, spot, rows),
+        answers=check_actions.answers_told(campaign, spot, rows),
     )
-    assert [row["item"] for row in keyed_tasks.key_as_json(key)["answers"]] == ["d/self/1", "d/self"]
+    assert [row["item"] for row in check_actions.key_as_json(key)["answers"]] == ["d/self/1", "d/self"]
     wrong = [{"item": "d/self", "question": "clear", "values": [2]}]
     with pytest.raises(CampaignRefused, match="answers what is not asked"):
-        checks.change_key(
-            by=by, key=key, answers=keyed_tasks.answers_told(campaign, spot, wrong), explanation=""
+        check_actions.change_key(
+            by=by, key=key, answers=check_actions.answers_told(campaign, spot, wrong), explanation=""
         )
     client = Client()
     client.force_login(by)
@@ -330,7 +325,7 @@ def test_a_key_may_say_what_is_right_of_a_turn_and_of_the_whole(ana):
     assert page.count("How good is the talk?") == 1
     assert page.count("How clear is the turn?") == 2
     assert asked["overall"].item_kind == "dialogue"
-    gathered = keys.gather(
+    gathered = check_actions.gather(
         campaign,
         [(item.pk, "overall", 2.0) for item in Item.objects.filter(continuation__dialogue__key="e")],
         0,
@@ -341,22 +336,22 @@ def test_a_key_may_say_what_is_right_of_a_turn_and_of_the_whole(ana):
 def test_feedback_comes_turn_by_turn_and_the_whole_last(ana, campaign, items):
     by = campaign.created_by
     fresh = factories.dialogue(campaign.corpus, "f", turns=2)
-    spot = keys.spot_named(campaign, f"{fresh.key}/self")
+    spot = check_actions.spot_named(campaign, f"{fresh.key}/self")
     rows = [
         {"item": "f/self", "question": "overall", "values": [4]},
         {"item": "f/self/0", "question": "clear", "values": [1]},
     ]
-    checks.add_key(
+    check_actions.add_key(
         by=by,
         campaign=campaign,
         occasion="training",
         spot=spot,
-        answers=keyed_tasks.answers_told(campaign, spot, rows),
+        answers=check_actions.answers_told(campaign, spot, rows),
     )
     labelling.start(by=ana, campaign=campaign.pk)
-    agreements.accept(by=ana, campaign=campaign.pk, what="training", version=1)
+    task_page.accept(by=ana, campaign=campaign.pk, what="training", version=1)
     hold = labelling.start(by=ana, campaign=campaign.pk)[1]
-    own = [str(item.pk) for item in keys.items_at(campaign, spot)]
+    own = [str(item.pk) for item in check_actions.items_at(campaign, spot)]
     labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers=answers(own))
     found, _ = feedback_of(Assignment.objects.get(pk=hold.assignment))
     assert [(row.place, row.is_right) for row in found] == [("Turn 1", True), ("The whole dialogue", False)]

@@ -12,8 +12,8 @@ from annotation.campaigns import actions as campaigns
 from annotation.errors import DraftConflict, LeaseLost, SubmissionRefused
 from annotation.models import Assignment, CampaignMember, Label, Slot, live_labels
 from annotation.work import actions as labelling
-from annotation.work import withdrawing
-from annotation.work.standing import held
+from annotation.work import submissions
+from annotation.work.task_answers import held
 from config.models import Event
 from tests import factories
 
@@ -56,7 +56,7 @@ def submission(ana, campaign):
 
 
 def seen(submission):
-    return withdrawing.submissions(submission.campaign).get(pk=submission.pk).seen
+    return submissions.submissions(submission.campaign).get(pk=submission.pk).seen
 
 
 def done(user):
@@ -64,7 +64,7 @@ def done(user):
 
 
 def test_a_voided_submission_counts_no_more_and_its_slot_is_free(ana, ben, rosa, campaign, submission):
-    assert withdrawing.void(by=rosa, assignment=submission, reason="not read") == 1
+    assert submissions.void(by=rosa, assignment=submission, reason="not read") == 1
     assert live_labels().count() == 0
     assert Label.objects.get().number == 2
     assert done(ana) == 0
@@ -76,7 +76,7 @@ def test_a_voided_submission_counts_no_more_and_its_slot_is_free(ana, ben, rosa,
 
 
 def test_a_voided_task_does_not_come_back_to_its_annotator(ana, rosa, campaign, submission):
-    withdrawing.void(by=rosa, assignment=submission, reason="not read")
+    submissions.void(by=rosa, assignment=submission, reason="not read")
     other = labelling.start(by=ana, campaign=campaign.pk)[1]
     assert other.task != submission.task_id
     assert submit(ana, campaign, other.assignment).next is None
@@ -91,7 +91,7 @@ def test_a_voided_task_does_not_come_back_to_its_annotator(ana, rosa, campaign, 
 
 def test_a_returned_task_comes_next_with_its_answers_and_the_reason(ana, rosa, campaign, submission):
     in_hand = labelling.start(by=ana, campaign=campaign.pk)[1]
-    withdrawing.return_to_annotator(by=rosa, assignment=submission, reason="read the end")
+    submissions.return_to_annotator(by=rosa, assignment=submission, reason="read the end")
     assert live_labels().count() == 0
     assert labelling.start(by=ana, campaign=campaign.pk)[1].assignment == in_hand.assignment
     after = submit(ana, campaign, in_hand.assignment, 3).next
@@ -105,17 +105,17 @@ def test_a_returned_task_comes_next_with_its_answers_and_the_reason(ana, rosa, c
 
 
 def test_nobody_else_gets_a_returned_task(ana, ben, rosa, campaign, submission):
-    withdrawing.return_to_annotator(by=rosa, assignment=submission, reason="x")
+    submissions.return_to_annotator(by=rosa, assignment=submission, reason="x")
     assert labelling.start(by=ben, campaign=campaign.pk)[1] is None
 
 
 @pytest.mark.parametrize("end", ["skip", "void", "remove"])
 def test_a_returned_task_is_free_once_its_annotator_gives_it_up(ana, ben, rosa, campaign, submission, end):
-    withdrawing.return_to_annotator(by=rosa, assignment=submission, reason="x")
+    submissions.return_to_annotator(by=rosa, assignment=submission, reason="x")
     if end == "skip":
         labelling.skip(by=ana, campaign=campaign.pk, assignment=submission.pk, reason="no")
     elif end == "void":
-        withdrawing.void(by=rosa, assignment=submission, reason="never came back")
+        submissions.void(by=rosa, assignment=submission, reason="never came back")
     else:
         campaigns.remove_member(by=rosa, campaign=campaign, user=ana)
     assert labelling.start(by=ben, campaign=campaign.pk)[1].task == submission.task_id
@@ -124,25 +124,25 @@ def test_a_returned_task_is_free_once_its_annotator_gives_it_up(ana, ben, rosa, 
 
 def test_a_withdrawal_needs_a_reason_and_something_submitted(ana, rosa, campaign, submission):
     with pytest.raises(SubmissionRefused, match="why"):
-        withdrawing.void(by=rosa, assignment=submission, reason="  ")
+        submissions.void(by=rosa, assignment=submission, reason="  ")
     hold = labelling.start(by=ana, campaign=campaign.pk)[1]
     leased = Assignment.objects.get(pk=hold.assignment)
-    for act in (withdrawing.void, withdrawing.return_to_annotator):
+    for act in (submissions.void, submissions.return_to_annotator):
         with pytest.raises(SubmissionRefused, match="leased"):
             act(by=rosa, assignment=leased, reason="x")
-    withdrawing.void(by=rosa, assignment=submission, reason="x")
+    submissions.void(by=rosa, assignment=submission, reason="x")
     with pytest.raises(SubmissionRefused, match="voided"):
-        withdrawing.void(by=rosa, assignment=submission, reason="x")
+        submissions.void(by=rosa, assignment=submission, reason="x")
 
 
 def test_answers_revised_since_the_researcher_looked_are_not_voided_unseen(ana, rosa, campaign, submission):
     looked_at = seen(submission)
     submit(ana, campaign, submission.pk, 5, revising=True)
-    for act in (withdrawing.void, withdrawing.return_to_annotator):
+    for act in (submissions.void, submissions.return_to_annotator):
         with pytest.raises(SubmissionRefused, match=r"person-.* has changed"):
             act(by=rosa, assignment=submission, reason="x", seen=looked_at)
     assert live_labels().get().number == 5
-    withdrawing.void(by=rosa, assignment=submission, reason="x", seen=seen(submission))
+    submissions.void(by=rosa, assignment=submission, reason="x", seen=seen(submission))
     assert live_labels().count() == 0
 
 
@@ -159,7 +159,7 @@ def test_a_revision_under_way_is_not_lost_by_a_return(ana, rosa, campaign, submi
         client="tab",
         based_on=submission.revision,
     )
-    withdrawing.return_to_annotator(by=rosa, assignment=submission, reason="x")
+    submissions.return_to_annotator(by=rosa, assignment=submission, reason="x")
     submission.refresh_from_db()
     assert held(submission).draft["answers"] == {item: {"overall": 5}}
     with pytest.raises(DraftConflict):
@@ -169,7 +169,7 @@ def test_a_revision_under_way_is_not_lost_by_a_return(ana, rosa, campaign, submi
 
 
 def test_what_was_done_is_logged_with_its_reason(rosa, campaign, submission):
-    withdrawing.void(by=rosa, assignment=submission, reason="not read")
+    submissions.void(by=rosa, assignment=submission, reason="not read")
     event = Event.objects.get(verb="campaign: void a submission")
     assert (event.by, event.subject) == (rosa, campaign.name)
     assert event.detail == {
@@ -194,7 +194,7 @@ def test_the_database_refuses_a_withdrawal_without_a_reason(submission):
 
 def test_the_database_refuses_a_label_of_a_withdrawn_submission(rosa, submission):
     old = Label.objects.get()
-    withdrawing.void(by=rosa, assignment=submission, reason="x")
+    submissions.void(by=rosa, assignment=submission, reason="x")
     old.pk = None
     with pytest.raises(IntegrityError, match="voided"), transaction.atomic():
         old.save(force_insert=True)
@@ -217,7 +217,7 @@ def test_a_void_and_a_revision_at_the_same_moment_leave_no_label_behind(ana, ros
         target=run, args=(lambda: submit(ana, campaign, submission.pk, 5, revising=True),)
     )
     void = threading.Thread(
-        target=run, args=(lambda: withdrawing.void(by=rosa, assignment=submission, reason="x"),)
+        target=run, args=(lambda: submissions.void(by=rosa, assignment=submission, reason="x"),)
     )
     revise.start()
     void.start()

@@ -19,7 +19,7 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
     # The project is loaded after this file.
     from annotation.corpora import splits
     from annotation.models import ApiToken
-    from annotation.people import tokens
+    from annotation.people import accounts
     from annotation.work import actions as labelling
     from calibration.gold import making as gold
     from calibration.models import Export
@@ -36,7 +36,7 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
         user=person,
         name="tests",
         scope="write",
-        key_hash=tokens.hash_of(TOKEN),
+        key_hash=accounts.hash_of(TOKEN),
         expires_at=timezone.now() + timedelta(days=1),
     )
     built = world("talks", dialogues=3, turns=2)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from annotation.people import tokens
+from annotation.people import accounts
 from tests import factories
 from tests.api.openapi import document
 
@@ -35,7 +35,7 @@ def importable(monkeypatch: pytest.MonkeyPatch, package: Path) -> None:
 def of(server: Any, person: Any, **more: Any) -> Any:
     from concord_client import Concord
 
-    key = tokens.make(person=person, name="client", scope="write", days=1).key
+    key = accounts.make(person=person, name="client", scope="write", days=1).key
     return Concord(server.url, key, **more)
 
 

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import ApiToken, Corpus
-from annotation.people import tokens
+from annotation.people import accounts
 from config import idempotency
 from config.models import KeptAnswer
 from config.refusals import shaped
@@ -218,7 +218,7 @@ def test_what_is_refused_is_not_kept_and_may_be_mended_under_the_same_key() -> N
 def test_a_revoked_token_gets_no_kept_answer() -> None:
     person, corpus = factories.user(researcher=True), factories.corpus()
     factories.dialogue(corpus)
-    made = tokens.make(person=person, name="x", scope="write", days=1)
+    made = accounts.make(person=person, name="x", scope="write", days=1)
     sent = {"headers": KEY["headers"] | {"Authorization": f"Token {made.key}"}}
     body = SCHEME | {"corpus": corpus.name}
     assert post(Client(), "campaigns/", body, **sent).status_code == 201

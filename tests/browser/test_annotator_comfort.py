@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotation.campaigns import actions as campaigns
 from annotation.models import Label
-from annotation.work import withdrawing
+from annotation.work import submissions
 from tests import factories
 from tests.browser.conftest import PHONE, ready
 
@@ -199,7 +199,7 @@ def test_a_returned_task_says_why_and_is_done_again(page_of, ana):
     submit(page)
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     submission = campaign.assignments.get()
-    withdrawing.return_to_annotator(by=ana, assignment=submission, reason="Read the <b>end</b>")
+    submissions.return_to_annotator(by=ana, assignment=submission, reason="Read the <b>end</b>")
     page.goto("/my/")
     page.get_by_role("link", name="Start").click()
     expect(page.get_by_role("alert")).to_contain_text("returned this task to you: Read the <b>end</b>")

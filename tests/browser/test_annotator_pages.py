@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation import scheme_actions
 from annotation.campaigns import actions as campaigns
-from annotation.messages import actions as messages
 from annotation.models import Campaign, Corpus
-from annotation.people import campaign_roles, participants
-from annotation.scheme_versions import actions as schemes
+from annotation.people import accounts, participants
 from annotation.schemes.files import definition_from
 from annotation.work import actions as labelling
+from annotation.work import messages
 from calibration.adjudication import actions as adjudication
 from tests import factories
 from tests.browser.barriers import Sound
@@ -131,7 +131,7 @@ def test_a_task_and_its_dialogs(page_of: Callable[..., Page], corpus, ana, rei, 
         asked[3] = {**asked[3], "evidence": "spans", "show_if": None, "help": {"definition": WORD}}
         asked[4] = {**asked[4], "show_if": None}
         data = {"scheme": "own", "title": "Own", "item_kind": "turn", "unit": "item", "introduction": WORD}
-        schemes.create(by=None, definition=definition_from(data | {"questions": asked}))
+        scheme_actions.create(by=None, definition=definition_from(data | {"questions": asked}))
     made = factories.campaign(corpus, scheme, by=rei, annotators=[ana], task_order="fixed")
     page = page_of(ana, viewport=PHONE)
     shown(page, f"/work/{made.pk}/")
@@ -175,8 +175,10 @@ def test_what_stands_beside_the_work(page_of: Callable[..., Page], corpus, ana, 
     made.assignments.filter(pk=own.pk).update(comment=WORD, flagged=True)
     thread = messages.ask(by=ana, campaign=made.pk, text=WORD, assignment=own.pk, line=1)
     messages.answer(by=rei, thread=thread, text="مرحبا " + WORD)
-    campaign_roles.give(by=rei, campaign=made, person=ana, role="adjudicator")
-    campaign_roles.give(by=rei, campaign=made, person=(ada := factories.user("ada")), role="adjudicator")
+    accounts.give_campaign_role(by=rei, campaign=made, person=ana, role="adjudicator")
+    accounts.give_campaign_role(
+        by=rei, campaign=made, person=(ada := factories.user("ada")), role="adjudicator"
+    )
     plan = adjudication.Plan(corpus, made, made.scheme_version, {"everything": True})
     found = adjudication.begin(by=rei, name="順番" * 30, plan=plan)
     page = page_of(ana, viewport=PHONE)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotation.messages import actions as messages
 from annotation.models import Bookmark, Label, Message, TurnNote
-from annotation.people import comfort
+from annotation.people import preferences
 from annotation.work import actions as labelling
-from annotation.work import screens
+from annotation.work import messages, screens
 from tests import factories
 from tests.browser.conftest import PHONE
 
@@ -68,7 +67,7 @@ def test_a_turn_is_noted_by_key_and_mouse_and_a_message_answered_beside_it(page_
 
 def test_one_key_submits_undo_brings_it_back_and_keys_are_one_s_own(page_of) -> None:
     ana, _, campaign = setting_of()
-    comfort.change(by=ana, auto_advance=True, text_size="large", keys={"undo": "z", "guidelines": "u"})
+    preferences.change(by=ana, auto_advance=True, text_size="large", keys={"undo": "z", "guidelines": "u"})
     page = page_of(ana)
     page.goto(f"/work/{campaign.pk}/")
     expect(page.locator("#undo kbd")).to_have_text("z")
@@ -94,7 +93,7 @@ def work_for(page, minutes: int) -> None:
 
 def test_a_break_is_proposed_by_the_time_on_task_over_reloads_and_tasks(page_of) -> None:
     ana, _, campaign = setting_of()
-    comfort.change(by=ana, break_after=5)
+    preferences.change(by=ana, break_after=5)
     page = page_of(ana)
     page.clock.install()
     page.goto(f"/work/{campaign.pk}/")
@@ -113,7 +112,7 @@ def test_a_break_is_proposed_by_the_time_on_task_over_reloads_and_tasks(page_of)
 
 def test_who_was_away_for_a_while_has_had_their_break(page_of) -> None:
     ana, _, campaign = setting_of()
-    comfort.change(by=ana, break_after=5)
+    preferences.change(by=ana, break_after=5)
     page = page_of(ana)
     page.clock.install()
     page.goto(f"/work/{campaign.pk}/")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from annotation import scheme_actions
 from annotation.models import Label
-from annotation.scheme_versions import actions
 from annotation.schemes.files import definition_from
 from tests import factories
 from tests.browser.conftest import PHONE, ready
@@ -61,7 +61,7 @@ QUESTIONS: list[Any] = [
 
 def scheme(unit: str = "item", questions: list[Any] = QUESTIONS) -> None:
     data = {"scheme": "own", "title": "Own", "item_kind": "turn", "unit": unit, "introduction": "Look."}
-    actions.create(by=None, definition=definition_from(data | {"questions": questions}))
+    scheme_actions.create(by=None, definition=definition_from(data | {"questions": questions}))
 
 
 def answers(turn: int = 0) -> dict[str, object]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from annotation import scheme_actions
 from annotation.models import Label
 from annotation.records import Passage
-from annotation.scheme_versions import actions as schemes
 from annotation.schemes import files
-from annotation.text import passages
+from annotation.text import references
 from tests import factories
 from tests.annotation.test_evidence import SCHEME
 from tests.browser.conftest import ready
@@ -25,7 +25,7 @@ SELECT = """([line, from, to]) => {
 
 def test_pointing_by_keys_and_by_mouse(page_of):
     ana = factories.user("ana")
-    schemes.create(by=None, definition=files.read(SCHEME))
+    scheme_actions.create(by=None, definition=files.read(SCHEME))
     corpus = factories.corpus()
     dialogue = factories.dialogue(corpus, "d", turns=2)
     factories.continuation(dialogue, "x", system="x", turns=[{"text": "👩‍👩‍👧 café 会議 is on שלום עולם"}])
@@ -78,9 +78,9 @@ def test_pointing_by_keys_and_by_mouse(page_of):
     page.keyboard.press("Control+Enter")
     expect(page.locator("#progress-text")).to_have_text("1 of 1")
     kept = {
-        label.question.key: passages.read(label.evidence)
+        label.question.key: references.read(label.evidence)
         for label in Label.objects.filter(evidence__isnull=False)
     }
     text = "👩‍👩‍👧 café 会議 is on שלום עולם"
     assert kept["contradicts"] == (Passage("self", 1),)
-    assert [passages.quoted(one, text) for one in kept["clear"]] == ["שלום עולם"]
+    assert [references.quoted(one, text) for one in kept["clear"]] == ["שלום עולם"]

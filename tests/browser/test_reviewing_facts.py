@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Corpus, Label, Record
-from annotation.question_sets import actions, editing
+from annotation.script_editing import question_editing, question_sets
 from tests import factories
 from tests.browser.conftest import PHONE, WIDE, ready, too_wide
 from tests.scripts.examples import script
@@ -100,8 +100,10 @@ def test_a_researcher_makes_a_set_and_reads_why(page_of, tmp_path):
 def test_pages_fit(page_of, tmp_path):
     researcher = factories.user("ruth", researcher=True)
     corpus = brought(tmp_path, script(facts=FACTS, question_sets=None))
-    one = actions.make(corpus=corpus, name="first", by=researcher).set
-    editing.decide(corpus=corpus, records=[Record.objects.get(key="f1").pk], status="rejected", by=researcher)
+    one = question_sets.make(corpus=corpus, name="first", by=researcher).set
+    question_editing.decide(
+        corpus=corpus, records=[Record.objects.get(key="f1").pk], status="rejected", by=researcher
+    )
     asked = Record.objects.get(key="q1")
     opened(corpus, "fact_review", factories.user("ana"), record_status="all")
     page = page_of(researcher)

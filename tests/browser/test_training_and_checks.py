@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Attempt, Label, Rater
+from annotation.work.labels import name_of
 from tests import factories
 from tests.browser.conftest import PHONE, ready
 from tests.checks.world import campaign

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from annotation import scheme_actions
 from annotation.models import Label
-from annotation.scheme_versions import actions as schemes
 from annotation.schemes import files
 from tests import factories
 from tests.annotation.test_turns_and_whole import SCHEME
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db
 
 def made(**fields: Any) -> Any:
     ana = factories.user("ana")
-    schemes.create(by=None, definition=files.read(SCHEME))
+    scheme_actions.create(by=None, definition=files.read(SCHEME))
     dialogue = factories.dialogue(factories.corpus(), "d", turns=2, **fields)
     factories.continuation(dialogue, "x", system="x", turns=[{"text": "会議です"}, {"text": "שלום"}])
     return ana, factories.campaign(dialogue.corpus, "talk", annotators=[ana])

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Label
-from annotation.models.splits import JudgeOpening
+from annotation.models.corpora import JudgeOpening
 from calibration.models import ForAdjudication
 from judges.models import DraftAnswer
 from tests import factories

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from annotation.labels.recording import Answer, record
+from annotation import scheme_store
 from annotation.models import Continuation, Dialogue, Item, Rater
-from annotation.scheme_versions import store as scheme_store
+from annotation.work.labels import Answer, record
 from judges.metrics import METRICS
 from judges.runs.metric_calls import scheme_of
 from tests import factories

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from annotation.labels.recording import Answer, record
 from annotation.models import Corpus, Item, Occasion, Question, Rater
+from annotation.work.labels import Answer, record
 from tests import factories
 
 Score = Callable[[str, str, int], float | None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.labels import raters, recording
 from annotation.models import Label, Occasion
+from annotation.work import labels
 from calibration.adjudication import actions, agreement, deciding, files, holding, reading
 from calibration.adjudication.actions import Plan
 from calibration.errors import AdjudicationRefused, CaseLost, NotYours, OtherDraft
@@ -195,8 +195,8 @@ def test_of_two_who_decide_differently_nothing_is_settled(rated: World) -> None:
 def test_nobody_decides_on_what_they_rated_unless_the_round_says_so(rated: World) -> None:
     by = factories.user(researcher=True)
     for item in (rated.turns[1], rated.turns[9]):
-        answer = recording.Answer(item, rated.questions["quality"], 2.0)
-        recording.record(rater=raters.person(user=by), answers=[answer], occasion=Occasion.IMPORTED)
+        answer = labels.Answer(item, rated.questions["quality"], 2.0)
+        labels.record(rater=labels.rater_of_person(user=by), answers=[answer], occasion=Occasion.IMPORTED)
     assert holding.next_case(by=by, found=_begin(rated, {"spread": 3})) is None
     free = _begin(rated, {"spread": 3}, name="own", own_items=True)
     assert holding.next_case(by=by, found=free) is not None

@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labels.pseudonyms import called
 from annotation.models import Label, Occasion
+from annotation.work.labels import called
 from calibration.models import AdjudicationRound
 from tests import factories
 from tests.calibration.world import World, world

@@ -10,10 +10,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from annotation import scheme_store
 from annotation.corpora import splits
-from annotation.labels.recording import Answer, record
 from annotation.models import Corpus, Item, Label, Occasion, Rater
-from annotation.scheme_versions import store
+from annotation.work.labels import Answer, record
 from calibration.workbench import checks
 from calibration.workbench.agreement import agreement
 from calibration.workbench.sheets import Judged, sheets
@@ -37,7 +37,7 @@ def clear_corpus(dialogues: int = 12) -> Corpus:
     """Dialogues whose turns ann and ben rated on a scheme of the researcher's own."""
     corpus = small_corpus(dialogues)
     splits.draw(corpus=corpus, by=None)
-    questions = {row.key: row for row in store.store(definition=CLARITY).questions.all()}
+    questions = {row.key: row for row in scheme_store.store(definition=CLARITY).questions.all()}
     turns = Item.objects.filter(corpus=corpus, kind="turn", continuation__key="c").select_related("turn")
     for name, lower in (("ann", 0), ("ben", 1)):
         rater = Rater.objects.create(corpus=corpus, kind="human", name=name)
@@ -173,7 +173,7 @@ def test_a_prompt_for_another_scheme_is_not_begun_from(fake: FakeLLM) -> None:
     bench = rubric_bench(clear_corpus(2))
     own = text_of(bench, "")
     prompts.copy(by=None, version=own, name="any scheme")
-    fed = store.find("fed_turn")
+    fed = scheme_store.find("fed_turn")
     prompts.create(
         by=None, name="for fed", protocol="rubric", variant="json", wording=own.wording, scheme_version=fed
     )

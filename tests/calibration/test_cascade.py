@@ -10,11 +10,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.corpora import continuing
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, System
 from annotation.records import Continuation
 from annotation.scenarios.agents import AGENTS, Learnt, decide
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.records import Decision
 from tests.scenarios.scripts import LAUNCH, launch
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from annotation import scheme_store
 from annotation.corpora import continuing
-from annotation.labels import raters
-from annotation.labels.recording import Answer, record
 from annotation.models import Corpus, Item, Occasion, Rater, System
 from annotation.records import Continuation
 from annotation.scenarios.agents import AGENTS, decide
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.records import PEOPLE, POINTS
-from annotation.scheme_versions import store
-from annotation.schemes import cascade, conduct
+from annotation.schemes import decisions
+from annotation.work import labels
+from annotation.work.labels import Answer, record
 from tests.calibration.test_cascade import always, cell, families, played, report
 from tests.scenarios.scripts import launch
 
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.django_db
 
 
 def person(corpus: Corpus, name: str) -> Rater:
-    return raters.imported(corpus=corpus, kind=Rater.Kind.HUMAN, name=name)
+    return labels.imported_rater(corpus=corpus, kind=Rater.Kind.HUMAN, name=name)
 
 
 def say(rater: Rater, scheme: Any, answers: dict[tuple[Item, str], Any]) -> None:
-    version = store.store(definition=scheme)
+    version = scheme_store.store(definition=scheme)
     questions = {question.key: question for question in version.questions.all()}
     given = [Answer(item.pk, questions[key], value, "") for (item, key), value in answers.items()]
     record(rater=rater, answers=given, occasion=Occasion.IMPORTED)
@@ -58,7 +58,7 @@ def test_people_in_the_agents_place_are_no_system_but_the_ceiling(tmp_path) -> N
     points(corpus)
     for name, act in (("ana", "silence"), ("bo", "silence"), ("cy", "message")):
         answers = {(at(corpus, "a-1", 0), "speak"): act, (at(corpus, "a-1", 4), "addressed"): "bot"}
-        say(person(corpus, name), cascade.HUMAN, answers)
+        say(person(corpus, name), decisions.HUMAN, answers)
     made = report(corpus)
     assert cell(made, "people", "What to do", "People") == pytest.approx(2 / 3)
     assert cell(made, "people", "Whom the message is for", "People") == 1
@@ -71,7 +71,7 @@ def test_a_key_that_most_of_three_people_contradict_is_listed(tmp_path) -> None:
     corpus = families(tmp_path)
     points(corpus)
     for name, act in (("ana", "message"), ("bo", "message"), ("cy", "silence")):
-        say(person(corpus, name), cascade.HUMAN, {(at(corpus, "a-1", 0), "speak"): act})
+        say(person(corpus, name), decisions.HUMAN, {(at(corpus, "a-1", 0), "speak"): act})
     made = report(corpus)
     row = "a-1, turn 0: speak"
     assert cell(made, "contradicted", row, "The key says") == "silence"
@@ -84,18 +84,18 @@ def test_two_people_contradict_no_key(tmp_path) -> None:
     corpus = families(tmp_path)
     points(corpus)
     for name in ("ana", "bo"):
-        say(person(corpus, name), cascade.HUMAN, {(at(corpus, "a-1", 0), "speak"): "message"})
+        say(person(corpus, name), decisions.HUMAN, {(at(corpus, "a-1", 0), "speak"): "message"})
     assert not any(table["key"] == "contradicted" for table in report(corpus)["tables"])
 
 
 def test_a_judges_conduct_stands_beside_peoples_and_out_of_the_headline(tmp_path) -> None:
     corpus = families(tmp_path)
     played(corpus, "kit", decide(AGENTS["oracle"], launch()))
-    judge = raters.imported(corpus=corpus, kind=Rater.Kind.JUDGE, name="strict")
+    judge = labels.imported_rater(corpus=corpus, kind=Rater.Kind.JUDGE, name="strict")
     item = at(corpus, "a-1", 4, "kit")
-    say(judge, conduct.CONDUCT, {(item, "face"): 5, (item, "leak"): 1})
-    say(person(corpus, "ana"), conduct.CONDUCT, {(item, "face"): 2})
-    say(person(corpus, "bo"), conduct.CONDUCT, {(item, "face"): 3})
+    say(judge, decisions.CONDUCT, {(item, "face"): 5, (item, "leak"): 1})
+    say(person(corpus, "ana"), decisions.CONDUCT, {(item, "face"): 2})
+    say(person(corpus, "bo"), decisions.CONDUCT, {(item, "face"): 3})
     made = report(corpus, judge="strict")
     row = "kit (mode explicit)"
     assert cell(made, "conduct", row, "Face") == 5
@@ -113,7 +113,7 @@ def test_how_natural_the_scripts_are_is_in_every_report(tmp_path) -> None:
     ana = person(corpus, "ana")
     for dialogue, score in zip(corpus.dialogues.order_by("key"), (5, 4, 3), strict=True):
         item = Item.objects.get(kind="dialogue", continuation__dialogue=dialogue, continuation__key="self")
-        say(ana, conduct.NATURALNESS, {(item, "natural"): score})
+        say(ana, decisions.NATURALNESS, {(item, "natural"): score})
     assert any("4.00 of 5" in one and "over 3 scripts" in one for one in report(corpus)["guardrails"])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label, Rater
 from calibration.cascade.badge import Badge, badges
 from calibration.cascade.computing import compute

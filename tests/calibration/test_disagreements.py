@@ -132,7 +132,7 @@ def test_a_cell_of_the_table_leads_to_its_items(researcher: Client, study: Study
 
 @pytest.mark.django_db
 def test_a_judges_written_reason_stands_beside_its_answer(researcher: Client, rated: World) -> None:
-    from annotation.labels.recording import Answer, record
+    from annotation.work.labels import Answer, record
 
     asked = rated.ask("tone", "ordinal", [1, 2, 3])
     rated.say("ann", "tone", [1, 1, 1])

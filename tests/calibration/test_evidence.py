@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labels.recording import Answer, record
 from annotation.models import Turn
 from annotation.records import Passage
+from annotation.work.labels import Answer, record
 from calibration.reports.contents import EvidenceTable
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label, Occasion
-from annotation.text.csv_cells import guarded, unguarded
+from annotation.text.table_cells import guarded, unguarded
 from calibration.exports import labels as exports
 from calibration.exports.writing import FORMATS, write
 from calibration.models import Export

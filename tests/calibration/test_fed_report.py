@@ -13,7 +13,7 @@ import pytest_django
 from django.db import transaction
 from scipy import stats
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus
 from calibration.reports import caveats, charts, lede, view
 from calibration.reports.figures import QuestionFigures, figures

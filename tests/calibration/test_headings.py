@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labels.recording import Answer, record
+from annotation import scheme_store
 from annotation.models import Continuation, Corpus, Item, Rater
-from annotation.scheme_versions import store as scheme_store
+from annotation.work.labels import Answer, record
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
 from calibration.profiles import causes, distribution, summary

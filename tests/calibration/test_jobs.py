@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labels.recording import Answer, record
 from annotation.models import Label, Occasion, Rater
+from annotation.work.labels import Answer, record
 from calibration.models import Report, Study
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.corpora import splits
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.contents import ComparedJudges, KeyTable
 from calibration.reports.renderings import RENDERINGS

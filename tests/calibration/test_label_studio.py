@@ -11,11 +11,11 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
+from annotation.corpora.import_file import import_path
 from annotation.formats import FORMATS
-from annotation.formats.guessing import beginning, guess
-from annotation.importing.engine import import_path
-from annotation.labels.recording import Answer, record
+from annotation.formats.base import beginning, guess
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Occasion, System, Turn
+from annotation.work.labels import Answer, record
 from calibration.exports.bundle import MANIFEST
 from calibration.exports.orders import ZIP, Order
 from calibration.exports.packages import label_studio

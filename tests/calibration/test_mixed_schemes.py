@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.importing.engine import import_path
-from annotation.labels.recording import Answer, record
+from annotation import scheme_actions
+from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus, Item, Label, Occasion, Question, Rater
-from annotation.scheme_versions import actions as schemes
 from annotation.schemes import files
+from annotation.work.labels import Answer, record
 from calibration.adjudication import actions as rounds
 from calibration.adjudication import holding
 from calibration.adjudication.actions import Plan
@@ -40,7 +40,7 @@ OVERALL = [[1, 3, 4, 2], [1, 3, 4, 3], [1, 4, 4, 4]]
 @pytest.fixture(scope="module")
 def campaign(module_database: None) -> Campaign:
     """Four dialogues of two turns, whose turns and wholes three people rated."""
-    schemes.create(by=None, definition=files.read(SCHEME))
+    scheme_actions.create(by=None, definition=files.read(SCHEME))
     corpus = factories.corpus("talks")
     for number in range(4):
         factories.dialogue(corpus, f"d{number}", turns=2)

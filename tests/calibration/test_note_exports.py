@@ -12,10 +12,10 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.corpora import splits
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Rater
-from annotation.notes import actions as notes
 from annotation.work import actions as labelling
+from annotation.work import notes
+from annotation.work.labels import name_of
 from config.models import Event
 from tests import factories
 

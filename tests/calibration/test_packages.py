@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.corpora import splits
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label, TestLook
 from calibration.errors import ExportRefused
 from calibration.exports import job as exports

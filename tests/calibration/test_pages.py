@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.corpora import splits
 from annotation.models import Label, TestLook
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.models import Export, Gold, Report, Study
 from calibration.reports.figures import figures
 from calibration.reports.snapshot import snapshot_of

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of

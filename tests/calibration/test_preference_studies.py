@@ -12,9 +12,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.corpora import comparisons, splits
-from annotation.labels import recording
-from annotation.labels.recording import Answer
 from annotation.models import Corpus, Item, Label, Occasion, Rater
+from annotation.work import labels as recording
+from annotation.work.labels import Answer
 from calibration.errors import DefinitionError
 from calibration.preferences.computing import read as query
 from calibration.reports.renderings import RENDERINGS

@@ -12,9 +12,9 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.corpora import comparisons, splits
-from annotation.labels import recording
-from annotation.labels.recording import Answer
 from annotation.models import Corpus, Item, Label, Occasion, Rater
+from annotation.work import labels as recording
+from annotation.work.labels import Answer
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection, items
 from tests import factories

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import PrevalenceRow, snapshot_of

@@ -13,9 +13,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labels.recording import Answer, record
+from annotation import scheme_store
 from annotation.models import Continuation, Corpus, Dialogue, Item, Rater
-from annotation.scheme_versions import store as scheme_store
+from annotation.work.labels import Answer, record
 from calibration import kept
 from calibration.profiles import causes, distribution, job, summary
 from calibration.reports import latex

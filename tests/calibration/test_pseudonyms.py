@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labels import pseudonyms, raters
 from annotation.models import Corpus, Rater
+from annotation.work import labels
 from calibration.errors import GoldRuleError
 from calibration.exports.packages import PACKAGES
 from calibration.gold import making as gold
@@ -36,7 +36,7 @@ def answered(module_database: None) -> Any:
     built.ask("quality", "ordinal", [1, 2, 3])
     built.ask("off_topic", "binary", [0, 1], positive=1)
     for number, name in enumerate(NAMES):
-        rater = raters.person(user=factories.user(name))
+        rater = labels.rater_of_person(user=factories.user(name))
         built.say(rater, "quality", [1 + (item + number) % 3 for item in range(8)], occasion="main")
         built.say(rater, "off_topic", [float((item * number) % 2) for item in range(8)], occasion="main")
     return built
@@ -83,10 +83,10 @@ def test_no_report_export_package_or_gold_names_a_person(answered: Any, research
 
 def test_a_pseudonym_stays_differs_by_corpus_and_tells_no_order(answered: Any) -> None:
     people = [Rater.objects.get(name=name) for name in NAMES]
-    mine = [pseudonyms.pseudonym(rater, answered.corpus.pk) for rater in people]
-    assert mine == [pseudonyms.pseudonym(Rater.objects.get(pk=one.pk), answered.corpus.pk) for one in people]
+    mine = [labels.pseudonym(rater, answered.corpus.pk) for rater in people]
+    assert mine == [labels.pseudonym(Rater.objects.get(pk=one.pk), answered.corpus.pk) for one in people]
     other = Corpus.objects.create(name="other")
-    assert not set(mine) & {pseudonyms.pseudonym(rater, other.pk) for rater in people}
+    assert not set(mine) & {labels.pseudonym(rater, other.pk) for rater in people}
     told = [info.name for info in census(scope_of(answered.corpus, None)).raters.values()]
     assert told == sorted(mine)
 
@@ -103,7 +103,7 @@ def test_the_key_is_for_who_asks_and_that_is_logged(answered: Any, researcher: C
 
 
 def test_gold_chooses_people_by_pseudonym_and_knows_no_user_name(answered: Any) -> None:
-    mine = pseudonyms.pseudonym(Rater.objects.get(name=NAMES[0]), answered.corpus.pk)
+    mine = labels.pseudonym(Rater.objects.get(name=NAMES[0]), answered.corpus.pk)
     made = {"corpus": answered.corpus, "campaign": None, "by": factories.user(researcher=True)}
     made |= {"scheme_version": answered.questions["quality"].version, "rule": "majority"}
     assert gold.make(**made, raters=[mine]).labels.exists()

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign, Occasion, SchemeVersion
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.contents import QuestionRaters
 from calibration.reports.renderings import RENDERINGS

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labels import raters
+from annotation.work import labels
 from calibration.reports import charts, lede, tables
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
@@ -38,7 +38,7 @@ def _rated(*, judge: bool, identified: bool = True) -> World:
 def _simulated(*, judge: bool) -> World:
     built = world(dialogues=4, turns=3)
     for number in range(3):
-        raters.imported(corpus=built.corpus, kind="human", name=f"r{number}", simulated=True)
+        labels.imported_rater(corpus=built.corpus, kind="human", name=f"r{number}", simulated=True)
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
     for number in range(3):
         shifted = [min(5.0, value + (n % (number + 2) == 0)) for n, value in enumerate(VALUES)]
@@ -82,7 +82,7 @@ def test_simulated_raters_are_no_people_where_a_figure_is_missing() -> None:
     built = world(dialogues=4, turns=3)
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
     for number in range(2):
-        raters.imported(corpus=built.corpus, kind="human", name=f"r{number}", simulated=True)
+        labels.imported_rater(corpus=built.corpus, kind="human", name=f"r{number}", simulated=True)
         half = built.turns[6 * number : 6 * number + 6]
         built.say(f"r{number}", "quality", dict(zip(half, VALUES, strict=False)))
     built.say("gpt", "quality", VALUES, kind="judge")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from annotation.labels.recording import Answer, record
 from annotation.models import Campaign, Item, Label, Occasion, Question, Rater, Turn
+from annotation.work.labels import Answer, record
 from calibration.reading.census import census
 from calibration.reading.ratings import load, places
 from calibration.reading.scope import of_campaign, of_corpus

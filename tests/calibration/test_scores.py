@@ -236,7 +236,7 @@ def test_hostile_names_are_text_everywhere(rated: World) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.shared
 def test_gpt4_on_fed_meets_peoples_majority(shared_data: Path) -> None:
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
 
     import_path(path=shared_data / "fed/fed_data.json", format="fed", corpus="fed", into=False, by=None)
     judged = shared_data / "fed_gpt4_judge/fed_gpt4_annotations.json"

@@ -14,8 +14,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.corpora import splits
-from annotation.labels import raters
 from annotation.models import Corpus, Item, Label, Occasion
+from annotation.work import labels as raters
 from calibration.errors import WorkbenchRefused
 from calibration.models import Search
 from calibration.searches import IMPROVE, actions, material
@@ -63,7 +63,7 @@ def searched(fake: FakeLLM, *, clusters: int = 20, **how: Any) -> Search:
     corpus = corpus_of(clusters)
     splits.draw(corpus=corpus, by=None)
     bench = benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
-    person = raters.imported(corpus=corpus, kind="human", name="ana")
+    person = raters.imported_rater(corpus=corpus, kind="human", name="ana")
     question = bench.questions["overall"]
     for item in Item.objects.filter(corpus=corpus, kind="turn").select_related("turn"):
         planted = re.search(r"quality (\d)", item.turn.text)
@@ -226,7 +226,7 @@ def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: Fa
     splits.draw(corpus=corpus, by=None)
     bench = benches.open_bench(by=None, name="bench", protocol="cocoeval_behaviours", corpus=corpus)
     question = bench.questions["repetition"]
-    person = raters.imported(corpus=corpus, kind="human", name="ana")
+    person = raters.imported_rater(corpus=corpus, kind="human", name="ana")
     for item in Item.objects.filter(corpus=corpus, kind="turn", continuation__key="c"):
         Label.objects.create(
             item=item, question_id=question, rater=person, occasion=Occasion.IMPORTED, number=item.pk % 2

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from annotation.text.numbers import number, percent
+from annotation.text.display import number, percent
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sections import table_seven

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.caveats import caveats
 from calibration.reports.contents import BoundsRow

@@ -12,10 +12,10 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.corpora.actions import set_families
-from annotation.labels import raters
-from annotation.labels.recording import Answer, record
+from annotation.corpora.families import set_families
 from annotation.models import Item, Label, Occasion, Question, Turn
+from annotation.work import labels as raters
+from annotation.work.labels import Answer, record
 from calibration.errors import WorkbenchRefused
 from calibration.models import ForAdjudication, Mark
 from calibration.reading.census import census
@@ -254,7 +254,7 @@ def test_judges_from_elsewhere_take_no_comparison_from_those_thrown_away(fake: F
     second, third = tried(bench, fake, OTHER), tried(bench, fake, OWN)
     question = Question.objects.get(pk=bench.questions["overall"])
     items = Item.objects.filter(pk__in=list(items_of(bench)))
-    elsewhere = raters.imported(corpus=bench.corpus, kind="judge", name="from a paper")
+    elsewhere = raters.imported_rater(corpus=bench.corpus, kind="judge", name="from a paper")
     answers = [Answer(item, question, float(3 + item.pk % 2)) for item in items]
     record(rater=elsewhere, answers=answers, occasion=Occasion.IMPORTED)
     for draft in (second, third):

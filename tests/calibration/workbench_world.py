@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.corpora import splits
-from annotation.labels.recording import Answer, record
 from annotation.models import Item, Occasion, Question, Rater
+from annotation.work.labels import Answer, record
 from calibration.workbench.sheets import Judged
 from judges.drafts import actions, benches
 from judges.models import Bench, Draft

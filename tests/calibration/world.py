@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.labels.recording import Answer, record
 from annotation.models import (
     Continuation,
     Corpus,
@@ -21,6 +20,7 @@ from annotation.models import (
     System,
     Turn,
 )
+from annotation.work.labels import Answer, record
 
 
 @dataclass

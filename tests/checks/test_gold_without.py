@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.checks.people import actions as deciding
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Label, Rater
+from annotation.work import check_actions
+from annotation.work.labels import name_of
 from calibration.gold.making import make
 from calibration.reading.scope import of_campaign, of_corpus
 from tests import factories
@@ -48,13 +48,13 @@ def test_gold_reads_main_and_imported_labels_alone(made):
 def test_who_is_left_out_is_named_with_since_when_and_why_and_loses_no_label(made):
     ana = Rater.objects.get(name="ana").user
     before = Label.objects.count()
-    deciding.leave_out(by=made.created_by, campaign=made, user=ana, reason="answers at random")
+    check_actions.leave_out(by=made.created_by, campaign=made, user=ana, reason="answers at random")
     found = gold(made)
     assert found.options["raters"] == ["old hand"]
     (told,) = found.options["people_left_out"]
     called = name_of(ana.rater, made.corpus_id)
     assert (told["rater"], told["campaign"], told["why"]) == (called, made.name, "answers at random")
     assert gold(made, raters=[called]).options["raters"] == [called]
-    deciding.readmit(by=made.created_by, campaign=made, user=ana, reason="a mistake")
+    check_actions.readmit(by=made.created_by, campaign=made, user=ana, reason="a mistake")
     assert set(gold(made).options["raters"]) == {called, "old hand"}
     assert Label.objects.count() == before

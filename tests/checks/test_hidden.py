@@ -7,13 +7,11 @@ import pytest
 from django.urls import reverse
 
 from annotation.campaigns import progress as campaign_progress
-from annotation.checks import actions as checks
-from annotation.checks import places
-from annotation.checks.people import actions as deciding
-from annotation.checks.scoring import Key, score
 from annotation.errors import CampaignRefused
 from annotation.models import Assignment, CheckResult, Item, Label, Slot, Standing, live_labels
 from annotation.work import actions as labelling
+from annotation.work import check_actions, check_tasks
+from annotation.work.check_stages import Key, score
 from config.models import Event
 from tests import factories
 from tests.checks.world import RIGHT, WRONG, accept, answer, campaign, key, occasion_of, start, work
@@ -25,12 +23,12 @@ def ana(db):
 
 
 def rates(check=None, repeat=None, after=1):
-    return places.Rates(check, repeat, after, "7:1:2")
+    return check_tasks.Rates(check, repeat, after, "7:1:2")
 
 
 def test_one_of_so_many_steps_is_a_check_and_one_a_repeat_wherever_the_seed_puts_them():
     told = rates(check=10, repeat=7)
-    kinds = [places.kind_at(step, told) for step in range(700)]
+    kinds = [check_tasks.kind_at(step, told) for step in range(700)]
     assert all(kinds[at : at + 10].count("check") == 1 for at in range(0, 700, 10))
     assert all(kinds[at : at + 7].count("repeat") == 1 for at in range(0, 700, 7))
     assert len({at % 10 for at, kind in enumerate(kinds) if kind == "check"}) > 3
@@ -39,8 +37,8 @@ def test_one_of_so_many_steps_is_a_check_and_one_a_repeat_wherever_the_seed_puts
 def test_what_is_left_falls_by_one_with_every_task_hidden_or_not():
     told, done, main, checks_left, counts = rates(check=4, repeat=5, after=3), [], 30, 5, []
     while main:
-        counts.append(places.left(main, len(done), told, checks_left, done, 1000))
-        due = places.kind_at(len(done), told)
+        counts.append(check_tasks.steps_left(main, len(done), told, checks_left, done, 1000))
+        due = check_tasks.kind_at(len(done), told)
         eligible = sum(kind == "main" for kind in done[: max(0, len(done) - 3)]) - done.count("repeat")
         if due == "check" and checks_left:
             checks_left -= 1
@@ -156,9 +154,9 @@ def test_below_a_mark_somebody_is_warned_then_paused_and_left_out_and_no_label_g
     assert re.fullmatch(r"1 of (\d) answers right in the last \1 checks", standing.paused_why)
     assert standing.left_out_at is not None
     before = Label.objects.count()
-    deciding.lift(by=made.created_by, campaign=made, user=ana, reason="talked about it")
+    check_actions.lift(by=made.created_by, campaign=made, user=ana, reason="talked about it")
     assert work(ana, made, RIGHT).count("check") >= 2
-    deciding.readmit(by=made.created_by, campaign=made, user=ana, reason="all right since")
+    check_actions.readmit(by=made.created_by, campaign=made, user=ana, reason="all right since")
     standing.refresh_from_db()
     assert standing.paused_at is None
     assert standing.left_out_at is None
@@ -259,7 +257,9 @@ def test_a_key_that_is_corrected_counts_the_results_anew(ana):
     work(ana, made, 3)
     there = made.key_tasks.get()
     place = (there.answers.get().item_id, there.answers.get().question_id)
-    changed = checks.change_key(by=made.created_by, key=there, answers={place: Key((3.0,))}, explanation="")
+    changed = check_actions.change_key(
+        by=made.created_by, key=there, answers={place: Key((3.0,))}, explanation=""
+    )
     assert changed == 1
     assert CheckResult.objects.get().right == 1
 
@@ -270,7 +270,7 @@ def test_main_work_is_never_a_check_and_a_keyed_task_never_main_work(ana):
     with pytest.raises(CampaignRefused, match="main work"):
         key(made, "check", item, by=made.created_by)
     assert made.tasks.count() == 3
-    checks.retire_key(by=made.created_by, key=made.key_tasks.get())
+    check_actions.retire_key(by=made.created_by, key=made.key_tasks.get())
     assert Item.objects.filter(kind="turn").count() == 4
     factories.campaigns.pause(by=made.created_by, campaign=made)
     factories.campaigns.open(by=made.created_by, campaign=made)

@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.campaigns import editing
-from annotation.checks.people import actions as deciding
-from annotation.labels.pseudonyms import name_of
 from annotation.models import Label, Rater
+from annotation.work import check_actions
+from annotation.work.labels import name_of
 from calibration.models import Study
 from calibration.reports import tables
 from calibration.reports.snapshot import snapshot_of
@@ -43,7 +43,7 @@ def made():
 @pytest.fixture
 def without_cyd(made):
     cyd = Rater.objects.get(name="cyd").user
-    deciding.leave_out(by=made.created_by, campaign=made, user=cyd, reason="answers at random")
+    check_actions.leave_out(by=made.created_by, campaign=made, user=cyd, reason="answers at random")
     return made
 
 
@@ -82,7 +82,7 @@ def test_who_is_taken_back_counts_again(without_cyd, called):
     study = studies.automatic(corpus=without_cyd.corpus, campaign=without_cyd)
     report = studies.compute(study=study, part="all", by=None)
     cyd = Rater.objects.get(name="cyd").user
-    deciding.readmit(by=without_cyd.created_by, campaign=without_cyd, user=cyd, reason="a mistake")
+    check_actions.readmit(by=without_cyd.created_by, campaign=without_cyd, user=cyd, reason="a mistake")
     assert studies.is_stale(report)
     assert raters_of(without_cyd)[0] == set(called.values())
 

@@ -3,11 +3,10 @@
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.checks import notices
-from annotation.checks.people import actions as deciding
 from annotation.errors import AlreadySubmitted, CampaignRefused
 from annotation.models import Assignment, Attempt, CampaignMember, Label, Standing, live_labels
 from annotation.work import actions as labelling
+from annotation.work import check_actions, check_stages
 from annotation.work.leases import take_seat
 from config.models import Event
 from tests import factories
@@ -21,7 +20,7 @@ def ana(db):
 
 def notice(who, made):
     with transaction.atomic():
-        return notices.waiting(take_seat(campaign=made.pk, user=who.pk))
+        return check_stages.waiting(take_seat(campaign=made.pk, user=who.pk))
 
 
 def test_training_shows_after_each_answer_what_is_right_and_why(ana):
@@ -76,8 +75,8 @@ def test_who_fails_has_another_try_and_then_none_but_may_be_let_in(ana):
     assert start(ana, made) is None
     assert Attempt.objects.count() == 2
     with pytest.raises(CampaignRefused, match="Say why"):
-        deciding.let_in(by=made.created_by, campaign=made, user=ana, reason=" ")
-    deciding.let_in(by=made.created_by, campaign=made, user=ana, reason="a slip of the mouse")
+        check_actions.let_in(by=made.created_by, campaign=made, user=ana, reason=" ")
+    check_actions.let_in(by=made.created_by, campaign=made, user=ana, reason="a slip of the mouse")
     assert work(ana, made) == ["main"] * 6
 
 

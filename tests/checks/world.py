@@ -6,12 +6,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.checks import actions as checks
-from annotation.checks.scoring import Key
 from annotation.models import Assignment, Campaign, CheckPlan, Item
-from annotation.scheme_versions.store import questionnaire_of
+from annotation.scheme_store import questionnaire_of
 from annotation.work import actions as labelling
-from annotation.work import agreements
+from annotation.work import check_actions, task_page
+from annotation.work.check_stages import Key
 from annotation.work.leases import Hold
 from tests import factories
 
@@ -39,7 +38,7 @@ def campaign(
     for item, occasion in zip(spots, wanted, strict=True):
         key(made, occasion, item, by=researcher)
     if plan or not wanted:
-        checks.set_up(by=researcher, campaign=made, **plan)
+        check_actions.set_up(by=researcher, campaign=made, **plan)
     if opened:
         factories.campaigns.open(by=researcher, campaign=made)
         made.refresh_from_db()
@@ -50,7 +49,7 @@ def key(campaign: Campaign, occasion: str, item: Item, by: User, right: float = 
     question = questionnaire_of(campaign.scheme_version_id).by_key["overall"]
     answers = {(item.pk, question.id): Key((right,), more.pop("tolerance", 0.0))}
     spot = (item.continuation_id, item.pk)
-    return checks.add_key(
+    return check_actions.add_key(
         by=by,
         campaign=campaign,
         occasion=occasion,
@@ -72,7 +71,7 @@ def answer(who: User, campaign: Campaign, hold: Hold, value: float = RIGHT) -> l
 
 
 def accept(who: User, campaign: Campaign, what: str, version: int = 1) -> None:
-    agreements.accept(by=who, campaign=campaign.pk, what=what, version=version)
+    task_page.accept(by=who, campaign=campaign.pk, what=what, version=version)
 
 
 def take_test(who: User, campaign: Campaign, value: float = RIGHT, number: int = 1) -> None:

@@ -6,11 +6,11 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from annotation.corpora import comparisons
-from annotation.labels import raters, recording
-from annotation.labels.recording import Answer
 from annotation.models import Continuation, Corpus, Item, ItemMember, Label
-from annotation.schemes.comparisons import as_shown, in_own_order, is_ranking
-from annotation.text.item_keys import members_key_sql
+from annotation.schemes.base import as_shown, in_own_order, is_ranking
+from annotation.text.references import members_key_sql
+from annotation.work import labels
+from annotation.work.labels import Answer
 from tests import factories
 
 KEY = members_key_sql("i.id", "(SELECT 'd'::text)")
@@ -84,12 +84,12 @@ def test_answers_that_are_no_order_of_the_members_are_refused() -> None:
     comparisons.make(corpus=corpus, sets=[[(part.pk, None) for part in parts]])
     item = Item.objects.get(kind="ranking")
     question = factories.scheme_version("preference_ranking").questions.get()
-    rater = raters.imported(corpus=corpus, kind="human", name="r")
+    rater = labels.imported_rater(corpus=corpus, kind="human", name="r")
     for wrong in ("0>1", "0>1>2>3", "0>1>1", "1=0>2", "0>2,1", "2 > 1 > 0", ""):
         assert not is_ranking(wrong, 3)
         with pytest.raises(DatabaseError), transaction.atomic():
-            recording.record(rater=rater, answers=[Answer(item, question, wrong)], occasion="main")
-    (label,) = recording.record(rater=rater, answers=[Answer(item, question, "2>0=1")], occasion="main")
+            labels.record(rater=rater, answers=[Answer(item, question, wrong)], occasion="main")
+    (label,) = labels.record(rater=rater, answers=[Answer(item, question, "2>0=1")], occasion="main")
     with pytest.raises(DatabaseError), transaction.atomic():
         Label.objects.create(
             item=item, question=question, rater=rater, occasion="imported", text="0>1>2", shown=[0, 1]

@@ -16,7 +16,7 @@ from annotation.errors import AnswerRefused, CampaignRefused
 from annotation.models import Assignment, Campaign, Corpus, Item, Label
 from annotation.work import actions as labelling
 from annotation.work.screens import load
-from annotation.work.standing import standing_answers
+from annotation.work.task_answers import standing_answers
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from config.settings import BASE_DIR
 
 FAMILIES = {
     "annotation.errors": "AnnotationError",
-    "annotation.people.errors": "PeopleError",
+    "annotation.errors": "PeopleError",
     "calibration.errors": "CalibrationError",
     "jobs.errors": "JobError",
     "judges.errors": "JudgeError",
@@ -38,10 +38,10 @@ def test_the_family_is_drawn_where_it_is_defined(module: str) -> None:
 @pytest.mark.parametrize("app", ["annotation", "calibration"])
 def test_no_refusal_of_an_app_stands_outside_its_family(app: str) -> None:
     family = getattr(importlib.import_module(f"{app}.errors"), FAMILIES[f"{app}.errors"])
-    apart = {"annotation.deletion.purging.StillUsed", "annotation.importing.engine._NothingNew"}
+    apart = {"annotation.corpora.deletion.StillUsed", "annotation.corpora.import_file._NothingNew"}
     apart |= {"annotation.text.yaml_tree.BadFile"}  # readers of files say it as their own refusal
     apart |= {"annotation.scripts.reviewing.Unreadable"}  # not a refusal: an answer that becomes undecided
-    apart |= {"annotation.importing.reading.ReaderFailed"}  # not a refusal: a fault of the reader's own
+    apart |= {"annotation.corpora.import_file.ReaderFailed"}  # not a refusal: a fault of the reader's own
     apart |= {"calibration.searches.job.Waiting"}  # not a refusal: answers are on their way
     strays = []
     for info in pkgutil.walk_packages([str(BASE_DIR / app)], f"{app}."):

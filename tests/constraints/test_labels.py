@@ -146,12 +146,12 @@ def test_a_campaign_gives_labels_to_its_own_corpus_alone(world, refused):
 
 
 def test_a_label_of_an_assignment_is_about_its_task_and_by_its_annotator(world, refused):
-    from annotation.labels import raters
     from annotation.work import actions as labelling
+    from annotation.work import labels
 
     campaign = factories.campaign(world.corpus, annotators=[world.ana])
     hold = labelling.start(by=world.ana, campaign=campaign.pk)[1]
-    mine = raters.person(user=world.ana)
+    mine = labels.rater_of_person(user=world.ana)
     right = {"campaign": campaign.pk, "assignment": hold.assignment}
     refused("about something else", LABEL, *values(world, **right))
     refused("about something else", LABEL, *values(world, rater=mine, assignment=hold.assignment))

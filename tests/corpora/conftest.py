@@ -61,7 +61,7 @@ def work_off() -> None:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
     """A worker has imported an upload before its page is shown."""
-    from annotation.importing import uploads
+    from annotation.corpora import uploads
 
     receive = uploads.receive
 

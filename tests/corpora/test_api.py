@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from annotation.models import Corpus, Dialogue
-from annotation.people import tokens
+from annotation.people import accounts
 from tests import factories
 from tests.corpora.conftest import work_off
 from tests.importing.helpers import label, line
@@ -22,7 +22,7 @@ READ = ("", "c/", "c/dialogues/", "c/turns/", "c/items/", "c/splits/")
 
 def api(**role: bool) -> APIClient:
     client = APIClient()
-    made = tokens.make(person=factories.user(**role), name="tests", scope="write", days=1)
+    made = accounts.make(person=factories.user(**role), name="tests", scope="write", days=1)
     client.credentials(HTTP_AUTHORIZATION=f"Token {made.key}")
     return client
 

@@ -8,12 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
+from annotation.corpora import deletion as purging
 from annotation.corpora import splits
-from annotation.deletion import purging
 from annotation.errors import DeletionRefused
-from annotation.labels import raters
 from annotation.models import Assignment, Campaign, Corpus, Label, Rater, Scheme, Slot
-from annotation.people import deletion, tokens
+from annotation.people import accounts, deletion
+from annotation.work import labels
 from config.models import Event
 from tests import factories
 from tests.importing.helpers import census, imported, label, line, written
@@ -83,14 +83,14 @@ def test_nothing_is_deleted_without_the_name(tmp_path: Path) -> None:
 def test_a_persons_data_goes_and_their_slots_are_free_again(tmp_path: Path) -> None:
     made = corpus(tmp_path)
     ana, boss = factories.user("ana"), factories.user(administrator=True)
-    tokens.make(person=ana, name="x", scope="read", days=1)
+    accounts.make(person=ana, name="x", scope="read", days=1)
     factories.campaign(made, annotators=[ana], include_self=True, by=ana)
     slot = Slot.objects.first()
     assert slot is not None
     Assignment.objects.create(
         slot=slot, task=slot.task, campaign=slot.campaign, user=ana, lease_expires="2030-01-01T00:00Z"
     )
-    rater = raters.person(user=ana)
+    rater = labels.rater_of_person(user=ana)
     theirs = Label.objects.filter(rater__corpus=made)[:1].get()
     Label.objects.create(item=theirs.item, question=theirs.question, rater=rater, occasion="main", number=1)
     deletion.delete_person(person=ana, by=boss, confirmation="ana")

@@ -9,8 +9,8 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.urls import reverse
 
-from annotation.deletion import job as deletion
-from annotation.deletion import purging
+from annotation.corpora import deletion
+from annotation.corpora import deletion as purging
 from annotation.errors import DeletionRefused
 from annotation.models import Corpus, Label
 from jobs.models import Job
@@ -49,15 +49,15 @@ def test_a_page_starts_the_deletion_and_a_worker_does_it(client: Client, large: 
 def test_what_is_not_allowed_starts_nothing(large: Corpus) -> None:
     boss = factories.user(administrator=True)
     with pytest.raises(DeletionRefused):
-        deletion.delete_corpus(corpus=large, by=boss, confirmation="wrong")
+        deletion.start_deletion(corpus=large, by=boss, confirmation="wrong")
     with pytest.raises(PermissionDenied):
-        deletion.delete_corpus(corpus=large, by=factories.user(researcher=True), confirmation="c")
+        deletion.start_deletion(corpus=large, by=factories.user(researcher=True), confirmation="c")
     assert not Job.objects.exists()
 
 
 def test_somebody_who_is_no_administrator_any_more_deletes_nothing(large: Corpus) -> None:
     boss = factories.user(administrator=True)
-    deletion.delete_corpus(corpus=large, by=boss, confirmation="c")
+    deletion.start_deletion(corpus=large, by=boss, confirmation="c")
     boss.is_superuser = False
     boss.save()
     work_off()
@@ -66,7 +66,7 @@ def test_somebody_who_is_no_administrator_any_more_deletes_nothing(large: Corpus
 
 def test_a_deletion_that_is_done_again_finds_nothing_to_do(large: Corpus) -> None:
     boss = factories.user(administrator=True)
-    started = deletion.delete_corpus(corpus=large, by=boss, confirmation="c")
+    started = deletion.start_deletion(corpus=large, by=boss, confirmation="c")
     assert isinstance(started, Job)
     assert deletion.under_way(large) == started
     purging.delete_corpus(corpus=large, by=boss, confirmation="c")

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 
-from annotation.importing import uploads
+from annotation.corpora import uploads
 from annotation.models import Corpus, Dialogue, Import, Upload
 from jobs.models import Job
 from tests import factories

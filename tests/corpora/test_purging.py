@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.deletion.purging import StillUsed, purge
+from annotation.corpora.deletion import StillUsed, purge
 from annotation.models import Continuation, Rater, System
 from jobs.models import Call, Run
 from judges.runs import actions

@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from annotation.corpora.import_file import import_path
 from annotation.errors import ScriptRefused
-from annotation.importing.engine import import_path
 from annotation.models import Corpus, Dialogue, QuestionSet, SessionVersion
-from annotation.script_editing import reading
-from annotation.script_editing.actions import change_session, versions_of
-from annotation.scripts.stored import script_record
+from annotation.script_editing import sessions as reading
+from annotation.script_editing.sessions import change_session, versions_of
+from annotation.scripts.records import script_record
 from config.models import Event
 from tests import factories
 from tests.scripts.examples import script

@@ -14,8 +14,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.formats.settings import SETTINGS
-from annotation.importing import uploads
+from annotation.corpora import uploads
+from annotation.formats.base import SETTINGS
 from annotation.models import Continuation, Corpus, Import, Upload
 from tests.corpora.conftest import work_off
 from tests.corpora.test_api import api

@@ -21,8 +21,8 @@ from annotation.campaigns.choice import chosen
 from annotation.corpora import splits
 from annotation.corpora.parts import part_in, sizes
 from annotation.errors import CampaignRefused, SplitRefused
-from annotation.labels import counts
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, Rater, SchemeVersion
+from annotation.work import labels as counts
 from calibration.adjudication.material import raters_scope
 from calibration.counts.query import CountsQuery
 from calibration.counts.units import failed
@@ -131,10 +131,10 @@ def test_no_other_part_is_stored() -> None:
 
 def test_labels_are_counted_by_training(bench: Corpus) -> None:
     rows = LabelCount.objects.filter(corpus=bench)
-    assert [counts.total(rows.filter(training=training)).n for training in (False, True)] == [9, 6]
-    assert counts.count(bench) == 15
+    assert [counts.total_labels(rows.filter(training=training)).n for training in (False, True)] == [9, 6]
+    assert counts.count_labels(bench) == 15
     counts.compact()
-    assert [counts.total(rows.filter(training=training)).n for training in (False, True)] == [9, 6]
+    assert [counts.total_labels(rows.filter(training=training)).n for training in (False, True)] == [9, 6]
 
 
 def test_splits_are_drawn_of_what_is_not_training(bench: Corpus) -> None:

@@ -16,8 +16,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.importing import engine, reading, uploads
-from annotation.importing import job as importing
+from annotation.corpora import import_file, uploads
+from annotation.corpora import uploads as importing
 from annotation.models import Corpus, Dialogue, Import, Upload
 from jobs import actions, kinds
 from jobs.models import Job
@@ -102,17 +102,17 @@ def test_a_programming_error_fails_the_job_which_says_so_and_can_be_done_again(
 
 
 def test_progress_is_seen_while_the_import_is_not_committed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(import_file, "MAX_ENTRIES", 1)
     monkeypatch.setattr(kinds, "EVERY", 0)
     received(line("a"), line("b"))
     seen: list[tuple[str, bool]] = []
-    original = engine.stage
+    original = import_file.stage
 
     def watched(*arguments: Any) -> None:
         seen.append(_from_outside())
         original(*arguments)
 
-    monkeypatch.setattr(engine, "stage", watched)
+    monkeypatch.setattr(import_file, "stage", watched)
     work_off()
     assert seen == [("", False), ("1 dialogues", False)]
 
@@ -164,10 +164,10 @@ def test_an_import_is_cancelled_and_done_again_by_who_sent_it(client: Client) ->
 
 
 def test_a_running_import_that_is_cancelled_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(import_file, "MAX_ENTRIES", 1)
     monkeypatch.setattr(kinds, "EVERY", 0)
     upload = received(line("a"), line("b"))
-    original = engine.stage
+    original = import_file.stage
 
     def cancelled(*arguments: Any) -> None:
         thread = threading.Thread(target=_cancel)
@@ -175,7 +175,7 @@ def test_a_running_import_that_is_cancelled_keeps_nothing(monkeypatch: pytest.Mo
         thread.join()
         original(*arguments)
 
-    monkeypatch.setattr(engine, "stage", cancelled)
+    monkeypatch.setattr(import_file, "stage", cancelled)
     work_off()
     assert (now(upload).state, Dialogue.objects.count(), Corpus.objects.count()) == ("cancelled", 0, 0)
 

@@ -12,9 +12,9 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db.models import Count
 
-from annotation.checks import stages
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot, Thread
+from annotation.work import check_stages
 from calibration.models import AdjudicationRound, Report
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
@@ -144,7 +144,7 @@ def test_a_study_is_under_way_with_a_place_for_the_visitor_everywhere(first_load
     assert set(begun.assignments.values_list("occasion", flat=True)) == {
         "training", "qualification", "check", "main",
     }  # fmt: skip
-    (failed,) = stages.failed(begun)
+    (failed,) = check_stages.failed(begun)
     assert User.objects.get(pk=failed).get_username() == study.CARELESS
     pairs = Campaign.objects.get(name=study.PAIRS)
     assert pairs.assignments.filter(state="submitted").count() == 2 * pairs.tasks.count() == 24

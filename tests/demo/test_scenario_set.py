@@ -13,7 +13,7 @@ from annotation.scenarios.observing import named_in
 from annotation.scenarios.points import key_at, points_of, probes_at, scenario_of
 from annotation.scenarios.probes import oracle_problems
 from annotation.scenarios.records import MODES, PROBES
-from annotation.text.mentions import mentioned
+from annotation.text.words import mentioned
 from demo import build, scenarios
 
 SETTINGS = {"workplace", "friends", "council", "study group"}

@@ -10,15 +10,13 @@ import pytest
 
 from annotation.formats import Source, jsonl
 from annotation.records import Dialogue
+from annotation.scripts.graph import DEFAULT
 from annotation.scripts.making import make
-from annotation.scripts.map_checks import problems
-from annotation.scripts.names import gender_of, inverse, mapped, names_of, renamed
+from annotation.scripts.names import gender_of, inverse, mapped, names_of, problems, renamed
+from annotation.scripts.quiz import occurs, style_faults
 from annotation.scripts.records import ANONYMISED, SWAPPED, Fact, NameMap
-from annotation.scripts.relations import DEFAULT
 from annotation.scripts.sessions import Sessions
-from annotation.scripts.styling import style_faults
-from annotation.scripts.wording import occurs
-from annotation.text.tokens import fold
+from annotation.text.words import fold
 from demo import build, series
 
 CAST = ("vesna", "leopold", "nadia", "tomasz", "gudrun")

@@ -75,7 +75,7 @@ def scene(tmp_path: Path) -> Path:
 def test_every_plug_in_of_the_page_is_tried() -> None:
     assert list(BLOCKS) == [
         "annotation/schemes/clarity.py",
-        "annotation/formats/script.py",
+        "annotation/formats/scenario_text.py",
         "judges/protocols/clarity.py",
         "judges/prompts/texts/clarity_v1.txt",
         "judges/metrics/asking.py",
@@ -117,7 +117,7 @@ def test_a_format_is_imported_by_the_command(
 ) -> None:
     from annotation.formats import FORMATS
 
-    monkeypatch.setitem(FORMATS, "script", load("annotation/formats/script.py").FORMAT)
+    monkeypatch.setitem(FORMATS, "script", load("annotation/formats/scenario_text.py").FORMAT)
     out = command("import_corpus", str(scene(tmp_path)), "--format", "script", "--name", "Scene")
     assert json.loads(out.splitlines()[-1])["turns"] == 4
     assert Corpus.objects.get().dialogues.get().key == "scene"

@@ -7,10 +7,8 @@ import re
 from pathlib import Path
 
 from annotation.formats.jsonl import dialogue
-from annotation.formats.scenario_keys import KEY
-from annotation.formats.scenario_parameters import KNOWN
-from annotation.scenarios.records import DIMENSIONS, MOVES, PROBES
-from annotation.scenarios.stored import OWN_FIELDS
+from annotation.formats.scenario import KEY, KNOWN
+from annotation.scenarios.records import DIMENSIONS, MOVES, OWN_FIELDS, PROBES
 from tests.scenarios.scripts import LAUNCH
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")

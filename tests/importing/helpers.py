@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from annotation.formats.problems import ImportProblem
-from annotation.importing.engine import import_path
-from annotation.importing.staging import ImportResult
+from annotation.corpora.import_file import import_path
+from annotation.corpora.import_staging import ImportResult
+from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Rater, Scheme, System, Turn
 
 TURNS = [{"speaker": "A", "text": "Hello"}, {"speaker": "B", "text": "Hi"}]

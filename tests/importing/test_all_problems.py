@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
-from annotation.formats.problems import ImportProblem
+from annotation.formats.source import ImportProblem
 from tests import factories
 from tests.importing.helpers import TURNS, continuation, imported, label, line, refusal, written
 

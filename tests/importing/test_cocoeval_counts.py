@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from annotation.corpora.import_file import import_path
 from annotation.formats import FORMATS
-from annotation.formats.guessing import guess
-from annotation.formats.problems import ImportProblem
-from annotation.importing.engine import import_path
+from annotation.formats.base import guess
+from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Corpus, Label
-from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
+from annotation.schemes.cocoeval import BEHAVIOURS
 from calibration.counts.computing import compute
 from calibration.counts.query import read
 from calibration.reports.caveats import caveats

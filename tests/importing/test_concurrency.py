@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from annotation.formats.problems import ImportProblem
-from annotation.importing.staging import ImportResult
+from annotation.corpora.import_staging import ImportResult
+from annotation.formats.source import ImportProblem
 from annotation.models import Corpus, Import
 from tests.importing.helpers import continuation, imported, label, line, written
 

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.corpora import import_file
+from annotation.corpora.import_staging import ImportResult
 from annotation.formats import source as sources
-from annotation.importing import reading
-from annotation.importing.staging import ImportResult
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Turn
 from tests.importing.helpers import TURNS, census, continuation, imported, label, line, refusal, written
 
@@ -128,7 +128,7 @@ def test_a_label_of_a_given_turn_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_id_is_found_twice_across_batches_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(import_file, "MAX_ENTRIES", 2)
     problem = refusal(written(tmp_path, *[line(f"d{number % 5}") for number in range(6)]))
     assert (problem.line, problem.reason) == (6, "the dialogue 'd0' is there twice, first on line 1")
 
@@ -215,7 +215,7 @@ def test_the_planner_knows_what_a_large_import_brought(tmp_path: Path) -> None:
 
 
 def test_progress_ends_at_the_end_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(import_file, "MAX_ENTRIES", 1)
     path = written(tmp_path, line("a"), line("b"))
     seen: list[tuple[int, int, int]] = []
 

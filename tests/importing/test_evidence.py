@@ -11,7 +11,7 @@ import pytest
 
 from annotation.models import Corpus, Label
 from annotation.records import Passage
-from annotation.text import passages
+from annotation.text import references
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
 from calibration.reading.scope import of_corpus
@@ -35,19 +35,19 @@ def exported(form: str) -> str:
 
 def test_a_label_comes_in_with_what_it_points_at_and_goes_out_with_it(tmp_path: Path) -> None:
     imported(written(tmp_path, with_evidence(POINTED)))
-    assert passages.read(Label.objects.get().evidence) == KEPT
-    assert passages.quoted(KEPT[1], "né 🙂 会") == "🙂"
+    assert references.read(Label.objects.get().evidence) == KEPT
+    assert references.quoted(KEPT[1], "né 🙂 会") == "🙂"
     (row,) = (json.loads(one) for one in exported("jsonl").splitlines())
-    assert passages.read(row["evidence"]) == KEPT
+    assert references.read(row["evidence"]) == KEPT
     text = exported("csv")
-    assert passages.read(json.loads(next(csv.DictReader(io.StringIO(text)))["evidence"])) == KEPT
+    assert references.read(json.loads(next(csv.DictReader(io.StringIO(text)))["evidence"])) == KEPT
     again = imported(written(tmp_path, text.rstrip("\n"), name="again.csv"), into=True, format="ratings-csv")
     assert again.unchanged == 1
     bare = with_evidence([])
     imported(written(tmp_path, bare, name="bare.jsonl"), "c2")
     imported(written(tmp_path, text.replace("d1/m/0,r,", "d1/m/0,s,").rstrip(), name="s.csv"), "c2",
              into=True, format="ratings-csv")  # fmt: skip
-    assert passages.read(Label.objects.get(rater__name="s").evidence) == KEPT
+    assert references.read(Label.objects.get(rater__name="s").evidence) == KEPT
 
 
 @pytest.mark.exhaustive

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation.labels import pseudonyms, raters, recording
 from annotation.models import Corpus, Item, Label, Question, Rater, Scheme
+from annotation.work import labels as pseudonyms
+from annotation.work import labels as raters
+from annotation.work import labels as recording
 from tests import factories
 from tests.importing.helpers import census, continuation, imported, label, line, refusal, written
 
@@ -169,7 +171,7 @@ def test_another_answer_in_the_place_of_a_live_one_is_refused(tmp_path: Path) ->
 
 def test_a_file_finds_an_accounts_labels_again_but_adds_none_in_its_name(tmp_path: Path) -> None:
     imported(written(tmp_path, line(labels=[label(4)])))
-    person = raters.person(user=factories.user("ana"))
+    person = raters.rater_of_person(user=factories.user("ana"))
     item = Item.objects.get(turn__position=1)
     recording.record(
         rater=person,
@@ -279,12 +281,12 @@ def test_a_value_off_feds_scale_is_named_by_its_dialogue(tmp_path: Path) -> None
 
 
 def test_a_number_outside_the_bounds_of_its_question_is_refused_with_its_line(tmp_path: Path) -> None:
-    from annotation.scheme_versions import actions
+    from annotation import scheme_actions
     from annotation.schemes.files import definition_from
 
     asked = {"key": "count", "wording": "How many?", "level": "ratio", "maximum": 9, "whole": True}
     scheme = {"scheme": "own", "title": "Own", "item_kind": "turn", "questions": [asked]}
-    actions.create(by=None, definition=definition_from(scheme))
+    scheme_actions.create(by=None, definition=definition_from(scheme))
     labels = [label(2, question="count", scheme="own"), label(2.5, 1, question="count", scheme="own")]
     problem = refusal(written(tmp_path, line(labels=labels)))
     assert problem.reason == "2.5 is not on the scale of count in own: a whole number from 0 to 9"

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
-from annotation.formats.guessing import beginning, guess
-from annotation.formats.longdialqa_checks import dates_in
-from annotation.formats.longdialqa_lines import read_date
-from annotation.importing.script_records import uses_of
+from annotation.formats.base import beginning, guess
+from annotation.formats.longdialqa import dates_in, read_date
 from annotation.models import Corpus, QuestionSet, Record
 from annotation.records import Dialogue
+from annotation.script_editing.import_records import uses_of
 from annotation.scripts.records import Date
 from tests.importing.helpers import imported
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
-from annotation.formats.guessing import beginning, guess
-from annotation.formats.settings import settings_of
+from annotation.formats.base import beginning, guess, settings_of
 from annotation.records import Dialogue
 from annotation.scripts.records import Date
 from annotation.scripts.sessions import Sessions

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Rating, Source
-from annotation.formats.guessing import beginning, guess
+from annotation.formats.base import beginning, guess
 from annotation.records import SELF, Dialogue
 from annotation.schemes import SCHEMES
 

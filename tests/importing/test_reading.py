@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from annotation.corpora import import_file
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.importing import reading
 from tests.importing.helpers import line, written
 
 
@@ -36,7 +36,7 @@ def spin() -> None:
 def told(path: Path, act: Callable[[], object]) -> str:
     format = replace(FORMATS["jsonl"], read=lambda _source: reader(act))
     with pytest.raises(ImportProblem) as caught:
-        list(reading.read(format, Source(path)))
+        list(import_file.read(format, Source(path)))
     assert not psutil.Process().children(), "no reader is left"
     return str(caught.value)
 
@@ -47,13 +47,13 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_file_that_takes_too_much_memory_is_refused_in_one_line(path, monkeypatch):
-    monkeypatch.setattr(reading, "MEMORY", 2**26)
+    monkeypatch.setattr(import_file, "MEMORY", 2**26)
     assert told(path, hoard) == "takes more than 64 MiB of memory to read: split it into smaller files"
 
 
 @pytest.mark.exhaustive
 def test_a_file_that_takes_too_long_is_refused_in_one_line(path, monkeypatch):
-    monkeypatch.setattr(reading, "CPU_SECONDS", 1)
+    monkeypatch.setattr(import_file, "CPU_SECONDS", 1)
     assert told(path, spin) == "takes more than 1 s of computing to read: split it into smaller files"
 
 
@@ -63,14 +63,14 @@ def test_a_reader_that_is_killed_is_told_in_one_line(path):
 
 
 def test_a_fault_of_the_reader_itself_comes_with_its_traceback(path):
-    with pytest.raises(reading.ReaderFailed, match="ZeroDivisionError"):
+    with pytest.raises(import_file.ReaderFailed, match="ZeroDivisionError"):
         told(path, lambda: 1 / 0)
 
 
 @pytest.mark.exhaustive
 def test_a_reading_that_is_broken_off_leaves_no_process(tmp_path):
     large = written(tmp_path, *(line(f"d{number}") for number in range(20_000)))
-    batches = reading.read(FORMATS["jsonl"], Source(large))
+    batches = import_file.read(FORMATS["jsonl"], Source(large))
     assert next(batches)
     assert psutil.Process().children()
     batches.close()

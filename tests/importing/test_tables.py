@@ -18,9 +18,9 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotation.corpora import import_file
 from annotation.formats import FORMATS
-from annotation.formats.guessing import beginning, guess
-from annotation.importing import reading
+from annotation.formats.base import beginning, guess
 from annotation.models import Continuation, Import, Label, Turn, Upload
 from jobs.models import Job
 from tests import factories
@@ -224,8 +224,8 @@ def sheet_of(outer: bytes, inner: bytes, content: bytes) -> bytes:
 
 @pytest.mark.exhaustive
 def test_a_small_workbook_that_holds_much_is_refused_before_objects_are_made_of_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "MEMORY", 150 * 2**20)
-    monkeypatch.setattr(reading, "CPU_SECONDS", 40)
+    monkeypatch.setattr(import_file, "MEMORY", 150 * 2**20)
+    monkeypatch.setattr(import_file, "CPU_SECONDS", 40)
     good = workbook(tmp_path / "good.xlsx")
     bomb = tmp_path / "bomb.xlsx"
     for part, content in bombs(good):

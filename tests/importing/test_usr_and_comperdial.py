@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.guessing import beginning, guess
+from annotation.formats.base import beginning, guess
 from annotation.models import Item, Label
 from annotation.schemes import SCHEMES
 from tests.importing.helpers import imported, refusal

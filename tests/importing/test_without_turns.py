@@ -9,10 +9,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.corpora.copy_without_turns import copy_without_turns
+from annotation.corpora.import_file import import_path
 from annotation.errors import CampaignRefused
 from annotation.formats import ImportProblem
-from annotation.importing.engine import import_path
-from annotation.importing.without_turns import copy_without_turns
 from annotation.models import Continuation, Corpus, Dialogue, Turn
 from config.models import Event
 from judges.errors import JudgeError

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Campaign
 from annotation.work import actions as labelling
-from annotation.work import withdrawing
+from annotation.work import submissions
 from config.models import Event
 from config.settings import BASE_DIR
 from jobs import runs, webhooks
@@ -142,7 +142,7 @@ def test_a_campaign_is_complete_once_each_time_its_last_rating_comes_in(
         "campaign_name": "pilot",
         "ratings": 2,
     }
-    withdrawing.void(by=root, assignment=Assignment.objects.get(pk=first), reason="not read")
+    submissions.void(by=root, assignment=Assignment.objects.get(pk=first), reason="not read")
     submit(people[1], campaign)
     assert WebhookEvent.objects.count() == 2
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from annotation.kinds.table import COMPARING
+from annotation.kinds import COMPARING
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.records import Decision, Fact, Key, Scenario, Secret
-from annotation.schemes import comperdial_dialogue, comperdial_turn, fed, preference
-from annotation.schemes.comparisons import COMPARISON
+from annotation.schemes import ratings
+from annotation.schemes.base import COMPARISON
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Reading, Verdict
 from judges.protocols.agent_decisions import NOT_APPLICABLE, NOT_ASKED, SAID
 from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
@@ -192,10 +192,10 @@ def schemes_of(protocol: Any) -> tuple[Any, ...]:
     if not protocol.takes_scheme:
         return (None,)
     if protocol.key == "pairwise":
-        return (preference.PAIR,)
+        return (ratings.PAIR,)
     if protocol.key == "g_eval":
-        return (comperdial_turn.SCHEME, comperdial_dialogue.SCHEME)
-    return (comperdial_turn.SCHEME, fed.DIALOGUE)
+        return (ratings.COMPERDIAL_TURN, ratings.COMPERDIAL_DIALOGUE)
+    return (ratings.COMPERDIAL_TURN, ratings.FED_DIALOGUE)
 
 
 def bound() -> Iterator[tuple[Asking, str]]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from annotation.schemes.cocoeval_overall import SCHEME as OVERALL
-from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
+from annotation.schemes.cocoeval import OVERALL_SCORES as OVERALL
+from annotation.schemes.ratings import COMPERDIAL_TURN as TURN_SCHEME
 from judges.protocols import Asking, Case, Need, Prompt, Reading, Unparseable, Verdict, Wording
 from judges.protocols.base import Covers
 from tests.fake_llm import FakeLLM

@@ -8,8 +8,8 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.labels.recording import Answer
 from annotation.models import Label
+from annotation.work.labels import Answer
 from jobs import runs
 from jobs.calls import claims
 from jobs.calls.outcomes import Outcome, write

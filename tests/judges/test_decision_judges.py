@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.corpora.import_file import import_path
 from annotation.formats.jsonl import dialogue as parsed
-from annotation.importing.engine import import_path
 from annotation.models import Corpus, Label, Rater
 from annotation.records import Continuation
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.records import Decision
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError

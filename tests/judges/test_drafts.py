@@ -8,8 +8,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.corpora import splits
-from annotation.labels.recording import Answer, record
 from annotation.models import Item, Label, Occasion, Question, Rater
+from annotation.work.labels import Answer, record
 from jobs.models import Call, Endpoint, Run
 from judges.drafts import actions, benches
 from judges.errors import JudgeError
@@ -258,7 +258,7 @@ def test_samples_of_a_draft_are_numbered_and_asked_once_each(fake: FakeLLM) -> N
 
 
 def test_a_corpus_goes_with_its_benches(fake: FakeLLM) -> None:
-    from annotation.deletion.purging import delete_corpus
+    from annotation.corpora.deletion import delete_corpus
     from tests import factories
 
     bench = bench_of()

@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation import scheme_store
 from annotation.models import Label
-from annotation.scheme_versions import store
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from calibration.reading.subjects import counterpart
@@ -151,7 +151,7 @@ def endpoint(fake: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
         return found.status, found.body.decode()
 
     monkeypatch.setattr(fake, "answer", answer)
-    store.store(definition=ENGAGING)
+    scheme_store.store(definition=ENGAGING)
     return endpoint_of(fake)
 
 

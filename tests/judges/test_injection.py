@@ -16,12 +16,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from annotation.kinds.table import COMPARING
+from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.scenarios.records import DIMENSIONS, Fact, Key, Scenario, Secret
 from annotation.schemes import SCHEMES
-from annotation.text.cleaning import clean
-from annotation.text.views import DEFAULT, View
+from annotation.text.views import DEFAULT, View, clean
 from demo.fake_model.requests import request
 from demo.fake_model.serving import FakeModel
 from judges.prompts import search

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from annotation.schemes import SCHEMES, preference
+from annotation.schemes import SCHEMES, ratings
 from annotation.schemes.base import QuestionDefinition
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.requests import request
@@ -17,7 +17,7 @@ from demo.fake_model.serving import FakeModel
 from judges.protocols import PROTOCOLS, Asking, Case, Member, Unfit, Unparseable
 from tests.demo.asking import asked, said
 
-PAIR, RANKING = (PROTOCOLS["pairwise"].over(one, "") for one in (preference.PAIR, preference.RANKING))
+PAIR, RANKING = (PROTOCOLS["pairwise"].over(one, "") for one in (ratings.PAIR, ratings.RANKING))
 assert isinstance(PAIR, Asking)
 assert isinstance(RANKING, Asking)
 TEXTS = ("I will come at nine.", "No idea.", "Perhaps.")
@@ -89,7 +89,7 @@ def test_a_question_that_hangs_on_the_better_one_is_asked_in_letters() -> None:
     why = QuestionDefinition(
         "why", "Why?", "text", show_if={"question": "preference", "in": ["first"]}, required=False
     )
-    scheme = replace(preference.PAIR, key="own", questions=(*preference.PAIR.questions, why))
+    scheme = replace(ratings.PAIR, key="own", questions=(*ratings.PAIR.questions, why))
     protocol = PROTOCOLS["pairwise"].over(scheme, "")
     assert isinstance(protocol, Asking)
     case = compared(*TEXTS[:2], shown=(1, 0))
@@ -102,7 +102,7 @@ def test_a_judge_that_compares_asks_about_nothing_else_and_no_other_compares() -
     with pytest.raises(Unfit, match="does not compare"):
         PROTOCOLS["pairwise"].over(SCHEMES["comperdial_turn"], "")
     with pytest.raises(Unfit, match="the protocol pairwise asks about these"):
-        PROTOCOLS["rubric"].over(preference.PAIR, "json")
+        PROTOCOLS["rubric"].over(ratings.PAIR, "json")
 
 
 def test_responses_that_follow_other_turns_show_these_before_themselves() -> None:

@@ -11,8 +11,8 @@ from math import sqrt
 
 import pytest
 
-from annotation.labels.recording import Answer, record
 from annotation.models import Item, Label, Occasion, Question, Rater
+from annotation.work.labels import Answer, record
 from calibration.reports.contents import Figure
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.statistics.prevalence import NAME

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label
 from annotation.records import SELF
 from calibration.reports.snapshot import Snapshot, snapshot_of, written

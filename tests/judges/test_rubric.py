@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.prompt import OutOfScale, Token

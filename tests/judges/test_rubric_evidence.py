@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from annotation import scheme_store
 from annotation.models import Label
 from annotation.records import Passage
-from annotation.scheme_versions import store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from annotation.text import passages
+from annotation.text import references
 from judges.protocols import Unparseable, Verdict
 from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
@@ -75,11 +75,11 @@ def test_of_a_whole_dialogue_the_judged_turns_have_numbers() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_labels_of_judges_keep_what_they_point_at(fake: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.store(definition=POINTING)
+    scheme_store.store(definition=POINTING)
     monkeypatch.setattr(fake, "say", lambda prompt: reply([1, 3, 99]))
     judge = Judge("rubric", endpoint=endpoint_of(fake, model="m1"), scheme=POINTING.key)
     run = begin(small_corpus(dialogues=1, turns=2), judge)
     finish()
     labels = Label.objects.filter(rater=run.rater, question__key="contradicts")
-    kept = [passages.read(label.evidence) for label in labels.order_by("item__turn__position")]
+    kept = [references.read(label.evidence) for label in labels.order_by("item__turn__position")]
     assert kept == [(Passage("self", 0), Passage("c", 0))] * 2

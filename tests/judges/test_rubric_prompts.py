@@ -10,10 +10,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.labels import raters, recording
-from annotation.labels.recording import Answer
+from annotation import scheme_store
 from annotation.models import Corpus, Item
-from annotation.scheme_versions import store
+from annotation.work import labels
+from annotation.work.labels import Answer
 from judges.errors import JudgeError
 from judges.prompts import actions, versions
 from judges.prompts.examples import Pick
@@ -36,7 +36,7 @@ def page() -> Client:
 
 def copied(name: str = "mine", built_in: str = "rubric@1", scheme: str = "") -> versions.Version:
     base = versions.find(built_in)
-    over = store.find(scheme) if scheme else None
+    over = scheme_store.find(scheme) if scheme else None
     actions.create(
         by=None,
         name=name,
@@ -50,17 +50,17 @@ def copied(name: str = "mine", built_in: str = "rubric@1", scheme: str = "") -> 
 
 def rated() -> Corpus:
     corpus = small_corpus(3)
-    quality = store.store(definition=CLARITY).questions.get(key="quality")
+    quality = scheme_store.store(definition=CLARITY).questions.get(key="quality")
     turns = Item.objects.filter(corpus=corpus, kind="turn", continuation__key="c").select_related("turn")
     said = [Answer(item, quality, 1.0 + item.turn.position % 5) for item in turns if item.turn is not None]
-    ana = raters.imported(corpus=corpus, kind="human", name="Ana")
-    recording.record(rater=ana, answers=said, occasion="imported")
+    ana = labels.imported_rater(corpus=corpus, kind="human", name="Ana")
+    labels.record(rater=ana, answers=said, occasion="imported")
     return corpus
 
 
 def test_the_request_of_a_rubric_is_over_the_scheme_that_is_chosen(page: Client, fake: FakeLLM) -> None:
     corpus, endpoint = small_corpus(1), endpoint_of(fake)
-    store.store(definition=CLARITY)
+    scheme_store.store(definition=CLARITY)
     asked = {"ref": "rubric@1", "corpus": corpus.pk, "item": "d0/c/2", "endpoint": endpoint.pk}
     without = page.get("/prompts/request/", asked)
     assert (without.status_code, b"This field is required" in without.content) == (422, True)
@@ -81,7 +81,7 @@ def test_the_request_of_a_rubric_is_over_the_scheme_that_is_chosen(page: Client,
 
 def test_a_prompt_for_a_scheme_is_asked_over_that_alone(page: Client) -> None:
     corpus = small_corpus(1)
-    store.store(definition=CLARITY)
+    scheme_store.store(definition=CLARITY)
     copied(scheme=CLARITY.key)
     asked = {"ref": "mine@1", "corpus": corpus.pk, "item": "d0/c/2"}
     assert b"How clear?" in page.get("/prompts/request/", asked | {"scheme": f"{CLARITY.key}@1"}).content

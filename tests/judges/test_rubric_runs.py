@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation import scheme_store
 from annotation.models import Label, SchemeVersion
-from annotation.scheme_versions import store
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.models import Endpoint, Run
@@ -49,27 +49,27 @@ def endpoint(fake: FakeLLM) -> Endpoint:
 
 @pytest.mark.parametrize("scheme", [*SCHEMES.values(), CLARITY, MIXED], ids=lambda scheme: scheme.key)
 def test_a_stored_scheme_is_read_back_as_it_was_defined(scheme: SchemeDefinition) -> None:
-    version = store.store(definition=scheme)
-    made = store.definition_of(version)
+    version = scheme_store.store(definition=scheme)
+    made = scheme_store.definition_of(version)
     assert made == scheme
     assert made.content_hash() == version.content_hash
-    assert store.store(definition=made) == version
+    assert scheme_store.store(definition=made) == version
 
 
 def test_a_later_version_is_read_back_although_it_was_numbered_anew() -> None:
-    store.store(definition=CLARITY)
+    scheme_store.store(definition=CLARITY)
     changed = SchemeDefinition(**{**_plain(CLARITY), "introduction": "Is it clear?"})
-    version = store.store(definition=changed)
+    version = scheme_store.store(definition=changed)
     assert version.version == 2
-    assert store.definition_of(version) == changed
-    assert store.find(CLARITY.key) == version
-    first = store.find(f"{CLARITY.key}@1")
+    assert scheme_store.definition_of(version) == changed
+    assert scheme_store.find(CLARITY.key) == version
+    first = scheme_store.find(f"{CLARITY.key}@1")
     assert first is not None
-    assert store.definition_of(first) == CLARITY
-    assert store.find(f"{CLARITY.key}@3") is None
-    built_in = store.find("fed_turn@1")
+    assert scheme_store.definition_of(first) == CLARITY
+    assert scheme_store.find(f"{CLARITY.key}@3") is None
+    built_in = scheme_store.find("fed_turn@1")
     assert built_in is not None
-    assert store.definition_of(built_in) == SCHEMES["fed_turn"]
+    assert scheme_store.definition_of(built_in) == SCHEMES["fed_turn"]
 
 
 def _plain(scheme: SchemeDefinition) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _plain(scheme: SchemeDefinition) -> dict[str, Any]:
 
 
 def test_a_scheme_of_ones_own_is_answered_by_a_judge(fake: FakeLLM, endpoint: Endpoint) -> None:
-    version = store.store(definition=CLARITY)
+    version = scheme_store.store(definition=CLARITY)
     run = begin(small_corpus(dialogues=1, turns=4), Judge("rubric", endpoint=endpoint, scheme=CLARITY.key))
     finish()
     labels = Label.objects.filter(rater=run.rater)
@@ -94,8 +94,8 @@ def test_a_scheme_of_ones_own_is_answered_by_a_judge(fake: FakeLLM, endpoint: En
 
 
 def test_another_version_of_the_scheme_is_another_judge(endpoint: Endpoint) -> None:
-    store.store(definition=CLARITY)
-    store.store(definition=SchemeDefinition(**{**_plain(CLARITY), "guidelines": "Be strict."}))
+    scheme_store.store(definition=CLARITY)
+    scheme_store.store(definition=SchemeDefinition(**{**_plain(CLARITY), "guidelines": "Be strict."}))
     one, two, newest = (
         Judge("rubric", endpoint=endpoint, scheme=f"{CLARITY.key}{which}").plan()
         for which in ("@1", "@2", "")
@@ -158,7 +158,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line(
 def test_the_page_the_command_and_the_api_take_a_scheme(
     client: Client, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store.store(definition=CLARITY)
+    scheme_store.store(definition=CLARITY)
     corpus = small_corpus(dialogues=1, turns=2)
     options = ["--protocol", "rubric", "--endpoint", endpoint.name, "--corpus", corpus.name, "--quiet"]
     call_command("run_judge", *options, "--scheme", CLARITY.key)
@@ -187,7 +187,7 @@ def test_the_page_the_command_and_the_api_take_a_scheme(
 
 
 def test_a_prompt_for_a_scheme_asks_that_scheme(endpoint: Endpoint) -> None:
-    version = store.store(definition=CLARITY)
+    version = scheme_store.store(definition=CLARITY)
     mine = Wording("$notice", "$questions\n$rated\n$fields")
     made = {"by": None, "protocol": "rubric", "wording": mine, "scheme_version": version}
     actions.create(name="short", variant="json", **made)

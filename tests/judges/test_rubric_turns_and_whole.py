@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from annotation import scheme_store
 from annotation.models import Label
-from annotation.scheme_versions import store
 from annotation.schemes import files
 from judges.protocols import Unfit, Verdict
 from judges.protocols.rubric import TURNS, WHOLE
@@ -67,7 +67,7 @@ def test_a_run_labels_turns_and_wholes(fake: FakeLLM, monkeypatch: pytest.Monkey
         return json.dumps({"rude_explanation": "", "rude_turns": [1], "answers": turns})
 
     monkeypatch.setattr(fake, "say", say)
-    store.store(definition=BOTH)
+    scheme_store.store(definition=BOTH)
     run = begin(
         small_corpus(dialogues=1, turns=3), Judge("rubric", endpoint=endpoint_of(fake), scheme="talk")
     )

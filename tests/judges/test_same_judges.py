@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.labels.raters import spec_fingerprint
 from annotation.models import Rater
+from annotation.work.labels import spec_fingerprint
 from jobs.models import Endpoint
 from judges.protocols import PROTOCOLS
 from judges.runs.plans import Judge

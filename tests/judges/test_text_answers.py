@@ -10,11 +10,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.importing.engine import import_path
-from annotation.labels import raters, recording
-from annotation.labels.recording import Answer
+from annotation import scheme_store
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Item, Label, Occasion, Question
-from annotation.scheme_versions import store
+from annotation.work import labels
+from annotation.work.labels import Answer
 from calibration.gold.making import make
 from calibration.studies import actions as studies
 from jobs.models import Call, Run
@@ -56,13 +56,13 @@ def judged(corpus: Corpus, fake: FakeLLM) -> Run:
 
 def people(corpus: Corpus) -> None:
     """Two people: ann says what is planted, ben calls every address an attend."""
-    question = store.store(definition=STAGE_SCHEME).questions.get()
+    question = scheme_store.store(definition=STAGE_SCHEME).questions.get()
     items = Item.objects.filter(kind="turn", continuation__key="c").select_related("turn")
     for name, said in (("ann", {}), ("ben", {"address": "attend"})):
-        rater = raters.imported(corpus=corpus, kind="human", name=name)
+        rater = labels.imported_rater(corpus=corpus, kind="human", name=name)
         truth = {item: item.turn.text.split("{stage ")[1][:-1] for item in items if item.turn}
         answers = [Answer(item, question, said.get(stage, stage)) for item, stage in truth.items()]
-        recording.record(rater=rater, answers=answers, occasion=Occasion.IMPORTED)
+        labels.record(rater=rater, answers=answers, occasion=Occasion.IMPORTED)
 
 
 def test_a_judge_s_text_is_a_label_and_counts_as_a_value(fake: FakeLLM) -> None:

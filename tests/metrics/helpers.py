@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
-from annotation.text.tokens import words
+from annotation.text.words import words
 from judges.metrics import Embedder, Scene, Score, Tools, instrument_for
 from judges.metrics.kit.models import Vectors
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from annotation.schemes.conversation_constraints import COUNTED
+from annotation.schemes.ratings import COUNTED
 from judges.metrics import Scene, Score, instrument_for
 from judges.runs.scoring import lines
 from tests.metrics.helpers import tools

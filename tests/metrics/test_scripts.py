@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.records import Participant, Turn
-from annotation.text.mentions import mentioned
-from annotation.text.tokens import words
+from annotation.text.words import mentioned, words
 from judges.metrics.acts import rule_act
 from judges.metrics.references import tokens
 from tests.metrics.helpers import answer, reply, score

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from annotation.errors import PasswordRefused, PersonInUse, RoleRefused
 from annotation.models import Assignment
-from annotation.people import accounts, deletion, links, roles
-from annotation.people.errors import PasswordRefused, PersonInUse, RoleRefused
+from annotation.people import accounts, deletion, links
 from calibration.gold import making as gold
 from calibration.studies import actions as studies
 from config.models import Event
@@ -21,16 +21,16 @@ pytestmark = pytest.mark.django_db
 def test_a_role_is_changed_and_logged() -> None:
     boss, ana = factories.user(administrator=True), factories.user("ana")
     for role in ("researcher", "administrator", "annotator"):
-        roles.set_role(by=boss, person=ana, role=role)
+        accounts.set_role(by=boss, person=ana, role=role)
         ana = type(ana).objects.get(pk=ana.pk)
-        assert roles.role_of(ana) == role
+        assert accounts.role_of(ana) == role
     assert Event.objects.filter(verb="change role", by=boss, subject=f"account {ana.pk}").count() == 3
 
 
 def test_the_only_administrator_stays_one() -> None:
     boss = factories.user(administrator=True)
     for act in (
-        lambda: roles.set_role(by=boss, person=boss, role="annotator"),
+        lambda: accounts.set_role(by=boss, person=boss, role="annotator"),
         lambda: accounts.deactivate(by=None, person=boss),
     ):
         with pytest.raises(RoleRefused, match="only administrator"):

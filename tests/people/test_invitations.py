@@ -16,9 +16,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from annotation.errors import EmailRefused, LinkRefused
 from annotation.models import OneTimeLink
-from annotation.people import accounts, addresses, invitations, links
-from annotation.people.errors import EmailRefused, LinkRefused
+from annotation.people import accounts, links, names
 from config import environment
 from config.models import Event
 from jobs.models import Job
@@ -79,7 +79,7 @@ def invite(browser: Client, emails: str, **more: str) -> Any:
 def worked() -> None:
     """Do what a worker would do."""
     for job in Job.objects.filter(kind="invitations", state="queued").order_by("pk"):
-        invitations.run(job, lambda done, total, note="": None)  # type: ignore[arg-type]
+        links.run(job, lambda done, total, note="": None)  # type: ignore[arg-type]
         Job.objects.filter(pk=job.pk).update(state="done")
 
 
@@ -163,7 +163,7 @@ def test_without_mail_each_link_is_shown_once_to_copy(browser: Client) -> None:
     assert not Job.objects.exists()
     assert not LINK.search(browser.get(reverse("people")).content.decode())
     with pytest.raises(EmailRefused, match="No mail is set up"):
-        invitations.send(by=None, invitations=OneTimeLink.objects.all(), base="http://x")
+        links.send_invitations(by=None, invitations=OneTimeLink.objects.all(), base="http://x")
 
 
 def test_whether_an_address_has_an_account_makes_no_difference(browser: Client, outbox: list[Any]) -> None:
@@ -209,12 +209,12 @@ def test_what_is_no_address_is_refused_and_nobody_is_invited(
 
 def test_a_list_has_an_end_and_a_name_is_for_one() -> None:
     with pytest.raises(EmailRefused, match="at most 200"):
-        invitations.listed("\n".join(f"a{n}@example.org" for n in range(201)))
+        links.addresses_in("\n".join(f"a{n}@example.org" for n in range(201)))
     with pytest.raises(EmailRefused, match="at least one"):
-        invitations.listed(" ,;\n")
+        links.addresses_in(" ,;\n")
     with pytest.raises(EmailRefused, match="for one person"):
-        invitations.invite(by=None, emails=["a@example.org", "b@example.org"], role="annotator", name="ana")
-    assert addresses.fault("ana.o'neill+x@mail.example.co.uk") == ""
+        links.invite_by_mail(by=None, emails=["a@example.org", "b@example.org"], role="annotator", name="ana")
+    assert names.address_fault("ana.o'neill+x@mail.example.co.uk") == ""
 
 
 def test_an_invitation_to_an_address_replaces_the_one_before(boss: User) -> None:

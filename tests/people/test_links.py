@@ -10,9 +10,9 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
+from annotation.errors import LinkRefused
 from annotation.models import ApiToken, OneTimeLink
-from annotation.people import links, roles, tokens
-from annotation.people.errors import LinkRefused
+from annotation.people import accounts, links
 from config.models import Event
 from tests import factories
 from tests.factories import PASSWORD
@@ -32,7 +32,7 @@ def test_the_first_visitor_with_the_link_becomes_the_administrator() -> None:
     assert "an administrator" in visitor.get(address).content.decode()
     answer = visitor.post(address, NEW, follow=True)
     assert answer.redirect_chain[-1][0] == "/corpora/"
-    assert roles.role_of(User.objects.get(username="ada")) == "administrator"
+    assert accounts.role_of(User.objects.get(username="ada")) == "administrator"
 
 
 def test_while_nobody_manages_it_the_sign_in_page_says_where_the_first_link_is() -> None:
@@ -79,7 +79,7 @@ def test_an_invited_person_chooses_name_and_password_and_gets_the_role() -> None
     assert 'value="ada"' in page.content.decode()
     assert "no-store" in page["Cache-Control"]
     assert Client().post(f"/link/{made.token}/", NEW).status_code == 302
-    assert roles.role_of(User.objects.get(username="ada")) == "researcher"
+    assert accounts.role_of(User.objects.get(username="ada")) == "researcher"
     assert Event.objects.get(subject=f"link {made.link.pk}", verb="use invitation link").by is not None
 
 
@@ -103,7 +103,7 @@ def test_a_refused_name_or_password_leaves_the_link_as_it_was(wrong: dict[str, s
 def test_a_reset_link_sets_a_password_ends_sessions_and_revokes_tokens() -> None:
     ana, elsewhere = factories.user("ana"), Client()
     elsewhere.force_login(ana)
-    tokens.make(person=ana, name="x", scope="read", days=1)
+    accounts.make(person=ana, name="x", scope="read", days=1)
     old, made = links.reset(by=None, person=ana), links.reset(by=None, person=ana)
     form = {"password": "another long one", "again": "another long one"}
     assert Client().post(f"/link/{old.token}/", form).status_code == 410

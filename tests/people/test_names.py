@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from annotation.errors import NameRefused, PasswordRefused
 from annotation.people import accounts, names
-from annotation.people.errors import NameRefused, PasswordRefused
 from tests import factories
 
 TWINS = [

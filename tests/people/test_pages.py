@@ -13,7 +13,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.models import OneTimeLink
-from annotation.people import roles
+from annotation.people import accounts
 from config.models import Event
 from tests import factories
 
@@ -46,7 +46,7 @@ def said(*words: str) -> str:
 
 
 def role_of(name: str) -> str:
-    return roles.role_of(User.objects.get(username=name))
+    return accounts.role_of(User.objects.get(username=name))
 
 
 def test_people_are_listed_found_and_counted(page: Client) -> None:
@@ -119,7 +119,7 @@ def test_deleting_says_what_it_destroys(page: Client) -> None:
 
 def test_the_audit_log_is_filtered_and_paged(page: Client, boss: User) -> None:
     ana = factories.user("ana")
-    roles.set_role(by=boss, person=ana, role="researcher")
+    accounts.set_role(by=boss, person=ana, role="researcher")
     Event.objects.bulk_create(Event(verb="campaign: open", subject=f"<b>c{n}</b>") for n in range(150))
     text = page.get("/people/log/").content.decode()
     assert "Page 1 of 2" in text

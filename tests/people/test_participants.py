@@ -22,11 +22,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import actions as campaigns
-from annotation.errors import CampaignRefused
+from annotation.errors import CampaignRefused, JoinRefused, LinkRefused, RoleRefused, TokenRefused
 from annotation.models import Campaign, CampaignMember, JoinLink, Participant, ParticipantBrowser
-from annotation.people import campaign_roles, participants, tokens
+from annotation.people import accounts, participants
 from annotation.people import links as one_time_links
-from annotation.people.errors import JoinRefused, LinkRefused, RoleRefused, TokenRefused
 from config.models import Event
 from tests import factories
 from tests.config.test_emptying import wait_until_it_waits
@@ -145,10 +144,10 @@ def test_a_link_opens_that_campaign_and_nothing_else(campaign) -> None:
     by = campaign.created_by
     for act, refusal in (
         (lambda: campaigns.add_member(by=by, campaign=other, user=person), CampaignRefused),
-        (lambda: tokens.make(person=person, name="t", scope="write", days=1), TokenRefused),
+        (lambda: accounts.make(person=person, name="t", scope="write", days=1), TokenRefused),
         (lambda: one_time_links.reset(by=by, person=person), LinkRefused),
         (
-            lambda: campaign_roles.give(by=by, campaign=campaign, person=person, role="adjudicator"),
+            lambda: accounts.give_campaign_role(by=by, campaign=campaign, person=person, role="adjudicator"),
             RoleRefused,
         ),
     ):

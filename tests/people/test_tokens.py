@@ -10,9 +10,9 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from annotation.errors import TokenRefused
 from annotation.models import ApiToken
-from annotation.people import accounts, tokens
-from annotation.people.errors import TokenRefused
+from annotation.people import accounts
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def program(key: str) -> APIClient:
 
 
 def test_a_token_to_read_reads_and_writes_nothing(ana: User) -> None:
-    key = tokens.make(person=ana, name="notebook", scope="read", days=1).key
+    key = accounts.make(person=ana, name="notebook", scope="read", days=1).key
     assert program(key).get("/api/v1/corpora/").status_code == 200
     refused = program(key).post("/api/v1/studies/", {}, format="json")
     assert (refused.status_code, "may only read" in refused.json()["detail"]) == (403, True)
@@ -38,19 +38,19 @@ def test_a_token_to_read_reads_and_writes_nothing(ana: User) -> None:
 
 
 def test_a_token_to_write_does_both(ana: User) -> None:
-    key = tokens.make(person=ana, name="script", scope="write", days=1).key
+    key = accounts.make(person=ana, name="script", scope="write", days=1).key
     assert program(key).get("/api/v1/corpora/").status_code == 200
     assert program(key).post("/api/v1/studies/", {}, format="json").status_code == 400
 
 
 def test_only_a_hash_is_kept_and_a_guess_is_refused(ana: User) -> None:
-    made = tokens.make(person=ana, name="x", scope="read", days=1)
+    made = accounts.make(person=ana, name="x", scope="read", days=1)
     assert made.key not in str(ApiToken.objects.values_list().get())
     assert program(made.token.key_hash).get("/api/v1/corpora/").status_code == 401
 
 
 def test_an_expired_token_and_that_of_a_deactivated_person_are_refused(ana: User) -> None:
-    key = tokens.make(person=ana, name="x", scope="read", days=1).key
+    key = accounts.make(person=ana, name="x", scope="read", days=1).key
     factories.user(administrator=True)
     accounts.deactivate(by=None, person=ana)
     assert program(key).get("/api/v1/corpora/").status_code == 401
@@ -77,7 +77,7 @@ def test_the_page_shows_a_key_once_and_is_not_stored(ana: User) -> None:
 
 
 def test_nobody_revokes_another_persons_token(ana: User) -> None:
-    made = tokens.make(person=ana, name="x", scope="read", days=1)
+    made = accounts.make(person=ana, name="x", scope="read", days=1)
     client = Client()
     client.force_login(factories.user(administrator=True))
     assert client.post(f"/account/token/{made.token.pk}/revoke/").status_code == 404
@@ -85,7 +85,7 @@ def test_nobody_revokes_another_persons_token(ana: User) -> None:
 
 
 def test_the_api_makes_lists_and_revokes_tokens(ana: User) -> None:
-    client = program(tokens.make(person=ana, name="x", scope="write", days=1).key)
+    client = program(accounts.make(person=ana, name="x", scope="write", days=1).key)
     made = client.post("/api/v1/account/tokens/", {"name": "y", "scope": "read", "days": 5}, format="json")
     assert made.status_code == 201
     assert "no-store" in made["Cache-Control"]
@@ -100,11 +100,11 @@ def test_the_api_makes_lists_and_revokes_tokens(ana: User) -> None:
 @pytest.mark.parametrize("wrong", [{"days": 0}, {"days": 367}, {"scope": "all"}])
 def test_a_token_without_bounds_is_refused(ana: User, wrong: dict[str, object]) -> None:
     with pytest.raises(TokenRefused):
-        tokens.make(**({"person": ana, "name": "x", "scope": "read", "days": 1} | wrong))  # type: ignore[arg-type]
+        accounts.make(**({"person": ana, "name": "x", "scope": "read", "days": 1} | wrong))  # type: ignore[arg-type]
 
 
 def test_an_account_has_at_most_twenty_tokens(ana: User) -> None:
-    for _ in range(tokens.MOST_TOKENS):
-        tokens.make(person=ana, name="x", scope="read", days=1)
+    for _ in range(accounts.MOST_TOKENS):
+        accounts.make(person=ana, name="x", scope="read", days=1)
     with pytest.raises(TokenRefused, match="at most 20"):
-        tokens.make(person=ana, name="x", scope="read", days=1)
+        accounts.make(person=ana, name="x", scope="read", days=1)

@@ -12,7 +12,7 @@ from ipaddress import ip_network
 import pytest
 from django.test import Client
 
-from annotation.people import accounts, tokens
+from annotation.people import accounts
 from config.web import front, limits, protocol
 from config.web.limits import Refused
 from tests.platform.running import wait_until
@@ -416,7 +416,7 @@ def test_a_large_body_needs_an_account_and_a_file_a_researcher(people):
 
 
 def test_a_token_is_an_account_too(people):
-    token = tokens.make(person=people["researcher"], name="program", scope="write", days=1)
+    token = accounts.make(person=people["researcher"], name="program", scope="write", days=1)
     limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION=f"Token {token.key}"))
     with pytest.raises(Refused, match="Sign in first"):
         limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION="Token made-up"))

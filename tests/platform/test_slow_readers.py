@@ -22,7 +22,7 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 from annotation.models import ApiToken
-from annotation.people.tokens import hash_of
+from annotation.people.accounts import hash_of
 ApiToken.objects.create(
     user=User.objects.create_superuser("{NAME}", password="{PASSWORD}"), name="tests", scope="read",
     key_hash=hash_of("{TOKEN}"), expires_at=timezone.now() + timedelta(days=1),

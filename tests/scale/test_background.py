@@ -9,7 +9,6 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import job as opening
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Task
 from calibration.errors import GoldRuleError
@@ -34,7 +33,7 @@ RULES = Judge("rules_baseline")
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is counted is above what is done at once."""
-    for module in (opening, golds, starting):
+    for module in (campaigns, golds, starting):
         monkeypatch.setattr(module, "AT_ONCE", -1 if module is not golds else 0)
 
 
@@ -79,10 +78,10 @@ def test_the_api_names_the_job_that_opens_a_campaign(client: Client, corpus: Cor
 
 def test_a_campaign_whose_worker_was_lost_while_opening_it_has_each_task_once(corpus: Corpus) -> None:
     campaign = _draft(corpus)
-    opening.open_campaign(by=campaign.created_by, campaign=campaign)  # type: ignore[arg-type]
+    campaigns.open_campaign(by=campaign.created_by, campaign=campaign)  # type: ignore[arg-type]
     lost = queue.claim(worker="lost")
     assert lost is not None
-    opening.run(lost, lambda *_: None)  # type: ignore[arg-type]  # it opened the campaign, and died before it said so
+    campaigns.run(lost, lambda *_: None)  # type: ignore[arg-type]  # it opened the campaign, and died before it said so
     queue.release(worker="lost")
     assert _work_off().state == "done"
     assert (campaign.tasks.count(), campaign.slots.count()) == (12, 24)
@@ -90,14 +89,14 @@ def test_a_campaign_whose_worker_was_lost_while_opening_it_has_each_task_once(co
 
 def test_an_opening_that_is_cancelled_leaves_a_draft_without_tasks(corpus: Corpus) -> None:
     campaign = _draft(corpus)
-    opening.open_campaign(by=campaign.created_by, campaign=campaign)  # type: ignore[arg-type]
+    campaigns.open_campaign(by=campaign.created_by, campaign=campaign)  # type: ignore[arg-type]
 
     def stop(done: int, _total: int) -> None:
         if done == 1:
             raise JobCancelled
 
     with pytest.raises(JobCancelled):
-        opening.run(Job.objects.get(), stop)  # type: ignore[arg-type]
+        campaigns.run(Job.objects.get(), stop)  # type: ignore[arg-type]
     campaign.refresh_from_db()
     assert (campaign.state, campaign.tasks.count()) == ("draft", 0)
 
@@ -105,15 +104,15 @@ def test_an_opening_that_is_cancelled_leaves_a_draft_without_tasks(corpus: Corpu
 def test_opening_what_is_open_is_refused_before_any_job(corpus: Corpus) -> None:
     campaign = factories.campaign(corpus)
     with pytest.raises(CampaignRefused):
-        opening.open_campaign(by=campaign.created_by, campaign=campaign)  # type: ignore[arg-type]
+        campaigns.open_campaign(by=campaign.created_by, campaign=campaign)  # type: ignore[arg-type]
     assert not Job.objects.exists()
 
 
 def test_a_small_campaign_is_opened_while_the_page_waits(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "AT_ONCE", 20_000)
-    assert opening.open_campaign(by=factories.user(researcher=True), campaign=_draft(corpus)) == 12
+    monkeypatch.setattr(campaigns, "AT_ONCE", 20_000)
+    assert campaigns.open_campaign(by=factories.user(researcher=True), campaign=_draft(corpus)) == 12
 
 
 def test_a_judge_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> None:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.corpora import splits
-from annotation.deletion.purging import purge
+from annotation.corpora.deletion import purge
 from annotation.models import Corpus, TestLook
 from calibration.exports import job as exports
 from calibration.exports import kept

@@ -8,10 +8,10 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotation.deletion.purging import purge
-from annotation.labels import counts
-from annotation.labels.recording import Answer, record
+from annotation.corpora.deletion import purge
 from annotation.models import Corpus, Item, Label, LabelCount, Occasion
+from annotation.work import labels
+from annotation.work.labels import Answer, record
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,14 +59,14 @@ def test_new_revised_and_missing_answers_are_counted_as_they_stand(asked: World)
     _answer(asked, "ann", asked.turns[0], 3.0)
     _answer(asked, "ann", asked.turns[1], 3.0)
     assert_exact()
-    assert counts.count(asked.corpus) == 3
+    assert labels.count_labels(asked.corpus) == 3
 
 
 def test_a_withdrawn_label_counts_no_more(asked: World) -> None:
     _answer(asked, "ann", asked.turns[0], 1.0)
     Label.objects.update(superseded_at="2026-01-01T00:00:00Z")
     assert_exact()
-    assert counts.count(asked.corpus) == 0
+    assert labels.count_labels(asked.corpus) == 0
 
 
 def test_what_is_rolled_back_was_never_counted(asked: World) -> None:
@@ -81,7 +81,7 @@ def test_deleting_a_raters_labels_takes_them_off(asked: World) -> None:
     _answer(asked, "ben", asked.turns[0], 1.0)
     purge([Label.objects.filter(rater=asked.rater("ann"))])
     assert_exact()
-    assert counts.count(asked.corpus) == 1
+    assert labels.count_labels(asked.corpus) == 1
 
 
 def test_deleting_a_corpus_leaves_no_count_of_it(asked: World) -> None:
@@ -94,10 +94,10 @@ def test_putting_rows_together_changes_no_sum(asked: World) -> None:
     for item in asked.turns:
         for value in (1.0, 2.0, None):
             _answer(asked, "ann", item, value)
-    before = counts.total(LabelCount.objects.all())
-    counts.compact()
+    before = labels.total_labels(LabelCount.objects.all())
+    labels.compact()
     assert LabelCount.objects.count() == 1
-    assert counts.total(LabelCount.objects.all()) == before
+    assert labels.total_labels(LabelCount.objects.all()) == before
     assert_exact()
 
 
@@ -111,7 +111,7 @@ def test_putting_together_gives_way_to_a_deletion_under_way(asked: World) -> Non
         with other.cursor() as cursor:
             cursor.execute("BEGIN")
             cursor.execute("SELECT 1 FROM annotation_corpus FOR UPDATE")
-            counts.compact()
+            labels.compact()
             cursor.execute("ROLLBACK")
     finally:
         other.close()
@@ -135,7 +135,7 @@ def test_the_counts_equal_a_recount_under_writers_at_the_same_time(asked: World)
     def put_together() -> None:
         try:
             while not done.is_set():
-                counts.compact()
+                labels.compact()
         finally:
             connection.close()
 
@@ -150,7 +150,7 @@ def test_the_counts_equal_a_recount_under_writers_at_the_same_time(asked: World)
     done.set()
     compactor.join()
     assert_exact()
-    assert counts.count(asked.corpus) == Label.objects.filter(superseded_at=None).count() > 0
+    assert labels.count_labels(asked.corpus) == Label.objects.filter(superseded_at=None).count() > 0
 
 
 def test_what_stays_is_looked_for_without_a_search_through_all_that_goes(asked: World) -> None:

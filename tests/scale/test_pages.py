@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.campaigns import actions as campaigns
 from annotation.campaigns import progress, tasks
-from annotation.corpora import reading
+from annotation.corpora import queries
 from annotation.models import Item
 from calibration.reading.ratings import places
 from calibration.reading.scope import of_corpus
@@ -116,11 +116,11 @@ def test_the_list_of_runs_counts_the_calls_of_those_it_shows_in_one_query(client
 def test_of_a_system_with_many_dialogues_the_first_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = factories.corpus("talks")
     made = [factories.dialogue(corpus, f"d{number}", turns=1) for number in range(6)]
-    monkeypatch.setattr(reading, "MOST_LISTED", 4)
-    many, more = reading.how_many(corpus, system="human")
+    monkeypatch.setattr(queries, "MOST_LISTED", 4)
+    many, more = queries.how_many(corpus, system="human")
     assert (many, more) == (4, True)
-    pages = LongPaginator(reading.dialogues(corpus, system="human"), 1, many=many, more=more)
+    pages = LongPaginator(queries.dialogues(corpus, system="human"), 1, many=many, more=more)
     assert [list(pages.page(number)) for number in (1, 4)] == [[made[0]], [made[3]]]
     monkeypatch.undo()
-    assert reading.how_many(corpus, system="human") == (6, False)
-    assert reading.how_many(corpus, system="nobody") == (0, False)
+    assert queries.how_many(corpus, system="human") == (6, False)
+    assert queries.how_many(corpus, system="nobody") == (0, False)

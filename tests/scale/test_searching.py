@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotation.corpora import searching
+from annotation.corpora import queries
 from annotation.models import Corpus, Turn
 from tests import factories
 
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def corpus(monkeypatch: pytest.MonkeyPatch) -> Corpus:
     """Seven dialogues of three turns among those of another corpus, searched two at a time."""
-    monkeypatch.setattr(searching, "FIRST", 2)
-    monkeypatch.setattr(searching, "LONGEST", 2)
+    monkeypatch.setattr(queries, "FIRST", 2)
+    monkeypatch.setattr(queries, "LONGEST", 2)
     found, other = factories.corpus("talks"), factories.corpus("other")
     for number in range(7):
         factories.dialogue(found, f"d{number}", turns=3)
@@ -29,7 +29,7 @@ def _all(corpus: Corpus, most: int, **asked: str) -> tuple[list[int], int]:
     turns: list[int] = []
     after, parts = "", 0
     while parts == 0 or after:
-        found = searching.search(corpus, after=after, most=most, **asked)
+        found = queries.search(corpus, after=after, most=most, **asked)
         turns += [turn.pk for turn in found.turns]
         after, parts = found.after, parts + 1
     return turns, parts
@@ -50,8 +50,8 @@ def test_parts_of_a_search_hold_each_turn_once_and_in_order(corpus: Corpus, most
 def test_a_search_whose_time_is_over_says_where_to_go_on(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "SECONDS", 0.0)
-    first = searching.search(corpus, text="nowhere to be seen", most=10)
+    monkeypatch.setattr(queries, "SECONDS", 0.0)
+    first = queries.search(corpus, text="nowhere to be seen", most=10)
     assert (first.turns, first.is_whole) == ([], False)
     assert first.after
     assert _all(corpus, 10, text="nowhere to be seen") == ([], 4)
@@ -61,7 +61,7 @@ def test_a_search_whose_time_is_over_says_where_to_go_on(
 def test_a_page_goes_on_by_itself_where_nothing_is_found_yet(
     client: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "SECONDS", 0.0)
+    monkeypatch.setattr(queries, "SECONDS", 0.0)
     client.force_login(factories.user(researcher=True))
     page = client.get("/corpora/talks/", {"text": "nowhere"}).content.decode()
     assert "Nothing found so far." in page
@@ -83,4 +83,4 @@ def test_programs_follow_the_next_address(client: Client, corpus: Corpus) -> Non
 
 
 def test_a_place_that_is_none_begins_anew(corpus: Corpus) -> None:
-    assert len(searching.search(corpus, after="'; drop", most=100).turns) == 21
+    assert len(queries.search(corpus, after="'; drop", most=100).turns) == 21

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from annotation.formats.problems import ImportProblem
+from annotation.formats.source import ImportProblem
 from annotation.records import Dialogue
 from annotation.scenarios.agents import (
     AGENTS,

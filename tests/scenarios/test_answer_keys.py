@@ -10,14 +10,14 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
-from annotation.answer_keys.actions import correct
 from annotation.corpora import continuing
+from annotation.corpora.import_file import import_path
 from annotation.formats import ImportProblem
-from annotation.importing.engine import import_path
 from annotation.models import Corpus, Dialogue, Item, Label, Rater, System
 from annotation.records import Continuation
+from annotation.scenario_editing.answer_keys import correct
 from annotation.scenarios.agents import AGENTS, decide
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from judges.runs.material import load
 from tests.scenarios.scripts import LAUNCH, launch
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scenarios.canaries import forms_of, hints, leaked, occurs
 from annotation.scenarios.cascade import outcome
+from annotation.scenarios.observing import forms_of, hints, leaked, occurs
 from annotation.scenarios.records import Decision, Judged
 from tests.scenarios.scripts import LAUNCH, launch
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotation.formats.problems import ImportProblem
+from annotation.formats.source import ImportProblem
 from annotation.scenarios.points import scenario_of
 from tests.scenarios.scripts import LAUNCH, launch
 

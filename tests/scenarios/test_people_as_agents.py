@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from annotation.campaigns import actions as campaigns
+from annotation.corpora.import_file import import_path
 from annotation.errors import AnswerRefused
-from annotation.importing.engine import import_path
 from annotation.models import Campaign, Corpus, Label
 from annotation.pages.work import transcript
 from annotation.work import actions as work

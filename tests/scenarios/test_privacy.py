@@ -7,7 +7,7 @@ import random
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.points import listeners_at, points_of, positions_seen, seen_by
 from annotation.scenarios.records import Decision, Scenario
 from annotation.text.views import hears

@@ -6,12 +6,12 @@ from copy import deepcopy
 
 import pytest
 
-from annotation.answer_keys.reading import scenarios
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Turn
+from annotation.scenario_editing.answer_keys import scenarios
 from annotation.scenarios.agents import AGENTS, decide
-from annotation.scenarios.decisions import turn_of
-from annotation.scenarios.stored import native_scenario, scenario_json, scenario_record
+from annotation.scenarios.cascade import turn_of
+from annotation.scenarios.records import native_scenario, scenario_json, scenario_record
 from tests.calibration.test_label_studio import content, files
 from tests.scenarios.scripts import LAUNCH, launch
 from tests.scenarios.test_answer_keys import STATIC, stored

@@ -17,8 +17,7 @@ from annotation.formats.jsonl import dialogue
 from annotation.models import Corpus, Dialogue
 from annotation.scenario_editing import actions
 from annotation.scenario_editing.actions import STARTER
-from annotation.scenario_editing.native import native
-from annotation.scenario_editing.reading import record_of, state_of, text_of
+from annotation.scenario_editing.queries import native, record_of, state_of, text_of
 from tests import factories
 from tests.scenarios.scripts import LAUNCH
 

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from annotation import records
-from annotation.corpora import continuing, reading
+from annotation.corpora import continuing, queries
 from annotation.formats import ImportProblem
 from annotation.formats.jsonl import dialogue
 from annotation.models import Corpus, Dialogue, Item, Label, System, Turn
 from annotation.scenario_editing import actions
-from annotation.scenario_editing.reading import is_decided, record_of, rows, state_of, text_of
-from annotation.scenario_editing.showing import shown
-from annotation.scenarios.overview import overview
+from annotation.scenario_editing.queries import is_decided, record_of, rows, shown, state_of, text_of
+from annotation.scenarios.probes import overview
 from tests import factories
 from tests.scenarios.scripts import LAUNCH
 
@@ -46,7 +45,7 @@ def decide(stored: Dialogue) -> None:
 def test_a_new_scenario_is_a_dialogue_with_items(corpus: Corpus, stored: Dialogue) -> None:
     assert record_of(stored) == launch()
     assert Item.objects.filter(continuation__dialogue=stored, kind="turn").count() == 5
-    assert reading.counts([corpus])[corpus.pk]["turns"] == 5
+    assert queries.counts([corpus])[corpus.pk]["turns"] == 5
     with pytest.raises(ImportProblem, match="has a dialogue 'launch-07' already"):
         actions.save(corpus=corpus, record=launch(), by=None)
 
@@ -56,7 +55,7 @@ def test_what_nothing_was_decided_on_is_rewritten_in_its_place(corpus: Corpus, s
     saved = actions.save(corpus=corpus, record=longer, by=None, opened=stored)
     assert (saved.dialogue.pk, saved.became) == (stored.pk, "rewritten")
     assert record_of(saved.dialogue) == longer
-    counted = reading.counts([corpus])[corpus.pk]
+    counted = queries.counts([corpus])[corpus.pk]
     assert counted["turns"] == Turn.objects.count() == 6
     assert counted["items"] == Item.objects.count()
     again = actions.save(corpus=corpus, record=longer, by=None, opened=saved.dialogue)

@@ -11,11 +11,10 @@ import pytest
 
 from annotation.formats import ImportProblem
 from annotation.formats.jsonl import dialogue
-from annotation.formats.script import read_scenario, read_script
-from annotation.formats.script_writing import write_draft, write_script
-from annotation.scenario_editing.native import native
-from annotation.scenarios.overview import planted, taken_out
+from annotation.formats.scenario_text import read_scenario, read_script, write_draft, write_script
+from annotation.scenario_editing.queries import native
 from annotation.scenarios.points import points_of, scenario_of
+from annotation.scenarios.probes import planted, taken_out
 from annotation.scenarios.records import PROBES
 from tests.scenarios.scripts import LAUNCH
 

@@ -8,7 +8,7 @@ from math import log
 import pytest
 
 from annotation.records import Continuation
-from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.points import evenness_of_talk, share_of_talk, talk_until
 from annotation.scenarios.records import Decision
 from judges.metrics import METRICS, Tools, score_continuation

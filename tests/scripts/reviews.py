@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.campaigns import actions as campaigns
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Assignment, Campaign, Corpus, Record
 from annotation.work import actions as labelling
 from tests import factories

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from annotation.answers import actions
 from annotation.corpora import continuing
 from annotation.models import Label, System
 from annotation.records import Continuation, Turn
+from annotation.script_editing import answer_labels
 from annotation.scripts.answers import WAITS
 from tests.scripts.examples import script
 from tests.scripts.test_native import bring
@@ -66,8 +66,8 @@ def test_labels_are_written_once_whoever_writes_them_again(tmp_path: Path) -> No
     answers = {"id": "m-1", "system": "m", "mode": "static", "turns": turns("(A)", outcome="A")}
     corpus = bring(tmp_path, script(continuations=[answers]))
     before = Label.objects.count()
-    assert actions.write(corpus) == 0
-    assert actions.write(corpus, corpus.dialogues.get().continuations.values_list("pk", flat=True)) == 0
+    assert answer_labels.write(corpus) == 0
+    assert answer_labels.write(corpus, corpus.dialogues.get().continuations.values_list("pk", flat=True)) == 0
     assert Label.objects.count() == before == 6
 
 

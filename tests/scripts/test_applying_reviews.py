@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from annotation.errors import QuestionsRefused
 from annotation.models import Campaign, Corpus, Item, Label, Question, QuestionSet, Rater, Record
-from annotation.question_sets import actions, applying, editing
+from annotation.script_editing import question_editing, question_sets
 from config.models import Event
 from tests import factories
 from tests.scripts.examples import script
@@ -54,14 +54,14 @@ def campaign(corpus: Corpus, people: tuple[User, User]) -> Campaign:
 
 
 def test_a_preview_says_what_would_happen_and_changes_nothing(corpus: Corpus, campaign: Campaign) -> None:
-    told = applying.preview(corpus, "fact")
+    told = question_editing.preview_reviews(corpus, "fact")
     assert told.counts == {"accepted": 1, "corrected": 1, "rejected": 1, "undecided": 1}
     assert told.undecided == [("the reviewers differ: some reject it, others do not", 1)]
     assert set(Record.objects.filter(kind="fact").values_list("status", flat=True)) == {"draft"}
 
 
 def test_reviews_are_taken_over(corpus: Corpus, campaign: Campaign, researcher: User) -> None:
-    applying.apply(corpus=corpus, kind="fact", by=researcher)
+    question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
     statuses = dict(Record.objects.filter(kind="fact").values_list("key", "status"))
     assert statuses == {
         "d1": "accepted", "d2": "rejected", "d3": "corrected", "d3.2": "accepted", "d4": "draft",
@@ -76,9 +76,9 @@ def test_reviews_are_taken_over(corpus: Corpus, campaign: Campaign, researcher: 
 
 
 def test_taken_over_again_nothing_changes(corpus: Corpus, campaign: Campaign, researcher: User) -> None:
-    applying.apply(corpus=corpus, kind="fact", by=researcher)
+    question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
     before = list(Record.objects.order_by("pk").values())
-    again = applying.apply(corpus=corpus, kind="fact", by=researcher)
+    again = question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
     assert again.counts == {"accepted": 0, "corrected": 0, "rejected": 0, "undecided": 1}
     assert list(Record.objects.order_by("pk").values()) == before
     assert Event.objects.filter(verb="apply reviews").count() == 1
@@ -89,7 +89,7 @@ def test_what_one_person_reviewed_stays_a_draft(
 ) -> None:
     made = opened(corpus, "fact_review", *people)
     answer(made, people[0], d1=RIGHT, d2=RIGHT, d3=RIGHT, d4=RIGHT)
-    told = applying.apply(corpus=corpus, kind="fact", by=researcher)
+    told = question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
     assert told.undecided == [("one person has reviewed it, and two are needed", 4)]
 
 
@@ -104,7 +104,7 @@ def adjudicate(key: str, question: str, value: float) -> None:
 
 def test_an_adjudicated_review_stands_over_all(corpus: Corpus, campaign: Campaign, researcher: User) -> None:
     adjudicate("d4", "right", 1)
-    told = applying.apply(corpus=corpus, kind="fact", by=researcher)
+    told = question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
     assert told.counts["undecided"] == 0
     assert record("d4").status == "accepted"
 
@@ -116,7 +116,7 @@ def test_an_adjudication_keeps_what_those_said_who_were_right(
     answer(made, people[0], d1=RIGHT, d2=RIGHT, d3=RIGHT, d4=RIGHT)
     answer(made, people[1], d1=RIGHT, d2=RIGHT, d3=MENDED, d4=RIGHT)
     adjudicate("d3", "right", 0)
-    applying.apply(corpus=corpus, kind="fact", by=researcher)
+    question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
     assert record("d3.2").content["tail"] == "Ben"
     assert record("d3.2").provenance["adjudicated"]
 
@@ -128,22 +128,22 @@ def test_quiz_reviews_set_the_evidence(tmp_path: Path, people: tuple[User, User]
     told = {"answerable": 1, "evidence_sessions": "s4; s2", "all_needed": 1, "answer_right": 1}
     for person in people:
         answer(made, person, q1=told)
-    applying.apply(corpus=corpus, kind="question", by=researcher)
+    question_editing.apply_reviews(corpus=corpus, kind="question", by=researcher)
     made_right = Record.objects.get(corpus=corpus, key="q1.2")
     assert (made_right.content["evidence"], made_right.content["evidence_all"]) == (["s2", "s4"], True)
     assert made_right.content["text"] == "What did Cara buy?"
 
 
 def test_taking_over_makes_sets_stale(corpus: Corpus, campaign: Campaign, researcher: User) -> None:
-    actions.make(corpus=corpus, name="second", by=researcher)
-    applying.apply(corpus=corpus, kind="fact", by=researcher)
+    question_sets.make(corpus=corpus, name="second", by=researcher)
+    question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
     assert "reviews of facts were taken over" in QuestionSet.objects.get(name="second").stale.lower()
 
 
 def test_a_fact_is_written_by_hand_with_names_and_turns_checked(corpus: Corpus, researcher: User) -> None:
     dialogue = corpus.dialogues.get()
     told = {"head": "ANA", "relation": "Boss", "tail": "ben", "session": "1", "turns": ["1"]}
-    made = editing.add(dialogue=dialogue, kind="fact", content=told, accepted=True, by=researcher)
+    made = question_editing.add(dialogue=dialogue, kind="fact", content=told, accepted=True, by=researcher)
     assert made.key == "f-hand-1"
     assert made.content == {"head": "Ana", "relation": "boss", "tail": "Ben", "session": "s1", "turns": [0]}
     assert (made.status, made.provenance) == ("accepted", {"by": "hand"})
@@ -166,7 +166,7 @@ def test_a_fact_that_cannot_be_is_refused_at_its_field(
 ) -> None:
     told = {"head": "Ana", "relation": "boss", "tail": "Ben", "session": "s1", "turns": ["1"]} | changes
     with pytest.raises(QuestionsRefused) as refused:
-        editing.add(dialogue=corpus.dialogues.get(), kind="fact", content=told, by=researcher)
+        question_editing.add(dialogue=corpus.dialogues.get(), kind="fact", content=told, by=researcher)
     assert refused.value.field == field
 
 
@@ -185,7 +185,7 @@ def test_a_question_that_cannot_be_is_refused_at_its_field(
 ) -> None:
     told = record("q1").content | changes
     with pytest.raises(QuestionsRefused) as refused:
-        editing.add(dialogue=corpus.dialogues.get(), kind="question", content=told, by=researcher)
+        question_editing.add(dialogue=corpus.dialogues.get(), kind="question", content=told, by=researcher)
     assert refused.value.field == field
 
 
@@ -194,27 +194,27 @@ def test_a_draft_nobody_reviewed_is_rewritten_and_a_reviewed_one_superseded(
 ) -> None:
     first = record("d1")
     told = first.content | {"tail": "Cara", "turns": [1]}
-    labelled = editing.change(record=first, content=told, by=researcher)
+    labelled = question_editing.change(record=first, content=told, by=researcher)
     assert (labelled.key, labelled.content["turns"]) == ("d1.2", [0])
     told = record("d4").content | {"turns": [7]}
-    fresh = editing.add(dialogue=corpus.dialogues.get(), kind="fact", content=told, by=researcher)
-    again = editing.change(record=fresh, content=told | {"tail": "cook"}, by=researcher)
+    fresh = question_editing.add(dialogue=corpus.dialogues.get(), kind="fact", content=told, by=researcher)
+    again = question_editing.change(record=fresh, content=told | {"tail": "cook"}, by=researcher)
     assert (again.pk, again.content["tail"]) == (fresh.pk, "cook")
     with pytest.raises(QuestionsRefused, match="superseded"):
-        editing.change(record=record("d1"), content=told, by=researcher)
+        question_editing.change(record=record("d1"), content=told, by=researcher)
 
 
 def test_drafts_nobody_reviewed_can_be_accepted_without_review_and_that_is_logged(
     corpus: Corpus, researcher: User
 ) -> None:
-    assert editing.accept_drafts(corpus=corpus, kind="fact", by=researcher) == 4
-    assert editing.accept_drafts(corpus=corpus, kind="fact", by=researcher) == 0
+    assert question_editing.accept_drafts(corpus=corpus, kind="fact", by=researcher) == 4
+    assert question_editing.accept_drafts(corpus=corpus, kind="fact", by=researcher) == 0
     event = Event.objects.get(verb="decide without review")
     assert (event.detail["records"], event.by) == (4, researcher)
 
 
 def test_questions_of_a_set_are_not_decided_by_hand(corpus: Corpus, researcher: User) -> None:
-    editing.accept_drafts(corpus=corpus, kind="fact", by=researcher)
-    made = actions.make(corpus=corpus, name="second", by=researcher).set
+    question_editing.accept_drafts(corpus=corpus, kind="fact", by=researcher)
+    made = question_sets.make(corpus=corpus, name="second", by=researcher).set
     derived = list(Record.objects.filter(set=made).values_list("pk", flat=True))
-    assert editing.decide(corpus=corpus, records=derived, status="rejected", by=researcher) == 0
+    assert question_editing.decide(corpus=corpus, records=derived, status="rejected", by=researcher) == 0

@@ -9,8 +9,8 @@ import pytest
 from annotation.corpora import dialogue_view
 from annotation.models import Continuation, Dialogue, Item, Turn
 from annotation.records import Turn as TurnRecord
-from annotation.script_editing.actions import change_session
-from annotation.text.happenings import heading
+from annotation.script_editing.sessions import change_session
+from annotation.text.context import heading
 from annotation.work import screens
 from judges.protocols import PROTOCOLS, Asking, Case
 from judges.runs.material import load

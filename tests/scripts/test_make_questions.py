@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label, QuestionSet, Record
 from tests import factories
 from tests.scripts.reviews import answer, brought, opened

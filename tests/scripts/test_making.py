@@ -13,7 +13,7 @@ import pytest
 from annotation.records import Dialogue
 from annotation.scripts.making import MadeSet, make
 from annotation.scripts.records import Fact, Question, Use
-from annotation.text.tokens import fold
+from annotation.text.words import fold
 from tests.scripts.test_scale import series
 from tests.scripts.worlds import FILLERS, said, script
 

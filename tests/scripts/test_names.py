@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.generic_names import generic
 from annotation.scripts.names import (
     anonymised,
+    generic,
     inverse,
     mapped,
     mapped_question,

@@ -12,12 +12,12 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from annotation.corpora import splits
-from annotation.deletion.purging import delete_corpus
+from annotation.corpora.deletion import delete_corpus
+from annotation.corpora.import_file import import_path
 from annotation.formats import ImportProblem
-from annotation.importing.engine import import_path
-from annotation.importing.script_records import uses_of
 from annotation.models import Corpus, Item, Label, QuestionSet, Record, Use
-from annotation.text.item_keys import place_of, record_key
+from annotation.script_editing.import_records import uses_of
+from annotation.text.references import place_of, record_key
 from tests import factories
 from tests.scripts.examples import script
 

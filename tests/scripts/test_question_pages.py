@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus, QuestionSet, Record
-from annotation.question_sets import actions, job
+from annotation.script_editing import question_sets
 from tests import factories
 from tests.scripts.examples import script
 from tests.scripts.reviews import answer, brought, opened
@@ -35,7 +35,7 @@ def corpus(tmp_path: Path, researcher: User) -> Corpus:
 
 @pytest.fixture
 def one(corpus: Corpus, researcher: User) -> QuestionSet:
-    return actions.make(corpus=corpus, name="first", by=researcher).set
+    return question_sets.make(corpus=corpus, name="first", by=researcher).set
 
 
 def at(corpus: Corpus, name: str, *more: object) -> str:
@@ -65,7 +65,7 @@ def test_a_name_that_cannot_be_is_refused_at_its_field(client: Client, corpus: C
 def test_a_large_corpus_shows_the_job(
     client: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "AT_ONCE", 3)
+    monkeypatch.setattr(question_sets, "AT_ONCE", 3)
     page = client.post(at(corpus, "questions"), {"name": "first", "seed": 0, "policy": "body"}, follow=True)
     assert "is being made" in page.content.decode()
     made = client.post(at(corpus, "api-question-sets"), {"name": "first"}, content_type=JSON)

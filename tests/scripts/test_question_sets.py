@@ -10,10 +10,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.errors import QuestionsRefused
-from annotation.importing.script_records import uses_of
 from annotation.models import Corpus, Item, QuestionSet, Record, Use
-from annotation.question_sets import actions, editing, figures, job, relations, wordings
-from annotation.script_editing.actions import change_session
+from annotation.script_editing import question_editing, question_figures, question_relations, question_sets
+from annotation.script_editing.import_records import uses_of
+from annotation.script_editing.sessions import change_session
 from annotation.scripts.making import make as make_one
 from config.models import Event
 from jobs.kinds import kind_of
@@ -49,21 +49,21 @@ def corpus(tmp_path: Path) -> Corpus:
     return brought(tmp_path, script(facts=FACTS, question_sets=None))
 
 
-def made(corpus: Corpus, by: User, name: str = "first", **told: object) -> actions.Made:
-    return actions.make(corpus=corpus, name=name, by=by, **told)  # type: ignore[arg-type]
+def made(corpus: Corpus, by: User, name: str = "first", **told: object) -> question_sets.Made:
+    return question_sets.make(corpus=corpus, name=name, by=by, **told)  # type: ignore[arg-type]
 
 
 def test_what_is_stored_is_what_the_rules_say(corpus: Corpus, researcher: User) -> None:
     stored = made(corpus, researcher, seed=3).set
     dialogue = corpus.dialogues.get()
-    told = make_one(figures.without_texts(dialogue), name="first", seed=3)
+    told = make_one(question_figures.without_texts(dialogue), name="first", seed=3)
     assert set(uses_of(stored, dialogue.pk)) == set(told.set.uses)
     derived = Record.objects.filter(set=stored)
     assert set(derived.values_list("key", flat=True)) == {question.id for question in told.questions}
     assert Item.objects.filter(record__in=derived).count() == len(told.questions)
     assert stored.figures["uses"] == len(told.set.uses)
     assert stored.figures["answerable"] == sum(use.answerable for use in told.set.uses)
-    lines = figures.table2(stored.figures)
+    lines = question_figures.table2(stored.figures)
     assert [line["title"] for line in lines] == ["Quiz", "Facts, one hop", "Facts, two hops", "All"]
     assert sum(line["uses"] for line in lines[:-1]) == lines[-1]["uses"] == stored.figures["uses"]
     assert lines[-1]["per_session"] == len(told.set.uses) / 4
@@ -71,7 +71,7 @@ def test_what_is_stored_is_what_the_rules_say(corpus: Corpus, researcher: User) 
 
 def test_figures_of_a_set_that_came_with_a_file_are_counted_from_its_uses(tmp_path: Path) -> None:
     brought(tmp_path, script())
-    told = figures.figures_of(QuestionSet.objects.get())
+    told = question_figures.figures_of(QuestionSet.objects.get())
     assert (told["uses"], told["answerable"], told["asked"], told["sessions"]) == (2, 1, 2, 5)
     assert [row["type"] for row in told["rows"]] == ["ans_wo_time", "before_event_unans"]
 
@@ -158,7 +158,9 @@ def test_a_changed_date_and_a_changed_fact_make_a_set_stale_until_it_is_made_ane
     assert "computed anew" in first.stale
     again = made(corpus, researcher)
     assert (again.created, again.set.stale) == (True, "")
-    editing.decide(corpus=corpus, records=[Record.objects.get(key="f1").pk], status="rejected", by=researcher)
+    question_editing.decide(
+        corpus=corpus, records=[Record.objects.get(key="f1").pk], status="rejected", by=researcher
+    )
     again.set.refresh_from_db()
     assert again.set.stale == "1 fact was rejected without review: make the set anew."
     assert made(corpus, researcher).set.stale == ""
@@ -168,15 +170,15 @@ def test_back_to_what_it_was_made_from_a_set_is_no_longer_stale(corpus: Corpus, 
     made(corpus, researcher)
     fact = Record.objects.get(key="f1").pk
     for status in ("rejected", "accepted"):
-        editing.decide(corpus=corpus, records=[fact], status=status, by=researcher)
+        question_editing.decide(corpus=corpus, records=[fact], status=status, by=researcher)
     again = made(corpus, researcher)
     assert (again.created, again.set.stale) == (False, "")
 
 
 def test_superseded_facts_do_not_count(corpus: Corpus, researcher: User) -> None:
     fact = Record.objects.get(key="f1")
-    editing.change(record=fact, content=fact.content | {"tail": "Cara", "turns": [1]}, by=researcher)
-    left = {one.id for one in figures.facts(corpus.dialogues.get())}
+    question_editing.change(record=fact, content=fact.content | {"tail": "Cara", "turns": [1]}, by=researcher)
+    left = {one.id for one in question_figures.facts(corpus.dialogues.get())}
     assert left == {"f1.2", "f2", "f3", "f4", "f5", "f6"}
 
 
@@ -184,32 +186,34 @@ def test_relations_of_a_corpus_are_versions_and_the_same_changes_nothing(
     corpus: Corpus, researcher: User
 ) -> None:
     made(corpus, researcher)
-    rows = relations.table_of(corpus).as_rows()
-    assert relations.replace(corpus=corpus, rows=rows, by=researcher) is None
+    rows = question_relations.table_of(corpus).as_rows()
+    assert question_relations.replace_relations(corpus=corpus, rows=rows, by=researcher) is None
     fewer = [row for row in rows if row["key"] != "roommate"]
-    first = relations.replace(corpus=corpus, rows=fewer, by=researcher, seen=0)
+    first = question_relations.replace_relations(corpus=corpus, rows=fewer, by=researcher, seen=0)
     assert first is not None
-    assert (first.version, len(relations.table_of(corpus))) == (1, 31)
+    assert (first.version, len(question_relations.table_of(corpus))) == (1, 31)
     assert QuestionSet.objects.get().stale == "The relations were changed: make the set anew."
     with pytest.raises(QuestionsRefused, match="meanwhile"):
-        relations.replace(corpus=corpus, rows=rows, by=researcher, seen=0)
+        question_relations.replace_relations(corpus=corpus, rows=rows, by=researcher, seen=0)
     told = made(corpus, researcher).set
     assert told.options["relations"] == 1
     assert told.figures["dropped"]["unknown relation"] == 1
 
 
 def test_a_table_that_makes_no_sense_is_refused_with_row_and_field(corpus: Corpus, researcher: User) -> None:
-    rows = relations.table_of(corpus).as_rows()
+    rows = question_relations.table_of(corpus).as_rows()
     rows[0]["tail"] = "star sign"
     with pytest.raises(QuestionsRefused, match=r"Relation 1 .*, tail"):
-        relations.replace(corpus=corpus, rows=rows, by=researcher)
+        question_relations.replace_relations(corpus=corpus, rows=rows, by=researcher)
 
 
 def test_a_large_corpus_is_done_by_a_job(
     corpus: Corpus, researcher: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "AT_ONCE", 3)
-    started = job.make(corpus=corpus, name="first", seed=0, policy="body", presence=True, by=researcher)
+    monkeypatch.setattr(question_sets, "AT_ONCE", 3)
+    started = question_sets.make_or_start(
+        corpus=corpus, name="first", seed=0, policy="body", presence=True, by=researcher
+    )
     assert isinstance(started, Job)
     told = kind_of(started.kind).run(started, lambda done, total, note="": None)  # type: ignore[arg-type]
     assert told["created"]
@@ -223,15 +227,15 @@ def test_wordings_are_taken_in_and_kept_when_a_set_is_made_anew(corpus: Corpus, 
     derived = Record.objects.get(key="first:f1:past")
     styles = {"q1": {"default": "What was it that Cara bought?"}, derived.key: {"ben": "So who was it?"}}
     dialogue = corpus.dialogues.get()
-    told = wordings.take(dialogue=dialogue, styles=styles, by=researcher)
+    told = question_sets.take_wordings(dialogue=dialogue, styles=styles, by=researcher)
     assert told == {"worded": 2, "superseded": 0, "used": 0}
-    assert wordings.take(dialogue=dialogue, styles=styles, by=researcher)["worded"] == 0
+    assert question_sets.take_wordings(dialogue=dialogue, styles=styles, by=researcher)["worded"] == 0
     assert not made(corpus, researcher).created
     assert made(corpus, researcher, seed=5).created
     assert Record.objects.get(key="first:f1:past").content["styles"] == {"ben": "So who was it?"}
     QuestionSet.objects.filter(pk=first.pk).update(used_at=timezone.now())
     other = {"first:f1:past": {"ben": "Otherwise?"}}
-    assert wordings.take(dialogue=dialogue, styles=other, by=researcher)["used"] == 1
+    assert question_sets.take_wordings(dialogue=dialogue, styles=other, by=researcher)["used"] == 1
     made(corpus, researcher, seed=6)
     assert Record.objects.get(key="first@2:f1:past").content["styles"] == {"ben": "So who was it?"}
 
@@ -245,7 +249,7 @@ def test_a_set_that_was_used_keeps_the_texts_of_the_quiz_questions_it_asks(
     QuestionSet.objects.filter(pk=first.pk).update(used_at=timezone.now())
     asked = {use.question.key: use.question.content for use in first.uses.select_related("question")}
     styles = {key: {"default": f"Well, {key}?"} for key in asked}
-    told = wordings.take(dialogue=dialogue, styles=styles, by=researcher)
+    told = question_sets.take_wordings(dialogue=dialogue, styles=styles, by=researcher)
     assert told == {"worded": 0, "superseded": 1, "used": len(asked) - 1}
     assert {use.question.key: use.question.content for use in first.uses.select_related("question")} == asked
     assert Record.objects.get(key="q1").superseded_by == Record.objects.get(key="q1.2")
@@ -262,7 +266,9 @@ def test_a_draft_that_a_used_set_asks_is_superseded_when_it_is_changed_by_hand(
     corpus.question_sets.update(used_at=timezone.now())
     Record.objects.filter(key="q1").update(status="draft")
     quiz = Record.objects.get(key="q1")
-    changed = editing.change(record=quiz, content=quiz.content | {"text": "Cara bought what?"}, by=researcher)
+    changed = question_editing.change(
+        record=quiz, content=quiz.content | {"text": "Cara bought what?"}, by=researcher
+    )
     assert (changed.key, Record.objects.get(key="q1").content) == ("q1.2", quiz.content)
 
 
@@ -289,7 +295,7 @@ def test_questions_of_a_set_that_people_answered_about_stay_as_they_are(
     campaign = opened(corpus, "style_review", ana, record_status="accepted")
     answer(campaign, ana, **{one.key: {"same_meaning": 1, "in_character": 4}})
     styles = {row.key: {"default": "And who?"} for row in (one, other)}
-    told = wordings.take(dialogue=corpus.dialogues.get(), styles=styles, by=researcher)
+    told = question_sets.take_wordings(dialogue=corpus.dialogues.get(), styles=styles, by=researcher)
     assert told == {"worded": 0, "superseded": 0, "used": 2}
 
 
@@ -300,7 +306,7 @@ def test_a_question_that_people_answered_about_is_superseded_by_one_with_wording
     campaign = opened(corpus, "quiz_review", *people, record_status="accepted")
     for person in people:
         answer(campaign, person, q1={"answerable": 0})
-    told = wordings.take(
+    told = question_sets.take_wordings(
         dialogue=corpus.dialogues.get(), styles={"q1": {"default": "Cara bought what?"}}, by=researcher
     )
     assert told["superseded"] == 1

@@ -17,7 +17,7 @@ from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Item, Label, Record
 from annotation.schemes import SCHEMES
 from annotation.work import actions as labelling
-from annotation.work import evidence, previews, screens
+from annotation.work import screens, task_answers
 from tests import factories
 from tests.scripts.examples import script
 from tests.scripts.reviews import answer, brought, opened
@@ -49,7 +49,7 @@ def corpus(tmp_path: Path) -> Corpus:
 
 
 def screen_of(campaign: Campaign, number: int = 0) -> screens.Screen:
-    return previews.of_campaign(campaign, previews.places(campaign)[number])
+    return screens.campaign_preview(campaign, screens.preview_places(campaign)[number])
 
 
 def test_drafts_are_asked_about_one_a_task_and_nothing_else(ana: User, corpus: Corpus) -> None:
@@ -146,7 +146,7 @@ def test_of_a_long_script_only_the_turns_of_the_session_are_read(ana: User, tmp_
     ]
     fact = script()["facts"][1] | {"turns": [1_201]}
     corpus = brought(tmp_path, script(turns=turns, facts=[fact], questions=[], question_sets=None))
-    place = previews.places(opened(corpus, "fact_review", ana))[0]
+    place = screens.preview_places(opened(corpus, "fact_review", ana))[0]
     with CaptureQueriesContext(
         connection,
     ) as queries:
@@ -175,7 +175,7 @@ def test_evidence_pointed_at_on_the_screen_is_kept_as_turns_of_the_script(ana: U
     assert hold is not None
     rows, _, _ = screens.turns_of(hold.task)
     assert [row.position for row in rows] == [6, 7]
-    assert evidence.places_of(hold.task).continuation == "self"
+    assert task_answers.places_of(hold.task).continuation == "self"
 
 
 def test_the_work_page_shows_the_record(ana: User, corpus: Corpus, client: Client) -> None:
@@ -189,14 +189,14 @@ def test_the_work_page_shows_the_record(ana: User, corpus: Corpus, client: Clien
 
 @pytest.mark.parametrize("key", ["fact_review", "quiz_review", "style_review"])
 def test_schemes_about_records_have_a_preview(key: str) -> None:
-    screen = previews.of_scheme(SCHEMES[key], None)
+    screen = screens.scheme_preview(SCHEMES[key], None)
     assert screen.card is not None
     assert screen.items == (1,)
     assert any(line.place == "marked" for line in screen.lines)
 
 
 def test_a_scheme_is_previewed_on_a_corpus_with_records(corpus: Corpus) -> None:
-    screen = previews.of_scheme(SCHEMES["fact_review"], corpus)
+    screen = screens.scheme_preview(SCHEMES["fact_review"], corpus)
     assert screen.card is not None
     assert screen.items == (Item.objects.get(record__key="f1").public,)
 

@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 
 from annotation.records import Dialogue
+from annotation.scripts.graph import DEFAULT
 from annotation.scripts.making import make
 from annotation.scripts.records import Fact, Question
-from annotation.scripts.relations import DEFAULT
 from tests.scripts.worlds import script
 
 SESSIONS, QUIZ = 788, 150

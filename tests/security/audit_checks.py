@@ -20,8 +20,8 @@ def _key(by: User) -> Any:
 
 
 def _new_key(by: User) -> dict[str, Any]:
-    from annotation.checks.scoring import Key
     from annotation.models import Question
+    from annotation.work.check_stages import Key
 
     made = _campaign(by, opened=False)
     item = made.corpus.items.filter(kind="turn").get()
@@ -38,7 +38,7 @@ def _keys(by: User) -> dict[str, Any]:
 
 
 def _changed(by: User) -> dict[str, Any]:
-    from annotation.checks.keys import answers_of
+    from annotation.work.check_actions import answers_of
 
     key = _key(by)
     return {"key": key, "answers": answers_of(key), "explanation": "It fits."}
@@ -54,19 +54,19 @@ def _person(by: User, **standing: Any) -> dict[str, Any]:
 
 NOW = "2026-01-01T00:00Z"
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
-    "annotation.checks.actions.set_up": lambda by: {"campaign": _campaign(by), "check_every": 10},
-    "annotation.checks.actions.add_key": _new_key,
-    "annotation.checks.actions.add_keys": _keys,
-    "annotation.checks.actions.change_key": _changed,
-    "annotation.checks.actions.retire_key": lambda by: {"key": _key(by)},
-    "annotation.checks.people.actions.let_in": _person,
-    "annotation.checks.people.actions.pause": _person,
-    "annotation.checks.people.actions.lift": lambda by: _person(by, paused_at=NOW, paused_why="why"),
-    "annotation.checks.people.actions.leave_out": _person,
-    "annotation.checks.people.actions.readmit": lambda by: _person(by, left_out_at=NOW, left_out_why="why"),
+    "annotation.work.check_actions.set_up": lambda by: {"campaign": _campaign(by), "check_every": 10},
+    "annotation.work.check_actions.add_key": _new_key,
+    "annotation.work.check_actions.add_keys": _keys,
+    "annotation.work.check_actions.change_key": _changed,
+    "annotation.work.check_actions.retire_key": lambda by: {"key": _key(by)},
+    "annotation.work.check_actions.let_in": _person,
+    "annotation.work.check_actions.pause": _person,
+    "annotation.work.check_actions.lift": lambda by: _person(by, paused_at=NOW, paused_why="why"),
+    "annotation.work.check_actions.leave_out": _person,
+    "annotation.work.check_actions.readmit": lambda by: _person(by, left_out_at=NOW, left_out_why="why"),
 }
 TRACED = {
-    "annotation.checks.actions.copy_to": "the copy of the campaign is logged",
-    "annotation.checks.notices.accept": "a standing and its attempts say what was begun and read, and when",
-    "annotation.checks.stages.log": "writes the entry",
+    "annotation.work.check_actions.copy_to": "the copy of the campaign is logged",
+    "annotation.work.check_stages.accept": "a standing and its attempts say what was begun and read, and when",
+    "annotation.work.check_stages.log": "writes the entry",
 }

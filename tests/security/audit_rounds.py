@@ -33,8 +33,8 @@ def make_closed_round(by: User) -> dict[str, Any]:
 
 
 def make_grown_round(by: User) -> dict[str, Any]:
-    from annotation.labels import recording
     from annotation.models import Label
+    from annotation.work import labels
     from calibration.adjudication import actions
     from calibration.adjudication.actions import Plan
 
@@ -43,9 +43,9 @@ def make_grown_round(by: User) -> dict[str, Any]:
     plan = Plan(built.corpus, None, built.questions["on_topic"].version, {"no_majority": True})
     made = actions.begin(by=None, name="round", plan=plan)
     said = Label.objects.filter(rater__name="ann", superseded_at=None, item=built.turns[1]).get()
-    recording.record(
+    labels.record(
         rater=said.rater,
-        answers=[recording.Answer(said.item, said.question, 1.0)],
+        answers=[labels.Answer(said.item, said.question, 1.0)],
         occasion=said.occasion,
     )
     return {"found": made}

@@ -13,7 +13,7 @@ def make_scenario() -> Any:
     import json
     import tempfile
 
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
     from annotation.models import Dialogue
     from tests.scenarios.scripts import LAUNCH
 
@@ -25,11 +25,11 @@ def make_scenario() -> Any:
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
-    "annotation.answer_keys.actions.correct": lambda by: {
+    "annotation.scenario_editing.answer_keys.correct": lambda by: {
         "dialogue": make_scenario(),
         "changes": {"keyed_by": ["Ana", "Ben"]},
     },
-    "annotation.answer_keys.actions.correct_several": lambda by: {
+    "annotation.scenario_editing.answer_keys.correct_several": lambda by: {
         "corpus": (scenario := make_scenario()).corpus,
         "changes": {scenario.pk: {"keyed_by": ["Ana", "Ben"]}},
     },

@@ -13,7 +13,7 @@ def make_script() -> Any:
     import json
     import tempfile
 
-    from annotation.importing.engine import import_path
+    from annotation.corpora.import_file import import_path
     from annotation.models import Dialogue
     from tests.scripts.examples import script
 
@@ -25,14 +25,14 @@ def make_script() -> Any:
 
 
 def make_sending(by: User) -> dict[str, Any]:
-    from annotation.script_editing.leaving import Wanted
+    from annotation.script_editing.export import Wanted
 
     return {"dialogue": make_script(), "wanted": Wanted()}
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
-    "annotation.script_editing.leaving.answer": make_sending,
-    "annotation.script_editing.actions.change_session": lambda by: {
+    "annotation.script_editing.export.answer": make_sending,
+    "annotation.script_editing.sessions.change_session": lambda by: {
         "dialogue": make_script(),
         "session": "s3",
         "date": "1994-11-24",
@@ -73,37 +73,43 @@ def record_of(dialogue: Any, key: str) -> Any:
 
 
 def other_relations() -> list[dict[str, Any]]:
-    from annotation.scripts.relations import DEFAULT
+    from annotation.scripts.graph import DEFAULT
 
     return [row for row in DEFAULT.as_rows() if row["key"] != "roommate"]
 
 
 SAID = {"head": "Ana", "relation": "boss", "tail": "Cara", "session": "s2", "turns": [3]}
 LOGGED |= {
-    "annotation.question_sets.actions.make": lambda by: {"corpus": make_script().corpus, "name": "mine"},
-    "annotation.question_sets.job.make": lambda by: {
+    "annotation.script_editing.question_sets.make": lambda by: {
+        "corpus": make_script().corpus,
+        "name": "mine",
+    },
+    "annotation.script_editing.question_sets.make": lambda by: {
         **{"corpus": make_script().corpus, "name": "mine", "seed": 0},
         **{"policy": "body", "presence": True},
     },
-    "annotation.question_sets.applying.apply": lambda by: {"corpus": make_reviewed(), "kind": "fact"},
-    "annotation.question_sets.editing.add": lambda by: {
+    "annotation.script_editing.question_editing.apply": lambda by: {
+        "corpus": make_reviewed(),
+        "kind": "fact",
+    },
+    "annotation.script_editing.question_editing.add": lambda by: {
         "dialogue": make_script(),
         "kind": "fact",
         "content": SAID,
     },
-    "annotation.question_sets.editing.change": lambda by: {
+    "annotation.script_editing.question_editing.change": lambda by: {
         "record": record_of(make_script(), "f2"),
         "content": SAID,
     },
-    "annotation.question_sets.editing.accept_drafts": lambda by: {
+    "annotation.script_editing.question_editing.accept_drafts": lambda by: {
         "corpus": make_script().corpus,
         "kind": "fact",
     },
-    "annotation.question_sets.wordings.take": lambda by: {
+    "annotation.script_editing.question_sets.take": lambda by: {
         "dialogue": make_script(),
         "styles": {"q1": {"default": "What was it that Cara bought?"}},
     },
-    "annotation.question_sets.relations.replace": lambda by: {
+    "annotation.script_editing.question_relations.replace": lambda by: {
         "corpus": make_script().corpus,
         "rows": other_relations(),
     },
@@ -115,11 +121,11 @@ def decided(by: User) -> dict[str, Any]:
     return {"corpus": dialogue.corpus, "records": [record_of(dialogue, "f2").pk], "status": "accepted"}
 
 
-LOGGED["annotation.question_sets.editing.decide"] = decided
+LOGGED["annotation.script_editing.question_editing.decide"] = decided
 
 TRACED = {
-    "annotation.question_sets.applying.supersede": "whoever corrects logs that",
-    "systems.producing.scripts.take": "annotation.question_sets.wordings.take logs each script",
+    "annotation.script_editing.question_editing.supersede": "whoever corrects logs that",
+    "systems.producing.scripts.take": "annotation.script_editing.question_sets.take logs each script",
 }
 PASSED_ON = {
     "calibration.answers.computing.compute": "fix",

@@ -55,9 +55,9 @@ def make_waiting_browser(by: User) -> Any:
 
 
 def make_campaign_role(by: User) -> Any:
-    from annotation.people import campaign_roles
+    from annotation.people import accounts
 
-    return campaign_roles.give(by=by, campaign=make_campaign(by), person=by, role="researcher")
+    return accounts.give_campaign_role(by=by, campaign=make_campaign(by), person=by, role="researcher")
 
 
 def make_archived(by: User) -> Any:
@@ -70,10 +70,9 @@ def make_archived(by: User) -> Any:
 
 def make_submitted(by: User) -> Any:
     from annotation.models import Assignment
-    from annotation.work import actions
 
     made = make_campaign(by, annotators=[by])
-    _, hold = actions.start(by=by, campaign=made.pk)
+    _, hold = scheme_actions.start(by=by, campaign=made.pk)
     assert hold is not None
     Assignment.objects.filter(pk=hold.assignment).update(state="submitted", submitted_at=made.created_at)
     return Assignment.objects.get(pk=hold.assignment)
@@ -85,10 +84,9 @@ def make_in_batches(by: User) -> Any:
 
 def make_held(by: User) -> Any:
     from annotation.models import Assignment
-    from annotation.work import actions
 
     made = make_campaign(by, annotators=[by])
-    _, hold = actions.start(by=by, campaign=made.pk)
+    _, hold = scheme_actions.start(by=by, campaign=made.pk)
     assert hold is not None
     return Assignment.objects.get(pk=hold.assignment)
 
@@ -107,11 +105,13 @@ def make_to_give(by: User) -> dict[str, Any]:
 
 
 def make_thread(by: User) -> dict[str, Any]:
-    from annotation.messages import actions
 
     person = make_person()
     made = make_campaign(by, annotators=[person])
-    return {"thread": actions.ask(by=person, campaign=made.pk, text="What is a turn?"), "text": "A line."}
+    return {
+        "thread": scheme_actions.ask(by=person, campaign=made.pk, text="What is a turn?"),
+        "text": "A line.",
+    }
 
 
 def make_world() -> Any:
@@ -131,9 +131,8 @@ def make_split(by: User) -> Any:
 
 
 def make_study(by: User) -> Any:
-    from calibration.studies import actions
 
-    return actions.automatic(corpus=make_world().corpus)
+    return scheme_actions.automatic(corpus=make_world().corpus)
 
 
 def make_judge() -> Any:
@@ -150,9 +149,8 @@ def make_test_part(by: User) -> Any:
 
 
 def make_split_study(by: User) -> Any:
-    from calibration.studies import actions
 
-    return actions.automatic(corpus=make_split(by).corpus)
+    return scheme_actions.automatic(corpus=make_split(by).corpus)
 
 
 def make_job(by: User, state: str = "queued") -> Any:
@@ -216,9 +214,9 @@ def make_mail_link(by: User) -> Any:
 
 
 def make_token(by: User) -> Any:
-    from annotation.people import tokens
+    from annotation.people import accounts
 
-    return tokens.make(person=by, name="script", scope="read", days=1).token
+    return accounts.make(person=by, name="script", scope="read", days=1).token
 
 
 def make_person(*, active: bool = True) -> Any:
@@ -278,9 +276,9 @@ def make_definition(title: str = "Own") -> Any:
 
 def make_scheme() -> Any:
     """A stored scheme of one's own."""
-    from annotation.scheme_versions import actions
+    from annotation import scheme_actions
 
-    return actions.create(by=None, definition=make_definition())
+    return scheme_actions.create(by=None, definition=make_definition())
 
 
 def make_gold(by: User) -> dict[str, Any]:
@@ -364,8 +362,8 @@ def make_proposal() -> Any:
 
 def make_search_fields(by: User) -> dict[str, Any]:
     from annotation.corpora import splits
-    from annotation.labels import raters
     from annotation.models import Item, Label, Occasion
+    from annotation.work import labels as raters
     from judges.drafts import benches
     from judges.prompts import versions
     from tests import factories
@@ -376,7 +374,7 @@ def make_search_fields(by: User) -> dict[str, Any]:
         factories.continuation(dialogue, "c", system="x", turns=[{"text": "Yes."}])
     splits.draw(corpus=corpus, by=None)
     bench = benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
-    person = raters.imported(corpus=corpus, kind="human", name="ana")
+    person = raters.imported_rater(corpus=corpus, kind="human", name="ana")
     for item in Item.objects.filter(corpus=corpus, kind="turn"):
         Label.objects.create(
             item=item,
@@ -391,15 +389,13 @@ def make_search_fields(by: User) -> dict[str, Any]:
 
 
 def make_search(by: User) -> Any:
-    from calibration.searches import actions
 
-    return actions.start(by=None, **make_search_fields(by))
+    return scheme_actions.start(by=None, **make_search_fields(by))
 
 
 def make_cancelled_search(by: User) -> Any:
-    from calibration.searches import actions
 
-    return actions.cancel(by=None, search=make_search(by))
+    return scheme_actions.cancel(by=None, search=make_search(by))
 
 
 def make_campaign_text(by: User, text: str) -> dict[str, Any]:

@@ -11,14 +11,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import resolve
 
-from annotation.checks import actions as checks
 from annotation.corpora import splits
-from annotation.labels import raters
-from annotation.messages import actions as messages
 from annotation.models import Campaign, Continuation, Corpus, Item, Label, Turn
-from annotation.notes import actions as note_actions
-from annotation.people import campaign_roles
-from annotation.scheme_versions.store import questionnaire_of
+from annotation.people import accounts
+from annotation.scheme_store import questionnaire_of
+from annotation.work import check_actions, labels, messages
+from annotation.work import notes as note_actions
 from calibration.adjudication import actions as adjudication
 from calibration.gold import making
 from tests import factories
@@ -64,7 +62,7 @@ def campaign(made: Corpus, *people: User, by: User) -> Campaign:
     question = questionnaire_of(found.scheme_version_id).by_key["overall"]
     spots = Item.objects.filter(kind="turn", continuation__key=f"{SYSTEMS[0]}-1").order_by("pk")
     for item, occasion in zip(spots, ("training", "qualification", "check", "check"), strict=False):
-        checks.add_key(
+        check_actions.add_key(
             by=by,
             campaign=found,
             occasion=occasion,
@@ -72,7 +70,7 @@ def campaign(made: Corpus, *people: User, by: User) -> Campaign:
             answers={(item.pk, question.id): world.Key((5.0,))},
             explanation="It fits." if occasion == "training" else OTHERS,
         )
-    checks.set_up(
+    check_actions.set_up(
         by=by, campaign=found, check_every=3, repeat_every=4, repeat_after=1, warn_below=0.9, least=1
     )
     factories.campaigns.open(by=by, campaign=found)
@@ -90,7 +88,7 @@ def work_of(other: User, found: Campaign, by: User) -> None:
     place = {"by": other, "campaign": found.pk, "assignment": given.assignment_id, "line": 2}
     note_actions.set_note(**place, comment=OTHERS, flagged=True, bookmarked=True)
     messages.ask(by=other, campaign=found.pk, text=OTHERS)
-    key = raters.imported(corpus=found.corpus, kind="key", name=f"key {ORIGIN}")
+    key = labels.imported_rater(corpus=found.corpus, kind="key", name=f"key {ORIGIN}")
     version = found.scheme_version
     for label in Label.objects.filter(rater__user=other, occasion="main")[:3]:
         Label.objects.create(
@@ -141,7 +139,7 @@ def _waiting(state: dict[str, Any]) -> dict[str, Any] | None:
 
 def round_for(judge: User, found: Campaign, by: User) -> int:
     """Begin a round of adjudication that the judge may decide; return its number."""
-    campaign_roles.give(by=by, campaign=found, person=judge, role="adjudicator")
+    accounts.give_campaign_role(by=by, campaign=found, person=judge, role="adjudicator")
     plan = adjudication.Plan(
         found.corpus, found, found.scheme_version, {"everything": True}, takes_locked=True
     )

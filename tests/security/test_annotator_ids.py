@@ -14,8 +14,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.messages import actions as messages
 from annotation.models import Assignment, Campaign
+from annotation.work import messages
 from tests import factories
 from tests.checks import world
 from tests.security.far_ids import far_ids, models_in

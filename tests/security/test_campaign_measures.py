@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus
-from annotation.people import campaign_roles
+from annotation.people import accounts
 from annotation.work import actions as labelling
 from calibration.exports import orders
 from calibration.exports.orders import Order
@@ -87,7 +87,7 @@ def other(corpus: Corpus, researcher: User) -> Measured:
 @pytest.fixture(scope="module")
 def client(own: Measured, researcher: User) -> Client:
     keeper = factories.user("keeper")
-    campaign_roles.give(by=researcher, campaign=own.campaign, person=keeper, role="researcher")
+    accounts.give_campaign_role(by=researcher, campaign=own.campaign, person=keeper, role="researcher")
     browser = Client()
     browser.force_login(keeper)
     return browser

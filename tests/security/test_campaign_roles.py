@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation import access
 from annotation.models import Campaign, CampaignMember
-from annotation.people import campaign_roles
+from annotation.people import accounts
 from annotation.work import actions as labelling
 from tests import factories
 from tests.checks import world
@@ -66,7 +66,7 @@ def person_as(role: str, campaign: Campaign) -> User:
     if role in ("adjudicator", "campaign researcher"):
         by, given = campaign.created_by, role.split()[-1]
         assert by is not None
-        campaign_roles.give(by=by, campaign=campaign, person=made, role=given)
+        accounts.give_campaign_role(by=by, campaign=campaign, person=made, role=given)
     return made
 
 
@@ -132,7 +132,7 @@ def test_a_role_taken_away_or_an_account_deactivated_holds_no_longer(campaign: C
     person.is_active = True
     by = campaign.created_by
     assert by is not None
-    campaign_roles.take(by=by, given=person.campaign_roles.get())
+    accounts.take_campaign_role(by=by, given=person.campaign_roles.get())
     assert not access.may_adjudicate(person, campaign)
 
 

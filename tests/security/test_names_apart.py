@@ -22,8 +22,6 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.campaigns.progress import members
 from annotation.corpora.dialogue_view import answers
-from annotation.labels.pseudonyms import called
-from annotation.messages import actions as messages
 from annotation.models import (
     Assignment,
     Campaign,
@@ -35,9 +33,10 @@ from annotation.models import (
     Task,
     Thread,
 )
-from annotation.notes import actions as notes
-from annotation.people import campaign_roles, participants
+from annotation.people import accounts, participants
 from annotation.work import actions as labelling
+from annotation.work import messages, notes
+from annotation.work.labels import called
 from calibration.gold import making
 from calibration.studies import actions as studies
 from config.models import Event
@@ -86,7 +85,7 @@ def live() -> Lived:
     made = world.campaign(*people, check=2, main=12, check_every=2, repeat_every=3, repeat_after=1)
     made.raters_per_item = 2
     rosa, boss = factories.user("rosa-manages"), factories.user("boss", researcher=True)
-    campaign_roles.give(by=boss, campaign=made, person=rosa, role="researcher")
+    accounts.give_campaign_role(by=boss, campaign=made, person=rosa, role="researcher")
     for person, many in zip(people, PEOPLE.values(), strict=True):
         work(person, made, many)
     study = studies.automatic(corpus=made.corpus, campaign=made, by=boss)

@@ -19,8 +19,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from annotation.models import OneTimeLink, SignInIdentity
-from annotation.people import accounts, links, roles
-from annotation.people.single_sign_on import provider as providing
+from annotation.people import accounts, links, single_sign_on
 from config import environment
 from config.models import Event
 from tests import factories
@@ -32,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
-    providing.forget()
+    single_sign_on.forget()
     with openid_provider.running() as found:
         yield found
 
@@ -77,7 +76,7 @@ def test_somebody_new_gets_an_account_and_finds_it_again() -> None:
         assert sign_in(client)["Location"] == "/"
         assert who(client) == "ana"
     person = User.objects.get()
-    assert (person.email, roles.role_of(person)) == ("ana@example.org", "annotator")
+    assert (person.email, accounts.role_of(person)) == ("ana@example.org", "annotator")
     assert not person.has_usable_password()
     assert Event.objects.filter(verb="single sign-on", subject=f"account {person.pk}").count() == 2
 
@@ -144,7 +143,7 @@ def test_a_provider_that_says_no_or_nothing_is_told_in_one_line(provider: Provid
     client = Client()
     assert "did not sign you in" in sign_in(client, **{"code=": "error="}).content.decode()
     provider.away = True
-    providing.forget()
+    single_sign_on.forget()
     answer = client.get(reverse("sign-in-with"))
     assert (answer.status_code, "Try again in a minute" in answer.content.decode()) == (403, True)
 
@@ -321,7 +320,7 @@ def test_nobody_new_comes_in_unless_invited(allow: Any, provider: Provider) -> N
     assert sign_in(Client()).status_code == 403
     provider.person["email_verified"] = True
     assert sign_in(Client()).status_code == 302
-    assert roles.role_of(User.objects.get()) == "researcher"
+    assert accounts.role_of(User.objects.get()) == "researcher"
     assert OneTimeLink.objects.get(pk=made.link.pk).used_at is not None
     provider.person |= {"sub": "another", "email": "ben@example.org"}
     assert sign_in(Client()).status_code == 403
@@ -358,13 +357,13 @@ def test_roles_follow_groups_where_that_is_set(allow: Any, provider: Provider) -
     ):
         provider.person["groups"] = groups
         sign_in(Client())
-        assert roles.role_of(User.objects.get(username="ana")) == role
+        assert accounts.role_of(User.objects.get(username="ana")) == role
     del provider.person["groups"]
     sign_in(Client())
-    assert roles.role_of(User.objects.get(username="ana")) == "administrator"
+    assert accounts.role_of(User.objects.get(username="ana")) == "administrator"
     provider.person["groups"] = []
     sign_in(Client())
-    assert roles.role_of(User.objects.get(username="ana")) == "annotator"
+    assert accounts.role_of(User.objects.get(username="ana")) == "annotator"
 
 
 def test_the_last_administrator_stays_one_whatever_the_groups_say(allow: Any, provider: Provider) -> None:

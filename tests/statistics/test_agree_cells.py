@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.text.cells import kind_of_rater, looks_like_nothing, number
+from annotation.text.table_cells import kind_of_rater, looks_like_nothing, number
 
 LONG = (
     "item,rater,value\n0,r1,yes\n1,r1,yes\n2,r1,no\n0,r2,yes\n1,r2,yes\n2,r2,{0}\n"

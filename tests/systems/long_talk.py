@@ -9,9 +9,20 @@ from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scripts.quiz import quiz_use
-from annotation.scripts.records import Date, NameMap, Question, QuestionSet, Script, Session, Use
+from annotation.scripts.records import (
+    KIND,
+    Date,
+    NameMap,
+    Question,
+    QuestionSet,
+    Script,
+    Session,
+    Use,
+    question_json,
+    script_json,
+    set_json,
+)
 from annotation.scripts.sessions import Sessions
-from annotation.scripts.stored import KIND, question_json, script_json, set_json
 from demo.fake_model.serving import embed as unit
 from jobs.prompt import Prompt
 from systems.generators.base import Done, Generator, Reply

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus
 from annotation.records import Dialogue
 from demo.fake_model.errors import ErrorModel, RoleErrors

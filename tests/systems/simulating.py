@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Continuation, QuestionSet, Turn
-from annotation.scripts.stored import question_json, script_json, use_json
+from annotation.scripts.records import question_json, script_json, use_json
 from jobs.models import Endpoint
 from judges.runs.selection import RunSettings
 from systems.long_dialogue.material import Material

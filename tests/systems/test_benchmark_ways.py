@@ -15,9 +15,9 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotation.importing.engine import import_path
-from annotation.labels.recording import Answer, record
+from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus, Item, Question, Rater
+from annotation.work.labels import Answer, record
 from systems.models import Benchmark, BenchmarkRun
 from tests import factories
 from tests.systems.making import Served, brought_on, make, served, source, talks

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Corpus, Item, Rater
-from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
+from annotation.schemes.cocoeval import BEHAVIOURS
+from annotation.work.labels import Answer, record
 from calibration.counts.computing import Counts, compute
 from calibration.counts.query import read
 from demo.fake_model import running

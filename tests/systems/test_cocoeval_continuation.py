@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.records import Participant, Turn
-from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
+from annotation.schemes.cocoeval import BEHAVIOURS
 from demo.fake_model.requests import request
 from demo.fake_model.requests import turns as read_turns
 from demo.fake_model.serving import FakeModel

@@ -8,8 +8,7 @@ from math import sqrt
 import pytest
 
 from annotation.records import Dialogue, Turn
-from annotation.scripts.records import Fact
-from annotation.scripts.stored import fact_record
+from annotation.scripts.records import Fact, fact_record
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
 from demo.fake_model.role import Mind

@@ -8,8 +8,7 @@ from math import sqrt
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scripts.records import Question
-from annotation.scripts.stored import question_record
+from annotation.scripts.records import Question, question_record
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
 from demo.fake_model.role import Mind

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scripts.styling import style_faults
+from annotation.scripts.quiz import style_faults
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
 from demo.fake_model.role import Mind

@@ -14,11 +14,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Item, QuestionSet, Record, RelationRows, System
-from annotation.question_sets import actions as making
-from annotation.question_sets import editing
-from annotation.scripts.relations import DEFAULT
+from annotation.script_editing import question_editing, question_sets
+from annotation.scripts.graph import DEFAULT
 from config.models import Event
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.running import LocalServer
@@ -178,10 +177,10 @@ def boat(corpus: Corpus) -> Corpus:
     dialogue = corpus.dialogues.get()
     for head, tail in facts:
         told = {"head": head, "relation": "boss", "tail": tail, "session": "s1", "turns": [1]}
-        editing.add(dialogue=dialogue, kind="fact", content=told, accepted=True, by=None)
-    first = making.make(corpus=corpus, name="boat", by=None).set
+        question_editing.add(dialogue=dialogue, kind="fact", content=told, accepted=True, by=None)
+    first = question_sets.make(corpus=corpus, name="boat", by=None).set
     QuestionSet.objects.filter(pk=first.pk).update(used_at=timezone.now())
-    assert making.make(corpus=corpus, name="boat", seed=1, by=None).set.version == 2
+    assert question_sets.make(corpus=corpus, name="boat", seed=1, by=None).set.version == 2
     return corpus
 
 

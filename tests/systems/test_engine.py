@@ -287,7 +287,7 @@ def test_another_selection_takes_over_what_was_not_finished(toys: ToyModel) -> N
 
 
 def test_deleting_a_corpus_takes_what_was_written_along(toys: ToyModel) -> None:
-    from annotation.deletion.purging import purge
+    from annotation.corpora.deletion import purge
 
     corpus = corpus_of(1)
     begin(corpus, endpoint_of(toys))

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.records import Participant
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.decisions import decision_of
+from annotation.scenarios.cascade import decision_of, outcome
 from annotation.scenarios.points import points_of
 from annotation.scenarios.records import Decision
 from jobs.prompt import Prompt, Unparseable

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from annotation.records import Continuation, Dialogue
-from annotation.scenarios.overview import LIVE_PROBE, OUTCOME, is_met
 from annotation.scenarios.points import scenario_of
+from annotation.scenarios.probes import LIVE_PROBE, OUTCOME, is_met
 from jobs.prompt import Prompt
 from judges.metrics import Tools, instrument_for
 from judges.metrics.kit.instrument import score_continuation

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.core.management import call_command
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Continuation, Corpus, Item, Label
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.running import LocalServer

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Continuation, Corpus, QuestionSet
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.running import LocalServer

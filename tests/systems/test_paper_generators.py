@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from annotation.importing.without_turns import copy_without_turns
+from annotation.corpora.copy_without_turns import copy_without_turns
 from annotation.models import Continuation, Corpus, Dialogue
 from demo.fake_model.errors import ErrorModel, RoleErrors, u
 from demo.fake_model.running import LocalServer

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Continuation, Corpus, Item, Label, System
 from annotation.scenarios.agents import AGENTS
 from demo.fake_model.errors import ErrorModel, RoleErrors

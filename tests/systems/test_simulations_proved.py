@@ -18,9 +18,8 @@ import pytest
 
 from annotation.models import Label, QuestionSet, Turn
 from annotation.scripts.answers import verdict_of
-from annotation.scripts.dates import spoken
 from annotation.scripts.records import Question
-from annotation.scripts.sessions import Sessions
+from annotation.scripts.sessions import Sessions, spoken
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import Request, request
 from demo.fake_model.role import Mind

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.people import audit
+from annotation.people import accounts
 from config.commands import DatabaseCommand
 
 
@@ -28,7 +28,7 @@ class Command(DatabaseCommand):
         """Print the acts."""
         if options["limit"] < 1:
             raise CommandError("--limit takes a whole number of 1 or more.")
-        found = audit.events(verb=options["verb"], person=options["person"], text=options["text"])
+        found = accounts.events(verb=options["verb"], person=options["person"], text=options["text"])
         for event in found[: options["limit"]]:
             told = {
                 "at": event.at.isoformat(),

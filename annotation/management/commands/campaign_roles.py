@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.management import named
 from annotation.models import CampaignRole
-from annotation.people import campaign_roles
+from annotation.people import accounts
 from config.commands import acts_of
 
 
@@ -36,10 +36,10 @@ class Command(named.ActsCommand):
         if options["act"] != "list":
             by, person, role = named.researcher(options["by"]), options["person"], options["role"]
             if options["act"] == "give":
-                campaign_roles.give(by=by, campaign=campaign, person=named.person(person), role=role)
+                accounts.give_campaign_role(by=by, campaign=campaign, person=named.person(person), role=role)
             else:
                 given = campaign.roles.filter(user=named.person(person), role=role).first()
                 if given is None:
                     raise CommandError(f"{person} is no {role} of “{campaign.name}”.")
-                campaign_roles.take(by=by, given=given)
-        return campaign_roles.listed(campaign)
+                accounts.take_campaign_role(by=by, given=given)
+        return accounts.campaign_roles_of(campaign)

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.api.groups import RulesSerializer
-from annotation.campaigns import rules, unclaimable
+from annotation.api.people import RulesSerializer
+from annotation.campaigns import rules
 from annotation.management import named
 from annotation.models import Campaign
 from config.commands import acts_of
@@ -43,7 +43,7 @@ class Command(named.ActsCommand):
             rules.set_rules(by=by, campaign=campaign, rules=given.rules())
             campaign = Campaign.objects.select_related("corpus").get(pk=campaign.pk)
         found = rules.rules_of(campaign)
-        told = {"in_words": rules.sentences(found), "unclaimable": unclaimable.told(campaign)}
+        told = {"in_words": rules.sentences(found), "unclaimable": rules.unclaimable_tasks(campaign)}
         return [
             rules.as_json(found)
             | {

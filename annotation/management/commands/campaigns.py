@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from rest_framework.renderers import JSONRenderer
 
 from annotation.api.work import CampaignSerializer
-from annotation.campaigns import actions, batches, editing, reordering
+from annotation.campaigns import actions, editing
 from annotation.campaigns import progress as campaign_progress
 from annotation.errors import CampaignRefused
 from annotation.management import named
@@ -22,7 +22,7 @@ from config.commands import DatabaseCommand
 
 VERBS: dict[str, tuple[Callable[..., Any], str]] = {
     "open": (actions.open, "open it, making the tasks that it lacks"),
-    "open-batch": (batches.open_next, "open the next batch of its tasks"),
+    "open-batch": (actions.open_next, "open the next batch of its tasks"),
     "pause": (actions.pause, "stop handing out and accepting for a while"),
     "close": (actions.close, "end the work"),
     "archive": (editing.archive, "put it away: in no list, and no more work"),
@@ -93,7 +93,7 @@ def _done(act: str, by: User, options: dict[str, Any]) -> Campaign:
         editing.change(by=by, campaign=campaign, raters_per_item=options["raters"])
     elif act == "reorder":
         told = {"order_by": options["by_field"], "apart_judge": options["judge"]}
-        reordering.reorder(by=by, campaign=campaign, task_order=options["order"], **told)
+        editing.reorder(by=by, campaign=campaign, task_order=options["order"], **told)
     elif act == "copy":
         return editing.copy(by=by, campaign=campaign, name=options["new"])
     else:
@@ -118,6 +118,6 @@ def _json(campaign: Campaign, *, counts: bool = False) -> str:
     told = dict(CampaignSerializer(campaign).data)
     if counts:
         told["counts"] = asdict(campaign_progress.counts(campaign))
-        found = batches.batches(campaign)
+        found = actions.batches(campaign)
         told["batches"] = found and found.as_json()
     return json.dumps(json.loads(JSONRenderer().render(told)), ensure_ascii=False)

@@ -9,16 +9,14 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.answer_keys.reading import of_corpus, scenarios
 from annotation.formats import ImportProblem, jsonl
-from annotation.formats.problems import Faults
-from annotation.formats.script import is_json, read_scenario
-from annotation.formats.source import Source
+from annotation.formats.scenario_text import is_json, read_scenario
+from annotation.formats.source import Faults, Source
 from annotation.models import Corpus
 from annotation.records import Dialogue
-from annotation.scenario_editing.native import native
-from annotation.scenario_editing.reading import text_of
-from annotation.scenarios.overview import Summary, overview, summary
+from annotation.scenario_editing.answer_keys import of_corpus, scenarios
+from annotation.scenario_editing.queries import native, text_of
+from annotation.scenarios.probes import Summary, overview, summary
 from config.commands import DatabaseCommand
 
 

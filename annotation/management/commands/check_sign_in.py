@@ -9,9 +9,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from annotation.people.errors import SignOnRefused
-from annotation.people.single_sign_on import entering, exchange
-from annotation.people.single_sign_on.provider import published
+from annotation.errors import SignOnRefused
+from annotation.people import single_sign_on
+from annotation.people.single_sign_on import published
 from config.environment import PREFIX, Provider
 
 ADDRESS = "http://localhost:8000"
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if faults:
             raise CommandError("\n".join(faults))
         self.stdout.write(f"{provider.title}: {provider.issuer}, as client {provider.client_id}")
-        if (fault := entering.last_fault()) is not None:
+        if (fault := single_sign_on.last_fault()) is not None:
             self.stdout.write(
                 f"The last sign-in that failed, {fault.at:%Y-%m-%d %H:%M} UTC: {fault.detail['cause']}"
             )
@@ -61,7 +61,7 @@ class Command(BaseCommand):
 def _keys(provider: Provider, address: str) -> int:
     """Return how many of the provider's keys can have signed a token; CommandError where none can."""
     try:
-        fitting = exchange.keys_for(exchange.fetch_keys(provider, address), provider.algorithm)
+        fitting = single_sign_on.keys_for(single_sign_on.fetch_keys(provider, address), provider.algorithm)
     except SignOnRefused as refused:
         raise CommandError(refused.cause) from None
     if not fitting:
@@ -71,7 +71,7 @@ def _keys(provider: Provider, address: str) -> int:
 
 def _client(provider: Provider, back: str) -> str:
     """Try the client's secret with a made-up code; CommandError where the provider refuses it."""
-    told = exchange.told(provider)
+    told = single_sign_on.told(provider)
     form = {
         "client_id": provider.client_id,
         "grant_type": "authorization_code",
@@ -79,7 +79,7 @@ def _client(provider: Provider, back: str) -> str:
         "redirect_uri": back,
     }
     try:
-        exchange.token_answer(provider, told["OIDC_OP_TOKEN_ENDPOINT"], form, told)
+        single_sign_on.token_answer(provider, told["OIDC_OP_TOKEN_ENDPOINT"], form, told)
     except SignOnRefused as refused:
         if refused.why in ("client refused", "no answer"):
             raise CommandError(refused.cause) from None

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotation.corpora.copy_without_turns import USUAL, copy_without_turns
 from annotation.formats import ImportProblem
-from annotation.importing.without_turns import USUAL, copy_without_turns
 from annotation.models import Corpus
 from config.commands import DatabaseCommand
 

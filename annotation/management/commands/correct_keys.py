@@ -7,10 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.answer_keys.actions import correct_several, current
-from annotation.answer_keys.correcting import from_file
 from annotation.formats import ImportProblem
 from annotation.models import Corpus
+from annotation.scenario_editing.answer_keys import correct_several, current, from_file
 from config.commands import DatabaseCommand
 
 

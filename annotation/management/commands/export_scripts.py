@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import ScriptRefused
 from annotation.models import Dialogue
-from annotation.script_editing.leaving import Left, Wanted, told_too_long, write
+from annotation.script_editing.export import Left, Wanted, told_too_long, write
 from config.commands import DatabaseCommand
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.corpora import reading
-from annotation.corpora.actions import set_families
+from annotation.corpora import queries
+from annotation.corpora.families import set_families
 from annotation.errors import FamilyRefused
 from annotation.models import Corpus
 from config.commands import DatabaseCommand
@@ -49,7 +49,7 @@ class Command(DatabaseCommand):
             set_families(by=None, corpus=corpus, families=families)
         except FamilyRefused as refused:
             raise CommandError(str(refused)) from None
-        for one in reading.systems(corpus):
+        for one in queries.systems(corpus):
             produced: int = one.produced  # type: ignore[attr-defined]
             row = {"system": one.name, "family": one.family, "continuations": produced}
             self.stdout.write(json.dumps(row, ensure_ascii=False))

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.api.groups import AnnotatorSerializer, GroupSerializer
+from annotation.api.people import AnnotatorSerializer, GroupSerializer
 from annotation.management import named
 from annotation.models import PeopleGroup
 from annotation.people import groups

@@ -10,12 +10,11 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from annotation.formats import FORMATS, guessing
-from annotation.formats.guessing import beginning, columns_of, guess
-from annotation.formats.problems import ImportProblem
-from annotation.formats.settings import SETTINGS
-from annotation.importing.engine import Progress, import_path
-from annotation.importing.staging import ImportResult
+from annotation.corpora.import_file import Progress, import_path
+from annotation.corpora.import_staging import ImportResult
+from annotation.formats import FORMATS, base
+from annotation.formats.base import SETTINGS, beginning, columns_of, guess
+from annotation.formats.source import ImportProblem
 from config.commands import DatabaseCommand
 
 METAVARS = {"name": "NAME", "names": "NAMES", "count": "N"}
@@ -55,7 +54,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--sha256",
             help="what the file must hold, refused otherwise (default: as the manifest beside it, "
-            f"PATH{guessing.SUFFIX}, says, where there is one)",
+            f"PATH{base.SUFFIX}, says, where there is one)",
         )
         for setting in SETTINGS.values():
             parser.add_argument(
@@ -86,7 +85,7 @@ class Command(DatabaseCommand):
                     scheme=options["scheme"],
                     source=options["source"],
                     licence=options["licence"],
-                    sha256=options["sha256"] or guessing.promised(options["path"]),
+                    sha256=options["sha256"] or base.promised(options["path"]),
                     columns=columns,
                     settings={key: options[key] for key in SETTINGS},
                     progress=progress,

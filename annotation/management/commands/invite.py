@@ -13,7 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.errors import AnnotationError
 from annotation.management.commands.people import ADDRESS, address_of
 from annotation.models import OneTimeLink
-from annotation.people import addresses, invitations, links, mailing, roles
+from annotation.people import accounts, links, names
 from config.commands import DatabaseCommand, acts_of
 
 
@@ -29,7 +29,7 @@ class Command(DatabaseCommand):
         told = "invite addresses; sends at once where mail is set up, else prints the links"
         sent = act("send", told)
         sent.add_argument("emails", nargs="+", help="addresses, or - for a list on standard input")
-        sent.add_argument("--role", choices=list(roles.ROLES), default="annotator")
+        sent.add_argument("--role", choices=list(accounts.ROLES), default="annotator")
         sent.add_argument("--days", type=int, default=links.INVITATION_DAYS, help="for how long (7)")
         again = act("again", "send an open invitation once more, with a new link", "email")
         for one in (sent, again):
@@ -62,30 +62,30 @@ def _row(link: OneTimeLink, address: str = "") -> dict[str, Any]:
 
 
 def _open(email: str) -> OneTimeLink:
-    found = links.open_invitations().filter(email=addresses.normal(email)).exclude(email="").first()
+    found = links.open_invitations().filter(email=names.normal_address(email)).exclude(email="").first()
     if found is None:
         raise CommandError("There is no open invitation to that address. `manage.py invite list` lists them.")
     return found
 
 
 def _mailed(found: Sequence[OneTimeLink], base: str) -> list[dict[str, Any]]:
-    numbers = invitations.queue(by=None, invitations=found)
-    mailing.send(numbers, base, lambda done, total: None)
+    numbers = links.queue(by=None, invitations=found)
+    links.send_letters(numbers, base, lambda done, total: None)
     return [_row(link) for link in OneTimeLink.objects.filter(pk__in=numbers).order_by("pk")]
 
 
 def _send(options: dict[str, Any]) -> list[dict[str, Any]]:
     given = sys.stdin.read() if options["emails"] == ["-"] else "\n".join(options["emails"])
     asked = {"role": options["role"], "days": options["days"]}
-    made = invitations.invite(by=None, emails=invitations.listed(given), **asked)
-    if mailing.is_set_up():
+    made = links.invite_by_mail(by=None, emails=links.addresses_in(given), **asked)
+    if links.mail_is_set_up():
         return _mailed([one.link for one in made], options["address"])
     return [_row(one.link, address_of(one, options["address"])) for one in made]
 
 
 def _again(options: dict[str, Any]) -> list[dict[str, Any]]:
-    if not mailing.is_set_up():
-        raise CommandError(invitations.NO_MAIL)
+    if not links.mail_is_set_up():
+        raise CommandError(links.NO_MAIL)
     return _mailed([_open(options["email"])], options["address"])
 
 

@@ -10,11 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
-from annotation.api.participants import (
-    JoinLinkSerializer,
-    ParticipantBrowserSerializer,
-    ParticipantSerializer,
-)
+from annotation.api.campaigns import JoinLinkSerializer, ParticipantBrowserSerializer, ParticipantSerializer
 from annotation.management import named
 from annotation.management.commands.people import ADDRESS
 from annotation.models import Campaign, JoinLink

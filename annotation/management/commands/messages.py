@@ -10,13 +10,12 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
 from annotation.management import named
-from annotation.messages import actions
 from annotation.models import Campaign, Thread
-from annotation.work import screens
+from annotation.work import messages, screens
 from config.commands import acts_of
 from config.files import row_id
 
-VERBS = {"close": actions.close, "open": actions.open_again}
+VERBS = {"close": messages.close, "open": messages.open_again}
 
 
 class Command(named.ActsCommand):
@@ -46,7 +45,7 @@ class Command(named.ActsCommand):
     def done(self, options: dict[str, Any]) -> Iterable[Any]:
         """Do the act that is chosen; return the threads that it is about."""
         campaign, act = named.campaign(options["campaign"]), options["act"]
-        rows = actions.of_campaign(campaign)
+        rows = messages.of_campaign(campaign)
         if act == "list":
             return _told(rows.filter(waits=True, closed_at=None) if options["waiting"] else rows)
         by = named.manager(options["by"], campaign)
@@ -58,7 +57,7 @@ class Command(named.ActsCommand):
         if thread is None:
             raise CommandError(f"“{campaign.name}” has no thread {options['thread'][:20]}.")
         if act == "answer":
-            actions.answer(by=by, thread=thread, text=options["text"])
+            messages.answer(by=by, thread=thread, text=options["text"])
         else:
             VERBS[act](by=by, thread=thread)
         return _told(rows.filter(pk=number))
@@ -79,15 +78,15 @@ def _write(campaign: Campaign, by: Any, options: dict[str, Any]) -> list[Thread]
         if not 1 <= line <= len(turns):
             raise CommandError(f"There is no line {line} in what was shown. Say --assignment, too.")
         turn = turns[line - 1]
-    return actions.write(by=by, campaign=campaign, to=to, text=options["text"], assignment=about, turn=turn)
+    return messages.write(by=by, campaign=campaign, to=to, text=options["text"], assignment=about, turn=turn)
 
 
 def _told(threads: QuerySet[Thread]) -> list[dict[str, Any]]:
-    names = actions.pseudonyms(threads)
+    names = messages.pseudonyms(threads)
     found = []
     for thread in threads:
         annotator = names[thread.annotator_id]
-        said = actions.shown(thread, thread.annotator, annotator=annotator)
+        said = messages.shown(thread, thread.annotator, annotator=annotator)
         found.append(
             {
                 "thread": thread.pk,

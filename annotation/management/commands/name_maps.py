@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import ScriptRefused
 from annotation.formats.fields import decode
-from annotation.formats.problems import ImportProblem
+from annotation.formats.source import ImportProblem
 from annotation.management.commands._scripts import add_script, by_name, listed, script_named
 from annotation.script_editing.name_maps import CAST, KINDS, as_dict, make_names, maps_of, save_names
 from annotation.scripts.records import NameMap

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.management import named
-from annotation.notes import files
+from annotation.work import notes
 from config.commands import DatabaseCommand
 
 
@@ -21,10 +21,10 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
         parser.add_argument("campaign", help="the campaign's name")
-        parser.add_argument("--format", choices=sorted(files.MEDIA), default="jsonl")
+        parser.add_argument("--format", choices=sorted(notes.MEDIA), default="jsonl")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the notes."""
         campaign = named.campaign(options["campaign"])
-        for text in files.written(campaign, options["format"]):
+        for text in notes.write_notes(campaign, options["format"]):
             self.stdout.write(text, ending="")

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation.errors import AnnotationError
-from annotation.people import accounts, deletion, links, roles, sign_in, tokens
+from annotation.people import accounts, deletion, links, sign_in
 from config.commands import DatabaseCommand
 
 ADDRESS = "http://localhost:8000"
@@ -30,14 +30,14 @@ class Command(DatabaseCommand):
         listed.add_argument("--text", default="", help="only names that hold this")
         first = acts.add_parser("first-administrator", help="a one-time link to make the first administrator")
         invited = acts.add_parser("invite", help="a one-time link with which a person makes an account")
-        invited.add_argument("--role", choices=list(roles.ROLES), default="annotator")
+        invited.add_argument("--role", choices=list(accounts.ROLES), default="annotator")
         invited.add_argument("--name", default="", help="the user name that is proposed")
         invited.add_argument("--days", type=int, default=links.INVITATION_DAYS, help="for how long (7)")
         for name, about in NAMED.items():
             act = acts.add_parser(name, help=about)
             act.add_argument("name", help="the user name")
             if name == "role":
-                act.add_argument("role", choices=list(roles.ROLES))
+                act.add_argument("role", choices=list(accounts.ROLES))
             if name == "email":
                 act.add_argument("email", help="the address, or '' for none")
             if name == "token":
@@ -121,7 +121,7 @@ def _reset(options: dict[str, Any]) -> list[str]:
 
 
 def _role(options: dict[str, Any]) -> list[str]:
-    roles.set_role(by=None, person=_person(options["name"]), role=options["role"])
+    accounts.set_role(by=None, person=_person(options["name"]), role=options["role"])
     return [f"{options['name']}: {options['role']}"]
 
 
@@ -133,7 +133,7 @@ def _email(options: dict[str, Any]) -> list[str]:
 
 def _token(options: dict[str, Any]) -> list[str]:
     asked = {"scope": options["scope"], "days": options["days"], "name": options["purpose"]}
-    return [tokens.make(person=_person(options["name"]), **asked).key]
+    return [accounts.make(person=_person(options["name"]), **asked).key]
 
 
 def _delete(options: dict[str, Any]) -> list[str]:

@@ -11,12 +11,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotation import scheme_actions, scheme_store
 from annotation.errors import SchemeRefused
-from annotation.kinds.table import KINDS
+from annotation.kinds import KINDS
 from annotation.models import Corpus, Scheme, SchemeVersion
-from annotation.scheme_versions import actions, listing, store
-from annotation.schemes.difference import difference
-from annotation.schemes.files import as_plain, read, write
+from annotation.schemes.files import as_plain, difference, read, write
 from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand, acts_of
 
@@ -69,7 +68,7 @@ class Command(DatabaseCommand):
             self.stdout.write(text)
 
     def _list(self, options: dict[str, Any]) -> Any:
-        found = listing.schemes()
+        found = scheme_store.schemes()
         for one in found:
             extra = ", built in" if one.built_in else ", archived" if one.archived else ""
             asked = _counted(one.questions)
@@ -81,7 +80,7 @@ class Command(DatabaseCommand):
     def _show(self, options: dict[str, Any]) -> Any:
         version = _version(options["scheme"])
         self._say(options, _file(version, options["format"]).removesuffix("\n"))
-        return listing.as_json(version)
+        return scheme_store.as_json(version)
 
     def _check(self, options: dict[str, Any]) -> Any:
         definition = read(_bytes(options["file"]))
@@ -92,14 +91,14 @@ class Command(DatabaseCommand):
         definition = read(_bytes(options["file"]))
         definition = replace(definition, key=options["key"] or definition.key)
         if Scheme.objects.filter(key=definition.key).exists():
-            version = actions.save(by=None, definition=definition, seen=None)
+            version = scheme_actions.save(by=None, definition=definition, seen=None)
         else:
-            version = actions.create(by=None, definition=definition)
+            version = scheme_actions.create(by=None, definition=definition)
         return self._stored(options, version)
 
     def _stored(self, options: dict[str, Any], version: SchemeVersion) -> Any:
         self._say(options, f"{version.ref} is stored.")
-        return listing.as_json(version)
+        return scheme_store.as_json(version)
 
     def _export(self, options: dict[str, Any]) -> Any:
         version = _version(options["scheme"])
@@ -112,7 +111,7 @@ class Command(DatabaseCommand):
 
     def _diff(self, options: dict[str, Any]) -> Any:
         first, second = _version(options["first"]), _version(options["second"])
-        changes = difference(store.definition_of(first), store.definition_of(second))
+        changes = difference(scheme_store.definition_of(first), scheme_store.definition_of(second))
         for change in changes:
             self._say(options, str(change))
         if not changes:
@@ -121,7 +120,7 @@ class Command(DatabaseCommand):
 
     def _archive(self, options: dict[str, Any]) -> Any:
         scheme = _version(options["scheme"]).scheme
-        scheme = actions.archive(by=None, scheme=scheme, archived=options["act"] == "archive")
+        scheme = scheme_actions.archive(by=None, scheme=scheme, archived=options["act"] == "archive")
         self._say(options, f"{scheme.key} is {'archived' if scheme.archived_at else 'back'}.")
         return {"key": scheme.key, "archived": scheme.archived_at is not None}
 
@@ -132,7 +131,7 @@ class Command(DatabaseCommand):
         if corpus is None:
             raise CommandError(f"There is no corpus “{options['corpus']}”.")
         about = {name: options[name] for name in ("kind", "key", "title")}
-        return self._stored(options, actions.create_from_corpus(by=None, corpus=corpus, **about))
+        return self._stored(options, scheme_actions.create_from_corpus(by=None, corpus=corpus, **about))
 
 
 def _counted(n: int) -> str:
@@ -140,14 +139,14 @@ def _counted(n: int) -> str:
 
 
 def _version(ref: str) -> SchemeVersion:
-    found = store.find(ref)
+    found = scheme_store.find(ref)
     if found is None:
         raise CommandError(f"There is no scheme “{ref[:120]}”: see `manage.py schemes list`.")
     return found
 
 
 def _file(version: SchemeVersion, format: str) -> str:
-    definition = store.definition_of(version)
+    definition = scheme_store.definition_of(version)
     if format == "json":
         return json.dumps(as_plain(definition), ensure_ascii=False, indent=2) + "\n"
     return write(definition)

@@ -11,8 +11,8 @@ from django.db import transaction
 from annotation.errors import ScriptRefused
 from annotation.management.commands._scripts import add_script, by_name, listed, script_named
 from annotation.models import Dialogue
-from annotation.script_editing import reading
-from annotation.script_editing.actions import REASONS, change_session, versions_of, warnings_of
+from annotation.script_editing import sessions as reading
+from annotation.script_editing.sessions import REASONS, change_session, versions_of, warnings_of
 from config.commands import DatabaseCommand
 
 

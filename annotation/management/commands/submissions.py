@@ -10,11 +10,12 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotation.errors import SubmissionRefused
-from annotation.labels.pseudonyms import called, of_people
 from annotation.management import named
 from annotation.models import Assignment, Campaign
-from annotation.work import handing, withdrawing
-from annotation.work.handing import in_hand, key_of
+from annotation.work import submissions
+from annotation.work.labels import called
+from annotation.work.labels import pseudonyms_of_people as of_people
+from annotation.work.submissions import in_hand, key_of
 from config.commands import DatabaseCommand
 from config.permissions import is_researcher
 
@@ -58,7 +59,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """List, or withdraw."""
         campaign = named.campaign(options["campaign"])
-        verb = next((name for name in withdrawing.VERBS if options[name]), None)
+        verb = next((name for name in submissions.VERBS if options[name]), None)
         if options["to"] and not (options["take_back"] or options["give"]):
             raise CommandError("--to goes with --take-back or --give.")
         if options["held"]:
@@ -71,7 +72,7 @@ class Command(DatabaseCommand):
             self._withdraw(campaign, verb, options[verb], options)
 
     def _list(self, campaign: Campaign, annotator: str | None) -> None:
-        rows = withdrawing.submissions(campaign)
+        rows = submissions.submissions(campaign)
         if annotator:
             rows = rows.filter(user=named.annotator(annotator, campaign))
         names = of_people(rows.order_by().values_list("user", flat=True).distinct(), campaign.corpus_id)
@@ -106,8 +107,8 @@ class Command(DatabaseCommand):
         try:
             with transaction.atomic():
                 if options["give"] and to is not None:
-                    task = handing.task_named(campaign, options["give"])
-                    made = handing.give(campaign=campaign, task=task, to=to, **acting)
+                    task = submissions.task_named(campaign, options["give"])
+                    made = submissions.give(campaign=campaign, task=task, to=to, **acting)
                     self.stdout.write(
                         f"{made.pk}\t{called(to.pk, campaign.corpus_id)} until {made.lease_expires:{MOMENT}}"
                     )
@@ -116,9 +117,9 @@ class Command(DatabaseCommand):
                     if found is None:
                         raise CommandError(f"The campaign has no task in hand {number}. Nothing was changed.")
                     if to is None:
-                        handing.take_back(assignment=found, **acting)
+                        submissions.take_back(assignment=found, **acting)
                     else:
-                        handing.pass_to(assignment=found, to=to, **acting)
+                        submissions.pass_to(assignment=found, to=to, **acting)
         except SubmissionRefused as error:
             raise CommandError(f"{error} Nothing was changed.") from None
         if options["take_back"]:
@@ -140,7 +141,7 @@ class Command(DatabaseCommand):
                 if found is None:
                     raise CommandError(f"The campaign has no submission {number}. Nothing was changed.")
                 try:
-                    labels += withdrawing.VERBS[verb](by=by, assignment=found, reason=options["reason"])
+                    labels += submissions.VERBS[verb](by=by, assignment=found, reason=options["reason"])
                 except SubmissionRefused as error:
                     raise CommandError(f"Submission {number}: {error} Nothing was changed.") from None
         self.stdout.write(f"{len(numbers)} submissions, {labels} labels no longer count")

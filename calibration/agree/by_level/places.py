@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annotation.text.csv_cells import unguarded
+from annotation.text.table_cells import unguarded
 from calibration.agree.cells import Spelling
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
 

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
 from calibration.counts.computing import Counts
 from calibration.counts.wording import value_text
 from calibration.statistics.core.result import Result

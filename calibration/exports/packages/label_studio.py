@@ -17,14 +17,14 @@ from xml.etree import ElementTree as xml
 
 import orjson
 
-from annotation.formats import guessing
+from annotation.corpora.rows import agenda_json, participants_json
+from annotation.formats import base
 from annotation.formats.label_studio_results import REGION
 from annotation.formats.source import MAX_DOCUMENT
-from annotation.importing.rows import agenda_json, participants_json
 from annotation.records import SELF, Dialogue, Turn
-from annotation.scenarios.stored import native_scenario
-from annotation.text.blinding import Blind
-from annotation.text.happenings import Names
+from annotation.scenarios.records import native_scenario
+from annotation.text.context import Names
+from annotation.text.views import Blind
 from calibration.exports.bundle import Bundle
 from calibration.exports.packages.base import Contents, Package, Row, by_continuation
 from calibration.reading.census import QuestionInfo, census
@@ -237,7 +237,7 @@ def write(contents: Contents, bundle: Bundle) -> int:
         part = bundle.add(name, _listed(text for text, _ in group), rows=sum(rows for _, rows in group))
         total += part.rows
         promise = {"rows": part.rows, "format": "label-studio", "sha256": part.sha256}
-        bundle.add_json(guessing.beside(name).name, promise)
+        bundle.add_json(base.beside(name).name, promise)
     if not number:
         raise contents.refused("there are no labels to export")
     bundle.add("config.xml", [configuration(controls)])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from annotation.corpora.parts import of_dialogues
 from annotation.models import Continuation, Label, SplitCluster
 from annotation.models.turn_numbers import of_continuations
-from annotation.text.blinding import Blind
-from annotation.text.happenings import Names
+from annotation.text.context import Names
+from annotation.text.views import Blind
 from calibration.errors import ExportRefused
 from calibration.exports.parts import Taken
 from calibration.reading.census import Census, QuestionInfo, RaterInfo, census

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 from html import escape as quoted
 
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
 from calibration.exports.transcripts.collecting import Line, Sheet, Transcript
 from calibration.exports.writing import Blocks, plain
 from calibration.reports.latex import escaped

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.management import named
 from annotation.models import Corpus
-from annotation.scheme_versions.store import find
+from annotation.scheme_store import find
 from calibration.adjudication import actions, agreement, files, reading, settings
 from calibration.adjudication.actions import Plan
 from calibration.errors import CalibrationError

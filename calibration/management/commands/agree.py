@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.text.cells import judges_of, words_of
+from annotation.text.table_cells import judges_of, words_of
 from calibration.agree import csv_table, extras, html_page, judging, latex, panels, table_seven, text
 from calibration.agree.by_level import options as level_options
 from calibration.agree.by_level import renderings

@@ -13,11 +13,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotation.checks import actions, keys, told
-from annotation.checks.people import actions as deciding
 from annotation.errors import CampaignRefused
 from annotation.management import named
 from annotation.models import Campaign, CheckPlan, KeyTask
+from annotation.work import check_actions
 from calibration.api.checks import CheckPlanSerializer, NewKeySerializer
 from calibration.checks import sources
 from calibration.checks.results import FORMS, written
@@ -48,7 +47,7 @@ class Command(DatabaseCommand):
         taken.add_argument("--occasion", required=True, choices=KeyTask.OCCASIONS, help=f"for what: {USES}")
         taken.add_argument("--most", type=int, default=10, help="how many tasks, drawn by the seed (10)")
         taken.add_argument("--tolerance", type=float, default=0.0, help="right within, on ordered scales (0)")
-        for verb, does in deciding.VERBS.items():
+        for verb, does in check_actions.VERBS.items():
             about = (does.__doc__ or "").split("\n")[0].split(". Raises")[0].rstrip(".")
             decided = acts.add_parser(verb, help=about[:1].lower() + about[1:])
             decided.add_argument("annotator", help="the user name")
@@ -81,7 +80,7 @@ def _do(act: str, by: User, campaign: Campaign, options: dict[str, Any]) -> None
         given = CheckPlanSerializer(data=_read(options["file"], dict), partial=True)
         if not given.is_valid():
             raise CommandError(f"{options['file']}: {_line(given.errors)}")
-        actions.set_up(by=by, campaign=campaign, **given.validated_data)
+        check_actions.set_up(by=by, campaign=campaign, **given.validated_data)
     elif act == "key":
         _key(by, campaign, options["file"])
     elif act == "key-from":
@@ -89,7 +88,7 @@ def _do(act: str, by: User, campaign: Campaign, options: dict[str, Any]) -> None
         sources.add(by=by, campaign=campaign, **chosen)
     else:
         person = named.annotator(options["annotator"], campaign)
-        deciding.VERBS[act](by=by, campaign=campaign, user=person, reason=options["reason"])
+        check_actions.VERBS[act](by=by, campaign=campaign, user=person, reason=options["reason"])
 
 
 def _key(by: User, campaign: Campaign, file: str) -> None:
@@ -99,9 +98,9 @@ def _key(by: User, campaign: Campaign, file: str) -> None:
     with transaction.atomic():
         for number, row in enumerate(given.validated_data, start=1):
             try:
-                spot = keys.spot_named(campaign, row["about"])
-                answers = told.answers_told(campaign, spot, row["answers"])
-                actions.add_key(
+                spot = check_actions.spot_named(campaign, row["about"])
+                answers = check_actions.answers_told(campaign, spot, row["answers"])
+                check_actions.add_key(
                     by=by,
                     campaign=campaign,
                     occasion=row["occasion"],
@@ -142,5 +141,5 @@ def _line(problems: Any, where: str = "") -> str:
 def _shown(campaign: Campaign) -> str:
     plan = CheckPlan.objects.filter(campaign=campaign).first()
     settings = dict(CheckPlanSerializer(plan).data) if plan else None
-    listed = [told.key_as_json(key) for key in told.listed(campaign)]
+    listed = [check_actions.key_as_json(key) for key in check_actions.listed(campaign)]
     return json.dumps({"settings": settings, "keys": listed}, ensure_ascii=False, default=str)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Continuation, Corpus
-from annotation.text.item_keys import parse_item_key
+from annotation.text.references import parse_item_key
 from calibration.exports.orders import TRANSCRIPTS, Order
 from calibration.exports.transcripts.forms import FORMS
 from calibration.management import export_options as exporting

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
 from calibration.preferences.computing import Report
 from calibration.statistics.core.result import Result
 from calibration.statistics.preferences.position import PositionBias

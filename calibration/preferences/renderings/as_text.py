@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 
-from annotation.text.numbers import MISSING
+from annotation.text.display import MISSING
 from calibration.agree.text import columns
 from calibration.agree.words import plain
 from calibration.preferences.computing import Asked, Report

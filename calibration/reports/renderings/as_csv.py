@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from itertools import chain
 
-from annotation.text.csv_cells import guarded
+from annotation.text.table_cells import guarded
 from calibration.models import Report
 from calibration.reports.sections import SECTIONS, Line
 from calibration.reports.snapshot import Snapshot, snapshot_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.text.numbers import number, percent
+from annotation.text.display import number, percent
 from calibration.models import Report
 from calibration.reports import caveats
 from calibration.reports.contents import Figure, Marks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.models import TestLook
-from annotation.text.numbers import number, percent
+from annotation.text.display import number, percent
 from calibration.models import Report
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.tables import Table

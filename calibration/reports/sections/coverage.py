@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from annotation.text.numbers import percent
+from annotation.text.display import percent
 from calibration.reading.coverage import ANOTHER, Marked
 from calibration.reports.contents import CoverageLine, CoverageTable
 from calibration.reports.sections.base import Asked, Line, Section, View

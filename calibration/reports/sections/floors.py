@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.reports.contents import Figure, Floor, FloorRow, PanelMember, PanelTold
 from calibration.reports.figures import crowd, figures, worded
 from calibration.reports.sections.base import Asked, Line, Section, View, chosen, count, headed

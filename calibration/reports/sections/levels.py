@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.reports import drawing
 from calibration.reports.charts import Chart
 from calibration.reports.contents import Figure, LevelCell, LevelRow, LevelTable, Marks

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import QuestionRaters, RaterLine, RepeatLine
 from calibration.reports.figures import QuestionFigures, crowd, figures, lead, worded

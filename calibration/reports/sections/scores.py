@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from annotation.text.numbers import number
+from annotation.text.display import number
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import ScoreMap, ScoreMarks, ScoreProbabilities, Scores
 from calibration.reports.figures import JUDGE, crowd, figures, worded

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.schemes.cocoeval_behaviours import BEHAVIOURS
+from annotation.schemes.cocoeval import BEHAVIOURS
 from demo.fake_model.errors import OTHERS, Amounts, ErrorFileProblem, chances_of, number, one_chance
 from demo.fake_model.requests import Request, Spoken, turns
 from demo.fake_model.role import Answer, Mind, Role

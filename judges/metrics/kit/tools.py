@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.kinds.decision import DECISION
-from annotation.kinds.table import KINDS
+from annotation.kinds import DECISION, KINDS
 from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant, Turn
 from annotation.scenarios.records import POINTS
 from judges.metrics.kit.models import Embedder

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import QuestionsRefused
 from annotation.models import Corpus
-from annotation.question_sets import actions, applying
+from annotation.script_editing import question_editing, question_sets
 from annotation.scripts.quiz import POLICIES
 from annotation.scripts.records import FACT, QUESTION
 from config.commands import DatabaseCommand
@@ -68,7 +68,8 @@ class Command(DatabaseCommand):
         )
         if options["apply"]:
             told["applied"] = [
-                applying.apply(corpus=corpus, kind=kind, by=None).as_json() for kind in (FACT, QUESTION)
+                question_editing.apply_reviews(corpus=corpus, kind=kind, by=None).as_json()
+                for kind in (FACT, QUESTION)
             ]
         if options["name"] and not chosen:
             told |= self._make(corpus, options)
@@ -90,7 +91,7 @@ class Command(DatabaseCommand):
 
     def _make(self, corpus: Corpus, options: dict[str, Any]) -> dict[str, Any]:
         try:
-            made = actions.make(
+            made = question_sets.make(
                 corpus=corpus,
                 name=options["name"],
                 seed=options["seed"],

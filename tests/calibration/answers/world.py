@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotation.importing.engine import import_path
+from annotation.corpora.import_file import import_path
 from annotation.models import Corpus
 from tests.calibration.answers.small import answer
 from tests.scripts.examples import script

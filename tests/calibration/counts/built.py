@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from django.core.management import call_command
 
-from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Corpus, Item, Rater
+from annotation.work.labels import Answer, record
 from calibration.counts.computing import Counts, compute
 from calibration.counts.query import read
 from tests import factories

@@ -12,8 +12,8 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.corpora import splits
-from annotation.labels.recording import Answer, record
 from annotation.models import Campaign, Continuation, Item, Question, TestLook
+from annotation.work.labels import Answer, record
 from calibration.counts.renderings import RENDERINGS
 from calibration.errors import CountsRefused
 from tests import factories

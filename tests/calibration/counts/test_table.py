@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.labels.recording import Answer, record
 from annotation.models import Item, Rater
+from annotation.work.labels import Answer, record
 from calibration.counts.computing import compute, facts
 from calibration.counts.query import read
 from calibration.errors import CountsRefused

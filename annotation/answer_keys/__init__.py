@@ -1,1 +1,0 @@
-"""Answer keys of scenarios as raters: what would have been right stands beside what was decided."""

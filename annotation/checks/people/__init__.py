@@ -1,1 +1,0 @@
-"""What is decided about the people who are trained, tested and checked."""

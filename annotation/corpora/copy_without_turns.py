@@ -1,0 +1,114 @@
+"""Copying a corpus's dialogues without their turns: participants and topics only."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q, QuerySet
+
+from annotation.corpora.import_file import import_path
+from annotation.corpora.import_staging import ImportResult
+from annotation.formats import ImportProblem
+from annotation.models import Corpus, Dialogue, Turn
+from annotation.records import SELF
+
+# A corpus's dialogues as beginnings: who takes part and what it is about, without anything that was said.
+
+TOPIC = "topic"
+USUAL, MOST_COPIED = 1_000, 10_000
+"""So many dialogues are copied where nobody says, and at most."""
+_BATCH = 200
+
+
+def copy_without_turns(
+    *, by: User | None, corpus: Corpus, name: str, first: int = USUAL, least: int = 0, most: int = 0
+) -> ImportResult:
+    """Import a corpus's dialogues without their turns as a new corpus; return what the import did.
+
+    The `first` dialogues are taken, in the order of their import, that have from `least` to `most` turns of
+    their own (0: no limit). Each keeps its id, cluster, language, participants (the speakers, where none are
+    declared), metadata and agenda; its summary is the metadata's `topic` where there is none. One that nobody
+    takes part in is left out, and counted in the notes. The same copy again changes nothing.
+
+    Raises ImportProblem for limits that make no sense, where no dialogue is left, and for a name that is
+    taken by other content.
+    """
+    _check(first, least, most)
+    left_out = 0
+    written = 0
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as stored:
+        for line in _lines(_chosen(corpus, least, most)[:first]):
+            left_out += not line["participants"]
+            if line["participants"]:
+                stored.write(json.dumps(line, ensure_ascii=False) + "\n")
+                written += 1
+        stored.flush()
+        if not written:
+            raise ImportProblem(f"the corpus {corpus.name!r} has no dialogue with people that fits")
+        result = import_path(
+            path=stored.name,
+            name=f"{corpus.name}, without turns",
+            format="jsonl",
+            corpus=name,
+            into=False,
+            by=by,
+            source=f"{corpus.source or corpus.name}, without turns",
+            licence=corpus.licence,
+        )
+    if left_out:
+        result.notes.append(f"{left_out:,} dialogues were left out: nobody takes part in them")
+    return result
+
+
+def _check(first: int, least: int, most: int) -> None:
+    if not 1 <= first <= MOST_COPIED:
+        raise ImportProblem(f"between 1 and {MOST_COPIED:,} dialogues can be copied", field="first")
+    if least < 0 or most < 0 or (most and least > most):
+        raise ImportProblem(
+            "the least number of turns is at most the greatest, and 0 is no limit", field="min_turns"
+        )
+
+
+def _chosen(corpus: Corpus, least: int, most: int) -> QuerySet[Dialogue]:
+    rows = corpus.dialogues.order_by("id")
+    if least or most:
+        rows = rows.annotate(own=Count("continuations__turns", filter=Q(continuations__key=SELF)))
+        rows = rows.filter(own__gte=least)
+        rows = rows.filter(own__lte=most) if most else rows
+    return rows
+
+
+def _lines(rows: QuerySet[Dialogue]) -> Iterator[dict[str, Any]]:
+    """Yield the dialogues in the native format."""
+    ids = list(rows.values_list("pk", flat=True))
+    for begin in range(0, len(ids), _BATCH):
+        batch = list(Dialogue.objects.filter(pk__in=ids[begin : begin + _BATCH]).order_by("id"))
+        speakers = _speakers([row for row in batch if not row.participants])
+        yield from (_line(row, row.participants or speakers.get(row.pk, [])) for row in batch)
+
+
+def _line(row: Dialogue, participants: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    about = {} if TOPIC in row.metadata or not row.summary.strip() else {TOPIC: row.summary}
+    line = {
+        "id": row.key,
+        "cluster": row.cluster,
+        "language": row.language,
+        "participants": list(participants),
+        "metadata": {**row.metadata, **about},
+        "turns": [],
+    }
+    return line | ({"agenda": row.agenda} if row.agenda else {})
+
+
+def _speakers(rows: Sequence[Dialogue]) -> dict[int, list[dict[str, Any]]]:
+    """Return who speaks in dialogues' own turns, in the order in which they first do."""
+    own = Turn.objects.filter(continuation__dialogue__in=rows, continuation__key=SELF)
+    said = own.order_by("continuation", "position").values_list("continuation__dialogue", "speaker")
+    found: dict[int, dict[str, dict[str, Any]]] = {}
+    for dialogue, speaker in said:
+        found.setdefault(dialogue, {}).setdefault(speaker, {"id": speaker})
+    return {dialogue: list(people.values()) for dialogue, people in found.items()}

@@ -1,0 +1,486 @@
+"""Importing a file: one transaction, all of it or nothing, read in a process with limits."""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import os
+import pickle
+import re
+import resource
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any, NoReturn
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from annotation import records
+from annotation.corpora import splits
+from annotation.corpora.import_dialogues import Writer
+from annotation.corpora.import_labels import place_labels
+from annotation.corpora.import_names import Tidying, known_scheme
+from annotation.corpora.import_staging import ImportResult, close_staging, open_staging, stage, staged
+from annotation.formats import FORMATS, base
+from annotation.formats.base import Format, SourceRecord, settings_of
+from annotation.formats.source import MOST, Faults, ImportProblem, Source
+from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
+from annotation.models.corpora import Import
+from config.embedded.processes import follow_parent
+from config.models import Event
+from config.planner import WORTH_TELLING, tell_planner
+
+# Reading a file in a process of its own with limits of memory and CPU.
+#
+# Whatever a file does to its reader, the import ends with one line, and nothing else is slowed down.
+
+# Entries in bounded batches, so that memory depends on the largest dialogue and not on the file.
+
+MAX_TURNS = 10_000
+MAX_CHARACTERS = 4_000_000
+MAX_ENTRIES = 5_000
+
+
+def batches(entries: Iterator[SourceRecord]) -> Iterator[list[SourceRecord]]:
+    """Yield lists of entries that together stay small, each with at least one."""
+    batch: list[SourceRecord] = []
+    turns = characters = 0
+    for entry in entries:
+        batch.append(entry)
+        if isinstance(entry.record, records.Dialogue):
+            more, longer = _size(entry.record)
+            turns += more
+            characters += longer
+        if turns >= MAX_TURNS or characters >= MAX_CHARACTERS or len(batch) >= MAX_ENTRIES:
+            yield batch
+            batch, turns, characters = [], 0, 0
+    if batch:
+        yield batch
+
+
+def _size(dialogue: records.Dialogue) -> tuple[int, int]:
+    """Return (turns and labels, characters) of a dialogue."""
+    count, characters = len(dialogue.labels), 0
+    for continuation in dialogue.all_continuations():
+        count += len(continuation.turns)
+        characters += sum(len(turn.text) for turn in continuation.turns)
+    return count, characters
+
+
+MEMORY = 2**30
+"""Bytes that a reader may take beyond what its process has when it starts."""
+CPU_SECONDS, CPU_PER_MEGABYTE = 120, 4
+"""CPU seconds that a reader may take, and those that each megabyte of its file adds."""
+HEADER = 8
+_starting = threading.Lock()
+
+
+class ReaderFailed(RuntimeError):
+    """A reader met an error that is a fault of its own; the message is its traceback."""
+
+
+def read(format: Format, source: Source) -> Generator[list[SourceRecord], None, None]:
+    """Yield what a format reads, in batches; the source has its place, notes and faults as they come.
+
+    Raises ImportProblem for what is wrong with the file, its demand of memory or CPU included.
+    """
+    seconds = CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20
+    with _starting:  # no other reader may inherit this one's end of the pipe
+        receiving, sending = os.pipe()
+        parent = os.getpid()
+        child = os.fork()
+        if not child:
+            _be_reader(format, source, sending, parent, seconds)
+        os.close(sending)
+    ended = False
+    try:
+        with open(receiving, "rb") as pipe:
+            for batch, state, faults in _received(pipe):
+                vars(source).update(state)
+                for fault in faults:
+                    source.report(fault)
+                if batch:
+                    yield batch
+        ended = True
+    finally:
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    _check_end(status, seconds)
+
+
+def _received(pipe: IO[bytes]) -> Iterator[Any]:
+    """Yield what the reader sends, until it ends; raise what it ended with."""
+    while len(header := pipe.read(HEADER)) == HEADER:
+        size = int.from_bytes(header, "big")
+        content = pipe.read(size)
+        if len(content) < size:
+            return
+        message = pickle.loads(content)
+        if isinstance(message, BaseException):
+            raise message
+        yield message
+
+
+def _check_end(status: int, seconds: int) -> None:
+    code = os.waitstatus_to_exitcode(status)
+    if code == -signal.SIGXCPU:
+        raise ImportProblem(f"takes more than {seconds} s of computing to read: split it into smaller files")
+    if code:
+        raise ImportProblem(f"cannot be read: its reader ended unexpectedly ({code})")
+
+
+def _be_reader(format: Format, source: Source, sending: int, parent: int, seconds: int) -> NoReturn:
+    """Be the process that reads. It shares open files and connections with its parent, and uses none."""
+    status = 1
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGXCPU):
+            signal.signal(number, signal.SIG_DFL)
+        follow_parent(signal.SIGKILL, parent)
+        _limit(seconds)
+        _send(sending, source, format)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _limit(seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    if sys.platform.startswith("linux"):
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
+
+
+def _send(sending: int, source: Source, format: Format) -> None:
+    """Send batches, each with the state of the source, and in the end what went wrong."""
+    faults = source.faults.found if source.faults else []
+    sent = len(faults)
+    error: BaseException | None = None
+
+    def send(batch: list[SourceRecord]) -> None:
+        nonlocal sent
+        state = {name: value for name, value in vars(source).items() if name != "faults"}
+        _write(sending, (batch, state, faults[sent:]))
+        sent = len(faults)
+
+    try:
+        for batch in batches(format.read(source)):
+            send(batch)
+    except ImportProblem as problem:
+        error = None if problem in faults else problem
+    except MemoryError:
+        error = ImportProblem(
+            f"takes more than {MEMORY >> 20} MiB of memory to read: split it into smaller files"
+        )
+    except Exception:  # noqa: BLE001 (the parent raises it)
+        error = ReaderFailed(traceback.format_exc())
+    send([])
+    if error is not None:
+        _write(sending, error)
+
+
+class _Pickler(pickle.Pickler):
+    dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda one: (_mapping, (dict(one),))}
+
+
+def _mapping(content: dict[str, Any]) -> MappingProxyType[str, Any]:
+    return MappingProxyType(content)
+
+
+def _write(sending: int, message: Any) -> None:
+    buffer = io.BytesIO()
+    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(message)
+    content = buffer.getvalue()
+    rest = memoryview(len(content).to_bytes(HEADER, "big") + content)
+    while rest:
+        rest = rest[os.write(sending, rest) :]
+
+
+# The import itself: one transaction, one file, all of it or nothing.
+
+Progress = Callable[[int, int, ImportResult], None]
+"""Told now and then: bytes read, bytes in all, what was written so far."""
+
+STORED = (Dialogue, Continuation, Turn, Record, Item)
+"""What labels are placed on: statements over many of them are planned with the sizes that these have now."""
+
+NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
+
+
+MOST_DIALOGUES = 3
+"""Dialogues of each side that a problem names."""
+DIVIDED = """
+SELECT cluster, array_agg(key ORDER BY id) FILTER (WHERE part = 'training'),
+       array_agg(key ORDER BY id) FILTER (WHERE part <> 'training')
+  FROM annotation_dialogue
+ WHERE corpus_id = %(corpus)s AND cluster IN
+       (SELECT cluster FROM annotation_dialogue WHERE corpus_id = %(corpus)s AND part = 'training')
+ GROUP BY cluster HAVING bool_or(part <> 'training') AND bool_or(imported_id = %(imported)s)
+ ORDER BY min(id) LIMIT %(most)s
+"""
+"""Clusters of the corpus with dialogues in training and outside it, one of them of this import."""
+
+
+class _NothingNew(Exception):
+    """Raised inside the transaction, so that a file that adds nothing leaves nothing behind."""
+
+
+def import_path(
+    *,
+    path: str | Path,
+    format: str,
+    corpus: str,
+    into: bool,
+    by: User | None,
+    scheme: str | None = None,
+    source: str = "",
+    licence: str = "",
+    progress: Progress | None = None,
+    name: str = "",
+    sha256: str = "",
+    columns: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> ImportResult:
+    """Import a file (or a folder, where the format says so) as a new corpus, or `into` an existing one.
+
+    The same content again changes nothing and returns the first import's counts with `created` false. Of
+    concurrent imports of the same content one is kept. `scheme` lists, comma-separated, the schemes whose
+    questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is
+    what the file's content must have, where its manifest says so; `columns` are a table's own names for
+    columns, by Concord's; `settings` are what the file itself does not say (`annotation.formats.base`).
+    Raises `ImportProblem` where anything is wrong (with the further problems, up to 20), and then nothing is
+    kept.
+    """
+    known = _format(format, into, columns or {})
+    told = settings_of(settings or {}, known.key, known.settings)
+    order = _Order(
+        origin=Source(path, name=name, columns=columns, settings=told, faults=Faults()),
+        format=known,
+        corpus=_checked_name(corpus),
+        into=into,
+        by=by,
+        schemes=_schemes(scheme),
+        source=source,
+        licence=licence,
+        sha256=sha256,
+    )
+    if order.origin.path.is_dir() and not order.format.folder:
+        raise ImportProblem(f"is a folder; the format {format} is one file", file=name or str(path))
+    try:
+        return _perform(order, progress)
+    except ImportProblem as problem:
+        raise problem.placed(file=order.origin.name) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is to be imported, checked as far as that goes without reading it."""
+
+    origin: Source
+    format: Format
+    corpus: str
+    into: bool
+    by: User | None
+    schemes: tuple[str, ...]
+    source: str
+    licence: str
+    sha256: str
+
+
+def _perform(order: _Order, progress: Progress | None) -> ImportResult:
+    """Import in one transaction, after any other import into the same corpus."""
+    content_hash = order.origin.content_hash()
+    base.check(content_hash, order.sha256)
+    result = ImportResult(order.corpus)
+    try:
+        with transaction.atomic():
+            lock_corpus(order.corpus)
+            if repeated := _repeated(order, content_hash):
+                return repeated
+            imported = _open(order, content_hash)
+            _read(order, imported, result, progress)
+            _keep(imported, result)
+    except _NothingNew:
+        result.created = False
+    return result
+
+
+def _format(key: str, into: bool, columns: Mapping[str, str]) -> Format:
+    if key not in FORMATS:
+        raise ImportProblem(f"there is no format {key!r}; there are {', '.join(FORMATS)}")
+    if FORMATS[key].labels_only and not into:
+        raise ImportProblem(f"the format {key} adds labels to an existing corpus: name it with --into")
+    if columns and not FORMATS[key].columns:
+        raise ImportProblem(f"the format {key} has no columns to be named", field="columns")
+    return FORMATS[key]
+
+
+def _schemes(scheme: str | None) -> tuple[str, ...]:
+    given = tuple(key.strip() for key in (scheme or "").split(",") if key.strip())
+    for key in given:
+        if not known_scheme(key):
+            raise ImportProblem(f"there is no scheme {key!r}")
+    return given
+
+
+def _checked_name(corpus: str) -> str:
+    if not NAME.fullmatch(corpus) or corpus != corpus.strip() or corpus in (".", ".."):
+        raise ImportProblem("the name of a corpus has 1 to 100 characters, and no slash", field="corpus")
+    return corpus
+
+
+def lock_corpus(corpus: str) -> None:
+    """Let what imports into a corpus or deletes it follow one another, until the transaction's end."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"concord import {corpus}"])
+
+
+def _repeated(order: _Order, content_hash: str) -> ImportResult | None:
+    """Return the result of an earlier import of the same content; refuse a name that is wrong."""
+    stored = Corpus.objects.filter(name=order.corpus).first()
+    if stored is None and order.into:
+        raise ImportProblem(f"there is no corpus {order.corpus!r}", field="corpus")
+    if stored is None:
+        return None
+    same = {
+        "content_hash": content_hash,
+        "format": order.format.key,
+        "columns": order.origin.columns,
+        "file_settings": order.origin.settings,
+    }
+    before = stored.imports.filter(**same).first()
+    if before:
+        return ImportResult.repeated(order.corpus, before.counts)
+    if not order.into:
+        raise ImportProblem(
+            f"the corpus {order.corpus!r} exists with other content: choose another name, "
+            "or add to it with --into",
+            field="corpus",
+        )
+    return None
+
+
+def _open(order: _Order, content_hash: str) -> Import:
+    """Make the import's row, and the corpus where it is new."""
+    if len(order.licence) > 200:
+        raise ImportProblem("the licence is longer than 200 characters", field="licence")
+    stored, _ = Corpus.objects.get_or_create(
+        name=order.corpus,
+        defaults={"source": order.source, "licence": order.licence, "created_by": order.by},
+    )
+    return Import.objects.create(
+        corpus=stored,
+        format=order.format.key,
+        file_name=order.origin.name[:300],
+        content_hash=content_hash,
+        columns=order.origin.columns,
+        file_settings=order.origin.settings,
+        options={"schemes": list(order.schemes)} if order.schemes else {},
+        created_by=order.by,
+    )
+
+
+def _read(order: _Order, imported: Import, result: ImportResult, progress: Progress | None) -> None:
+    """Write the file's dialogues batch by batch, and then its labels as one set."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    open_staging()
+    faults = order.origin.faults or Faults()
+    writer = Writer.open(
+        corpus=imported.corpus, imported=imported, result=result, into=order.into, faults=faults
+    )
+    writer.exact = order.format.exact
+    tidying = Tidying(order.origin, imported.corpus, into=order.into)
+    with closing(_batches(order, faults, tidying)) as reading:
+        for batch in reading:
+            stage(writer.write(batch), faults)
+            if progress:
+                progress(order.origin.done, order.origin.total, result)
+    tidying.check(imported, faults, dialogues=result.dialogues > 0)
+    if result.dialogues and imported.corpus.has_training:
+        _refuse_divided_clusters(imported, faults)
+    result.notes += [*order.origin.all_notes(), *tidying.notes()]
+    close_staging()
+    labels, _ = staged()
+    if result.items + labels >= WORTH_TELLING:
+        tell_planner(*(model._meta.db_table for model in STORED))
+    if labels:
+        place_labels(
+            corpus=imported.corpus,
+            imported=imported,
+            given=order.schemes,
+            fresh=not order.into,
+            tidying=tidying,
+            result=result,
+            faults=faults,
+        )
+    faults.refuse()
+    # These read what this package writes: not before it is whole.
+    from annotation.scenario_editing.answer_keys import write
+    from annotation.script_editing.answer_labels import write as write_answers
+
+    write(imported.corpus)
+    if imported.corpus.dialogues.filter(script__isnull=False).exists():
+        write_answers(imported.corpus)
+
+
+def _batches(order: _Order, faults: Faults, tidying: Tidying) -> Generator[list[SourceRecord], None, None]:
+    """Yield what is read; a problem that ends the reading is told with those before it."""
+    try:
+        with closing(read(order.format, order.origin)) as reading:
+            for batch in reading:
+                yield list(tidying.tidy(batch, faults))
+    except ImportProblem as problem:
+        if problem not in faults.found:
+            faults.add(problem)
+        faults.refuse()
+
+
+def _keep(imported: Import, result: ImportResult) -> None:
+    """Remember what the file brought; where it brought nothing, undo all of it."""
+    if not any(result.counts().values()):
+        if not result.unchanged:
+            raise ImportProblem("the file holds nothing that can be imported")
+        result.labels, result.missing = staged()
+        raise _NothingNew
+    splits.grow(corpus=imported.corpus)
+    imported.counts = result.counts()
+    imported.save(update_fields=["counts"])
+    Event.objects.create(
+        by=imported.created_by,
+        verb="import",
+        subject=f"{imported.file_name} into {imported.corpus.name}"[:300],
+        detail={name: number for name, number in imported.counts.items() if number},
+    )
+    if result.labels >= WORTH_TELLING:
+        tell_planner(Label._meta.db_table)
+
+
+def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:
+    """Note each cluster that an import has divided between training and what judges are measured on."""
+    values = {"corpus": imported.corpus_id, "imported": imported.pk, "most": MOST}
+    with connection.cursor() as cursor:
+        cursor.execute(DIVIDED, values)
+        rows = cursor.fetchall()
+    for cluster, training, rest in rows:
+        faults.add(
+            ImportProblem(
+                f"the cluster {cluster!r} has dialogues in training ({_listed(training)}) and outside it "
+                f"({_listed(rest)}), so what is fitted on it would be tested on the same material: give its "
+                "dialogues one `part` in their metadata, or those that share none a `cluster` of their own",
+                field="cluster",
+            )
+        )
+
+
+def _listed(keys: list[str]) -> str:
+    more = f" and {len(keys) - MOST_DIALOGUES:,} more" if len(keys) > MOST_DIALOGUES else ""
+    return f"{', '.join(map(repr, keys[:MOST_DIALOGUES]))}{more}"

@@ -1,0 +1,348 @@
+"""Placing imported labels: on their items, for their questions, by their raters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import connection
+
+from annotation.corpora import comparisons, import_staging
+from annotation.corpora.import_names import Asked, Resolver, Tidying, asked_questions
+from annotation.corpora.import_staging import NOTHING, ImportResult, copy_rows, fresh_table
+from annotation.formats.source import Faults, ImportProblem
+from annotation.models import Import, Question, Rater
+from annotation.models.corpora import Corpus
+from annotation.schemes.base import RANKING, Value, bounds_told
+from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
+from annotation.work import labels
+from config.planner import tell_planner
+
+# Placing staged labels: on their items, for their questions, by their raters; what does not fit is refused.
+#
+# Every step is one statement over the whole file. What does not fit is told line by line.
+
+# The raters that a file names: those of the corpus, and accounts and machines of the same kind and name.
+#
+# In a file that was exported here, people with accounts go by their pseudonyms and are found by these, too.
+#
+# A file never adds labels in an account's or a machine's name: it only finds those labels again. New labels
+# are by raters of the corpus.
+
+NAMED = """
+SELECT rater_kind, rater_name, bool_and(identified), bool_or(identified), min(line)
+  FROM import_label GROUP BY 1, 2 ORDER BY 1, 2
+"""
+WANTED = """
+SELECT DISTINCT r.n, r.kind, r.name, r.identified FROM import_rater r JOIN import_placed p ON p.rater = r.n
+ WHERE r.rater_id IS NULL ORDER BY r.n
+"""
+COLUMNS = ("n", "kind", "name", "identified", "rater_id", "shared_id")
+TYPES = ("int4", "text", "text", "bool", "int8", "int8")
+
+
+def find_raters(corpus: Corpus, faults: Faults) -> None:
+    """Fill the table `import_rater` with the file's raters and what is stored of them."""
+    fresh_table(
+        "import_rater",
+        "(n integer, kind text, name text, identified boolean, rater_id bigint, shared_id bigint)",
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(NAMED)
+        named = cursor.fetchall()
+    stored = _stored(corpus, [name for _, name, *_ in named])
+    rows = []
+    for number, (kind, name, always, ever, line) in enumerate(named):
+        mine = stored.get((corpus.pk, kind, name))
+        if always != ever or (mine is not None and mine.identified != always):
+            reason = f"{name!r} is identified in one place and not in another"
+            faults.add(ImportProblem(reason, field="identified", line=line))
+        shared = stored.get((None, kind, name))
+        rows.append((number, kind, name, always, mine and mine.pk, shared and shared.pk))
+    copy_rows("import_rater", COLUMNS, TYPES, rows)
+    tell_planner("import_rater")
+
+
+def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str], Rater]:
+    mine = Rater.objects.filter(corpus=corpus, name__in=names)
+    # A draft of a judge answers for itself alone, whatever a file's rater is called.
+    shared = Rater.objects.filter(corpus=None, name__in=names).exclude(spec__has_key="draft")
+    known = {(rater.corpus_id, rater.kind, rater.name): rater for rater in [*mine, *shared]}
+    for name, rater in labels.known(names, corpus.pk).items():  # a file that this Concord wrote
+        known.setdefault((None, rater.kind, name), rater)
+    return known
+
+
+def create_raters(corpus: Corpus) -> None:
+    """Make the corpus's raters that labels still need."""
+    with connection.cursor() as cursor:
+        cursor.execute(WANTED)
+        for number, kind, name, identified in cursor.fetchall():
+            rater = labels.imported_rater(corpus=corpus, kind=kind, name=name, identified=identified)
+            cursor.execute("UPDATE import_rater SET rater_id = %s WHERE n = %s", [rater.pk, number])
+
+
+WORDS = ("nominal", "text", RANKING)
+"""Levels whose answers are texts."""
+
+
+def place_labels(
+    *,
+    corpus: Corpus,
+    imported: Import,
+    given: tuple[str, ...],
+    fresh: bool,
+    tidying: Tidying,
+    result: ImportResult,
+    faults: Faults,
+) -> None:
+    """Turn the staged labels into labels of the corpus; those that are there already stay as they are.
+
+    `given` are the schemes named with the import; a `fresh` corpus is one that this import makes. All that is
+    wrong goes to `faults`, which may have found something before: then nothing is written in the end.
+    """
+    known = {"corpus": corpus.pk, "imported": imported.pk}
+    _place_numbered(known, faults)
+    _refuse_uncertain_count(known, faults)
+    _refuse_unplaced(known, faults)
+    result.items += comparisons.place(corpus, faults)
+    if _number("SELECT count(evidence) FROM import_label"):
+        _refuse_beyond(known, faults)
+    fresh_table(
+        "import_decided",
+        "(dialogue text, continuation text, kind text, PRIMARY KEY (dialogue, continuation))",
+    )
+    _run(import_staging.DECIDED, known)
+    tell_planner("import_decided")
+    resolver = Resolver(corpus, given, fresh, faults)
+    questions = resolver.resolve(asked_questions())
+    _store_questions(questions)
+    joined, notes = tidying.join_answers(questions)
+    _join_spellings(joined)
+    _refuse_doubtful(faults)
+    find_raters(corpus, faults)
+    fresh_table("import_placed", import_staging.PLACED_COLUMNS)
+    _run(import_staging.PLACE, known)
+    tell_planner("import_placed")
+    _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
+    _refuse_over_turns(faults)
+    if not fresh:
+        result.unchanged = _run(import_staging.DROP_UNCHANGED, known)
+        _refuse_conflicts(faults)
+    _refuse_repeated(faults)
+    faults.refuse()
+    create_raters(corpus)
+    result.labels = _run(import_staging.INSERT, known)
+    result.missing = _number("SELECT count(*) FROM import_placed WHERE missing <> ''")
+    result.notes += [*notes, *resolver.notes]
+
+
+def _run(statement: str, values: Mapping[str, Any]) -> int:
+    """Run a statement and return how many rows it touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values or None)
+        return int(cursor.rowcount)
+
+
+def _rows(statement: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def _number(statement: str) -> int:
+    return int(_rows(statement)[0][0])
+
+
+def _store_questions(questions: Mapping[Asked, Question]) -> None:
+    fresh_table(
+        "import_question",
+        '(kind text, key text, scheme text, id bigint, words boolean, level text, "values" jsonb,'
+        " numbers jsonb)",
+    )
+    rows = (
+        (
+            *(one.kind, one.key, one.scheme, question.pk, question.level in WORDS, question.level),
+            *(question.values, _numbers_by_word(question)),
+        )
+        for one, question in questions.items()
+    )
+    copy_rows(
+        "import_question",
+        ("kind", "key", "scheme", "id", "words", "level", "values", "numbers"),
+        ("text", "text", "text", "int8", "bool", "text", "jsonb", "jsonb"),
+        rows,
+    )
+    tell_planner("import_question")
+
+
+def _join_spellings(joined: Mapping[tuple[int, str], str]) -> None:
+    """Spell staged answers as `joined` says, by question id and the file's spelling."""
+    if not joined:
+        return
+    fresh_table("import_spelling", "(question bigint, spelling text, joined text)")
+    rows = ((*key, spelling) for key, spelling in joined.items())
+    copy_rows("import_spelling", ("question", "spelling", "joined"), ("int8", "text", "text"), rows)
+    tell_planner("import_spelling")
+    _run(import_staging.JOIN_SPELLINGS, {})
+
+
+def _numbers_by_word(question: Question) -> dict[str, float]:
+    """Return the numbers that a scale's words stand for; none for a question that is answered with texts."""
+    if question.level in WORDS:
+        return {}
+    return {word: float(value) for value, word in question.anchors.items()}
+
+
+def _place_numbered(known: Mapping[str, Any], faults: Faults) -> None:
+    """Find the turns of labels that name them by the number that annotators see."""
+    if not _number("SELECT count(*) FROM import_label WHERE turn_number IS NOT NULL"):
+        return
+    fresh_table("import_numbered", import_staging.NUMBERED_COLUMNS)
+    _run(import_staging.NUMBERED, known)
+    tell_planner("import_numbered")
+    rows = _rows(import_staging.MISNUMBERED)
+    for _, line, *place in rows:
+        faults.add(ImportProblem(_misnumbered(*place), field="turn_number", line=line))
+    if rows:
+        faults.refuse()
+    _run(import_staging.PLACE_NUMBERED, {})
+
+
+def _misnumbered(
+    dialogue: str,
+    continuation: str,
+    position: int | None,
+    number: int,
+    positions: list[int] | None,
+    low: int,
+    high: int,
+) -> str:
+    where = f"the continuation {continuation!r} of {dialogue!r}"
+    if positions is None:
+        return f"there is no turn with the number {number} in {where}: its turns are {low} to {high}"
+    if position is not None:
+        return f"{number} is not the number of turn {position}, counted from 0, in {where}"
+    told = ", ".join(map(str, sorted(positions)))
+    return (
+        f"several turns of {where} have the number {number}: write `turn`, counted from 0, as one of {told}"
+    )
+
+
+def _refuse_uncertain_count(known: Mapping[str, Any], faults: Faults) -> None:
+    """Refuse a file that never names the first turn, so that its `turn` may count from 0 or from 1."""
+    ((line, fits_zero, fits_one),) = _rows(import_staging.COUNTS_FROM, known)
+    if not fits_one:  # null: nothing is counted
+        return
+    reason = (
+        "no row is about turn 0, though these dialogues have one: say whether `turn` counts from 0 or "
+        "from 1, with --turns-from 0 or --turns-from 1 (the field `turns_from`)"
+    )
+    if not fits_zero:
+        reason = (
+            "if `turn` counts from 0, some rows name turns that are not there or not rated; if it counts "
+            "from 1, all fit: then say --turns-from 1 (the field `turns_from`)"
+        )
+    faults.add(ImportProblem(reason, field="turn", line=line))
+    faults.refuse()
+
+
+def _refuse_unplaced(known: Mapping[str, Any], faults: Faults) -> None:
+    rows = _rows(import_staging.UNPLACED, known)
+    for row in rows:
+        faults.add(_unplaced(*row[1:]))
+    if rows:
+        _run("DELETE FROM import_label WHERE n = ANY(%(rows)s)", {"rows": [row[0] for row in rows]})
+
+
+def _unplaced(
+    line: int | None,
+    field: str,
+    dialogue: str,
+    continuation: str,
+    position: int | None,
+    record_kind: str | None,
+    record_key: str | None,
+    has_dialogue: int | None,
+    has_continuation: int | None,
+    has_turn: int | None,
+) -> ImportProblem:
+    if not has_dialogue:
+        reason = f"there is no dialogue {dialogue!r} in the corpus"
+    elif record_kind and has_continuation:
+        reason = f"the dialogue {dialogue!r} has no {record_kind} {record_key!r}"
+    elif not has_continuation:
+        reason = f"the dialogue {dialogue!r} has no continuation {continuation!r}"
+    elif not has_turn:
+        reason = f"there is no turn {position} in the continuation {continuation!r} of {dialogue!r}"
+    else:
+        reason = f"turn {position} of {continuation!r} in {dialogue!r} is given: it is context and not rated"
+    key = "turn" if has_continuation else "continuation" if has_dialogue else "dialogue"
+    return ImportProblem(reason, field=_sibling(field, key), line=line)
+
+
+def _refuse_beyond(known: Mapping[str, Any], faults: Faults) -> None:
+    """Refuse evidence at turns that are not there, or beyond their text."""
+    for line, field, index, continuation, turn, end, is_there, length in _rows(import_staging.BEYOND, known):
+        reason = f"there is no turn {turn} in the continuation {continuation!r}"
+        if is_there:
+            reason = f"turn {turn} of {continuation!r} has {length} characters, so nothing ends at {end}"
+        place = f"{field.removesuffix('value')}evidence[{index}]" if "value" in field else "evidence"
+        faults.add(ImportProblem(reason, field=place, line=line))
+
+
+def _sibling(field: str, key: str) -> str:
+    """Return the path of a field beside a label's value; a ratings file has one field for the whole place."""
+    return field.removesuffix("value") + key if field.startswith("labels") else "item"
+
+
+def _refuse_doubtful(faults: Faults) -> None:
+    """Refuse words that mean no answer, and misspelt numbers, where no scale has them."""
+    for line, field, text, doubt in _rows(import_staging.DOUBTFUL):
+        shown = repr(text[:40])
+        reason = f"{shown} is not written as a number: write digits with one decimal point, like 3.5"
+        if doubt == NOTHING:
+            word = text.partition(" (")[0]
+            advice = f"--missing={word} takes it as missing; listed in `values` it is an answer"
+            reason = f"{shown} looks like no answer: {advice}"
+        faults.add(ImportProblem(reason, field=field, line=line))
+
+
+def _refuse_off_scale(questions: Mapping[int, Question], faults: Faults) -> None:
+    for line, field, number, text, question_id in _rows(import_staging.OFF_SCALE):
+        question = questions[question_id]
+        shown = repr(text) if number is None else f"{number:g}"
+        scheme = question.version.scheme.key
+        reason = f"{shown} is not on the scale of {question.key} in {scheme}: {_scale(question)}"
+        faults.add(ImportProblem(reason, field=field, line=line))
+
+
+def _refuse_over_turns(faults: Faults) -> None:
+    """Refuse counts of turns that are greater than the number of turns."""
+    for line, field, number, turns in _rows(import_staging.OVER_TURNS, {"scheme": COUNTS.key}):
+        reason = f"{number:g} turns are counted in a continuation of {turns}"
+        faults.add(ImportProblem(reason, field=field, line=line))
+
+
+def _scale(question: Question) -> str:
+    values: list[Value] = question.values
+    if values:
+        return ", ".join(f"{value}" for value in values)
+    if question.level == RANKING:
+        return "an order of all that are compared, best first, such as 2>0=1"
+    return "any text" if question.level in WORDS else bounds_told(question)
+
+
+def _refuse_repeated(faults: Faults) -> None:
+    for first, line, field in _rows(import_staging.REPEATED):
+        where = "" if first is None or first == line else f", first on line {first}"
+        reason = f"this rater answers this question about this item twice with the same sample{where}"
+        faults.add(ImportProblem(reason, field=field, line=line))
+
+
+def _refuse_conflicts(faults: Faults) -> None:
+    for line, field, rater, before, missing in _rows(import_staging.CONFLICTS):
+        shown = "no answer" if missing else before
+        reason = f"the corpus has another answer of {rater!r} there already: {shown}"
+        faults.add(ImportProblem(reason, field=field, line=line))

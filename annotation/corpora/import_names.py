@@ -1,0 +1,538 @@
+"""Names in an import: which questions its labels answer, and names and answers in one spelling."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
+from typing import Any
+
+from django.db import connection
+from django.db.models import Exists, Min, OuterRef, Q
+from django.db.models.functions import Length
+
+from annotation import scheme_store
+from annotation.corpora import import_staging
+from annotation.formats import FORMATS, Rating, Source, SourceRecord
+from annotation.formats.base import FOLD_NAMES, JUDGES, MISSING
+from annotation.formats.source import Faults, ImportProblem
+from annotation.kinds import KINDS
+from annotation.models import Campaign, Import, LabelCount, Rater, Scheme, SchemeVersion
+from annotation.models import Turn as StoredTurn
+from annotation.models.corpora import Corpus
+from annotation.models.labels import Label
+from annotation.models.schemes import Question, asks_about
+from annotation.records import HUMAN, Continuation, Dialogue, LabelRecord, Turn
+from annotation.schemes import SCHEMES
+from annotation.schemes.base import COMPARISON, LEVELS, RANKING, QuestionDefinition, SchemeDefinition
+from annotation.schemes.cocoeval import PAPER_NAMES
+from annotation.text.table_cells import (
+    Names,
+    clashes_told,
+    folded,
+    judges_of,
+    looks_like_a_model,
+    means_nothing,
+    unsaid_judges,
+    words_of,
+)
+
+# The scheme of a corpus's own: questions that its files answer and that no other scheme asks.
+
+OWN = "own"
+"""What `--scheme` calls the corpus's own scheme."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the labels of a file name it, with what they say of its scale.
+
+    `numbers` and `words` say whether some answers can only be a number, or only a text.
+    """
+
+    kind: str
+    key: str
+    scheme: str
+    line: int | None
+    numbers: bool
+    words: bool
+    level: str
+    values: str
+
+    def problem(self, reason: str) -> ImportProblem:
+        """Return a problem with the question, to be raised."""
+        return ImportProblem(reason, field="question", line=self.line)
+
+
+def own_key(corpus: Corpus, kind: str) -> str:
+    """Return the key of a corpus's own scheme about items of a kind."""
+    return f"corpus:{corpus.name}:{kind}"
+
+
+def own_questions(corpus: Corpus, asked: Sequence[Asked]) -> dict[Asked, Question]:
+    """Return questions of the corpus's own schemes, adding a version where some are new."""
+    found: dict[Asked, Question] = {}
+    for kind in sorted({one.kind for one in asked}):
+        mine = [one for one in asked if one.kind == kind]
+        version = _version(corpus, kind, mine)
+        questions = {
+            question.key: question for question in version.questions.select_related("version__scheme")
+        }
+        found.update({one: questions[one.key] for one in mine})
+    return found
+
+
+def _version(corpus: Corpus, kind: str, asked: Sequence[Asked]) -> SchemeVersion:
+    """Return the newest version of the own scheme with these questions besides those it has."""
+    key = own_key(corpus, kind)
+    last = SchemeVersion.objects.filter(scheme__key=key).order_by("-version").first()
+    questions = (
+        {} if last is None else {question.key: _definition(question) for question in last.questions.all()}
+    )
+    for one in asked:
+        questions.setdefault(one.key, _new(one))
+    return scheme_store.store(
+        definition=SchemeDefinition(
+            key=key,
+            version=1,
+            title=f"Imported questions of {corpus.name} ({KINDS[kind].plural})",
+            item_kind=kind,
+            unit="item",
+            introduction="Questions as they were named in imported files.",
+            questions=tuple(questions.values()),
+        )
+    )
+
+
+def _new(one: Asked) -> QuestionDefinition:
+    if one.numbers and one.words:
+        raise one.problem(f"{one.key!r} is answered with numbers and with texts: use one of them")
+    words = RANKING if one.kind == "ranking" else "nominal"
+    level: Any = one.level or (words if one.words else "interval")
+    if level not in LEVELS:
+        raise one.problem(f"the level {level!r} is not one of {', '.join(LEVELS)}")
+    values = tuple(json.loads(one.values or "[]"))
+    if one.kind == "pair" and level == "nominal":
+        values = values or COMPARISON
+    anchors: dict[Any, str] = {}
+    if level == "ordinal" and values and all(isinstance(value, str) for value in values):
+        anchors = dict(enumerate(values, start=1))  # the words in their declared order are 1, 2, 3, ...
+        values = tuple(anchors)
+    return QuestionDefinition(key=one.key, wording=one.key, level=level, values=values, anchors=anchors)
+
+
+def _definition(question: Question) -> QuestionDefinition:
+    same = {field.name: getattr(question, field.name) for field in fields(QuestionDefinition)}
+    return QuestionDefinition(**same | {"values": tuple(question.values)})
+
+
+# Which question of which scheme a file's labels answer, decided once for the whole file.
+#
+# In this order: the scheme that a label itself names; the schemes given with the import; a scheme that labels
+# or campaigns of the corpus use; the built-in scheme for that kind of item that has the question (where
+# several have it, the one that has most of the file's questions); else the corpus's own scheme.
+
+ELSEWHERE = ("corpus:", "metric:")
+"""How schemes are called whose questions a corpus may take for its own: they come with other data."""
+
+ASKED = f"""
+SELECT {import_staging.KIND} AS kind, question, scheme, min(line),
+       bool_or(number IS NOT NULL AND text IS NULL), bool_or(number IS NULL AND text IS NOT NULL),
+       max(level), max(values::text)
+  FROM import_label l GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""  # noqa: S608  (keys of ours)
+
+
+def asked_questions() -> list[Asked]:
+    """Return the distinct questions of the staged labels."""
+    with connection.cursor() as cursor:
+        cursor.execute(ASKED)
+        return [Asked(*row) for row in cursor.fetchall()]
+
+
+@dataclass(slots=True)
+class Resolver:
+    """Finds stored questions for the questions of a file. A `fresh` corpus uses no scheme yet."""
+
+    corpus: Corpus
+    given: tuple[str, ...]
+    fresh: bool
+    faults: Faults
+    notes: list[str] = field(default_factory=list)
+
+    def resolve(self, asked: Iterable[Asked]) -> dict[Asked, Question]:
+        """Return the question that each is, storing built-in and own schemes where that is needed.
+
+        Those that cannot be told are noted and left out.
+        """
+        asked = list(asked)
+        found: dict[Asked, Question] = {}
+        own: list[Asked] = []
+        for one in asked:
+            try:
+                question = self._find(one, asked)
+            except ImportProblem as problem:
+                self.faults.add(problem)
+                continue
+            if question is None:
+                own.append(one)
+            else:
+                found[one] = question
+        try:
+            found.update(own_questions(self.corpus, own))
+        except ImportProblem as problem:
+            self.faults.add(problem)
+        self.notes = [_note(one, question) for one, question in found.items()]
+        return found
+
+    def _find(self, one: Asked, asked: list[Asked]) -> Question | None:
+        if one.scheme:
+            return self._named(one)
+        for key in self.given:
+            if key != OWN and (question := _of_scheme(key, one)):
+                return question
+        if OWN in self.given:
+            return None
+        return (None if self.fresh else self._used(one)) or self._built_in(one, asked)
+
+    def _named(self, one: Asked) -> Question | None:
+        """Return the question of the scheme that the labels name; None for one that the corpus must own."""
+        question = _of_scheme(one.scheme, one)
+        if question is None and not one.level and not one.scheme.startswith(ELSEWHERE):
+            raise one.problem(f"the scheme {one.scheme!r} has no question {one.key!r} about {one.kind} items")
+        return question
+
+    def _used(self, one: Asked) -> Question | None:
+        """Return the question as labels or campaigns of this corpus ask it already."""
+        labels = Label.objects.filter(question=OuterRef("pk"), item__corpus=self.corpus)
+        campaigns = Campaign.objects.filter(scheme_version=OuterRef("version"), corpus=self.corpus)
+        used = Question.objects.filter(asks_about(one.kind), key=one.key).select_related("version__scheme")
+        found = list(used.filter(Exists(labels)).order_by("-version")) or list(
+            used.filter(Exists(campaigns)).order_by("-version")
+        )
+        self._refuse_several(one, {question.version.scheme.key for question in found})
+        return found[0] if found else None
+
+    def _built_in(self, one: Asked, asked: list[Asked]) -> Question | None:
+        claimed = {key for format in FORMATS.values() for key in format.schemes}
+        keys = {other.key for other in asked if other.kind == one.kind}
+        scores: dict[str, int] = {}
+        for scheme in SCHEMES.values():
+            mine = {question.key for question in scheme.questions}
+            if scheme.item_kind == one.kind and one.key in mine and scheme.key not in claimed:
+                scores[scheme.key] = len(mine & keys)
+        best = {key for key, score in scores.items() if score == max(scores.values())}
+        self._refuse_several(one, best)
+        return _of_scheme(best.pop(), one) if best else None
+
+    def _refuse_several(self, one: Asked, schemes: set[str]) -> None:
+        if len(schemes) > 1:
+            listed = ", ".join(sorted(schemes))
+            raise one.problem(
+                f"{one.key!r} about {one.kind} items is in several schemes ({listed}): choose with --scheme"
+            )
+
+
+def known_scheme(key: str) -> bool:
+    """Whether a scheme of this key is built in or stored, or it asks for the corpus's own."""
+    return key == OWN or key in SCHEMES or Scheme.objects.filter(key=key.partition("@")[0]).exists()
+
+
+def _of_scheme(key: str, one: Asked) -> Question | None:
+    """Return the question of a scheme (`key` or `key@version`); a built-in one is stored at first use."""
+    name, _, version = key.partition("@")
+    wanted = asks_about(one.kind) & Q(
+        version__scheme__key=name, key=PAPER_NAMES.get((name, one.key), one.key)
+    )
+    stored = Question.objects.filter(wanted).select_related("version__scheme").order_by("-version__version")
+    number = int(version) if version.isascii() and version.isdigit() else 0
+    if number and (exact := stored.filter(version__version=number).first()):
+        return exact
+    definition = SCHEMES.get(name)
+    if definition and one.kind in definition.item_kinds:
+        scheme_version = scheme_store.store(definition=definition)
+        if question := stored.filter(version=scheme_version).first():
+            return question
+    return stored.first()
+
+
+def _note(one: Asked, question: Question) -> str:
+    version = question.version
+    scale = f", one of {', '.join(f'{value}' for value in question.values)}" if question.values else ""
+    return f"{one.kind} question {one.key}: {version.scheme.key} v{version.version}, {question.level}{scale}"
+
+
+# Names and answers as an import keeps them: names in one spelling, words for no answer as missing answers.
+#
+# Names of dialogues, speakers, raters and systems have no space around them. Those that differ in case or
+# inner space alone, from one another or from what the corpus has, are refused with a list, joined, or kept
+# apart, as the import's settings say. Answers in words that differ so are named, or joined. Who is a judge
+# is said by the file, or by the settings: names are a reason to ask alone.
+
+ADVICE = "differ in case or space alone: --fold-names joins them, --fold-names=no keeps them apart"
+SEPARATE = "differ in case or space alone and are categories of their own; --fold-names joins them."
+TOLD = 20
+MOST_OF_A_CATEGORY = 60
+"""Characters of the longest answer that is taken for a category, whose spellings are compared."""
+TEXTS = ("text", RANKING)
+"""Levels whose answers are no categories."""
+DIALOGUES = """
+SELECT array_agg(key ORDER BY id), array_agg(key) FILTER (WHERE imported_id IS DISTINCT FROM %s)
+  FROM annotation_dialogue WHERE corpus_id = %s
+ GROUP BY lower(translate(key, E' \\t\\u00a0', '')) HAVING count(*) > 1 AND bool_or(imported_id = %s)
+ ORDER BY min(id) LIMIT 20
+"""
+"""Dialogues of the corpus whose names differ in case or space alone, one of them of this import, and those of
+them that were there before."""
+
+
+class Tidying:
+    """The names and answers of one file, as its settings have them kept."""
+
+    def __init__(self, origin: Source, corpus: Corpus, *, into: bool) -> None:
+        self.names = str(origin.settings.get(FOLD_NAMES, ""))
+        self.missing = words_of(str(origin.settings.get(MISSING, "")))
+        self.met: set[str] = set()
+        self.judges = judges_of(str(origin.settings.get(JUDGES, "")))
+        self.join = self.names == "yes"
+        self.dialogues, self.systems, self.raters = (Names(self.join) for _ in range(3))
+        self.corpus = corpus if into else None
+        self.speakers: list[tuple[str, ...]] = []
+        self.stored_speakers: set[str] = set()
+        self.joined: dict[tuple[str, ...], None] = {}
+        self.unsaid: dict[str, int | None] = {}
+        self.kinds: dict[str, str] = {}
+        self.answers: dict[str, dict[str, dict[str, None]]] = {}
+        if into:
+            self.raters.know(Rater.objects.filter(corpus=corpus).values_list("name", flat=True))
+            self.systems.know(corpus.systems.values_list("name", flat=True))
+            if self.join:
+                self.dialogues.know(corpus.dialogues.order_by("id").values_list("key", flat=True))
+
+    def tidy(self, entries: Sequence[SourceRecord], faults: Faults) -> Iterator[SourceRecord]:
+        """Yield the records with their names and answers as they are kept."""
+        speakers = self._speakers(entries)
+        for entry in entries:
+            record = entry.record
+            try:
+                tidied = (
+                    self._rating(record, entry)
+                    if isinstance(record, Rating)
+                    else self._dialogue(record, entry, speakers.get(self._key(record.id), ()))
+                )
+            except ImportProblem as problem:
+                faults.add(problem.placed(line=entry.line, file=entry.file))
+            else:
+                yield entry if tidied is record else replace(entry, record=tidied)
+
+    def _rating(self, rating: Rating, entry: SourceRecord) -> Rating:
+        key = self._key(rating.dialogue)
+        label = self._label(rating.label, entry, rating.raw)
+        if key == rating.dialogue and label is rating.label:
+            return rating
+        return replace(rating, dialogue=key, label=label, raw=None if label.value is None else rating.raw)
+
+    def _key(self, dialogue: str) -> str:
+        return self.dialogues[dialogue] if self.join else dialogue.strip()
+
+    def _speakers(self, entries: Iterable[SourceRecord]) -> dict[str, list[str]]:
+        """Return who takes part in the corpus's dialogues to which a batch brings turns, by their keys."""
+        records = (entry.record for entry in entries)
+        keys = [
+            self._key(record.id)
+            for record in records
+            if isinstance(record, Dialogue) and (record.turns or record.continuations)
+        ]
+        if self.corpus is None or not keys:
+            return {}
+        stored = self.corpus.dialogues.filter(key__in=keys).values_list("pk", "key", "participants")
+        named = {pk: (key, [person["id"] for person in people]) for pk, key, people in stored}
+        said = StoredTurn.objects.filter(continuation__dialogue__in=named).values_list(
+            "continuation__dialogue", "speaker"
+        )
+        for dialogue, speaker in (
+            said.annotate(first=Min("id")).order_by("first").values_list("continuation__dialogue", "speaker")
+        ):
+            named[dialogue][1].append(speaker)
+        return dict(named.values())
+
+    def _dialogue(self, dialogue: Dialogue, entry: SourceRecord, stored: Iterable[str]) -> Dialogue:
+        speakers = Names(self.join)
+        speakers.know(stored)
+        participants = tuple(
+            one if speakers[one.id] == one.id else replace(one, id=speakers[one.id])
+            for one in dialogue.participants
+        )
+        tidied = {
+            "id": self._key(dialogue.id),
+            "system": self.systems[dialogue.system],
+            "participants": tuple({one.id: one for one in reversed(participants)}.values())[::-1],
+            "turns": _turns(dialogue.turns, speakers),
+            "continuations": tuple(self._continuation(one, speakers) for one in dialogue.continuations),
+            "labels": tuple(self._label(label, entry) for label in dialogue.labels),
+        }
+        if speakers.clashes:
+            clashes = [tuple(names) for names in speakers.clashes.values()]
+            self.joined.update(dict.fromkeys(clashes))
+            self.stored_speakers |= speakers.stored.intersection(chain(*clashes))
+            self.speakers += clashes if len(self.speakers) < TOLD else []
+        changed = {name: value for name, value in tidied.items() if value != getattr(dialogue, name)}
+        return replace(dialogue, **changed) if changed else dialogue  # type: ignore[arg-type]
+
+    def _continuation(self, part: Continuation, speakers: Names) -> Continuation:
+        turns, system = _turns(part.turns, speakers), self.systems[part.system]
+        if turns is part.turns and system == part.system:
+            return part
+        return replace(part, turns=turns, system=system)
+
+    def _label(self, label: LabelRecord, entry: SourceRecord, raw: str | None = None) -> LabelRecord:
+        rater = self.raters[label.rater]
+        changed: dict[str, object] = {} if rater == label.rater else {"rater": rater}
+        if (kind := self._kind(label, rater, entry)) != label.kind:
+            changed["kind"] = kind
+        cell = raw or label.value if self.missing else None
+        cell = f"{cell:g}" if isinstance(cell, float | int) else cell
+        if cell and means_nothing(cell.strip(), self.missing):
+            plain = cell.strip().casefold()
+            self.met.add(plain if plain in self.missing else plain.partition(" (")[0])
+            if label.value is not None:
+                reason = cell.partition("(")[2].rstrip(" )") or cell.strip()
+                changed |= {"value": None, "missing": reason, "evidence": ()}
+        value = changed.get("value", label.value)
+        if isinstance(value, str) and label.level not in TEXTS and len(value) <= MOST_OF_A_CATEGORY:
+            self.answers.setdefault(label.question, {}).setdefault(folded(value), {})[value] = None
+        return replace(label, **changed) if changed else label  # type: ignore[arg-type]
+
+    def _kind(self, label: LabelRecord, rater: str, entry: SourceRecord) -> str:
+        """Return the kind of a rater as the file says it, else as the settings do, else a person's."""
+        kind = label.kind
+        if self.judges is None:
+            if not kind:
+                self.unsaid.setdefault(rater, entry.line)
+            return kind or HUMAN
+        named = rater in self.judges
+        if named:
+            self.kinds[rater] = "judge"
+        if named and kind not in ("", "judge"):
+            raise ImportProblem(f"{rater!r} is {kind} here, but named among the judges", field="kind")
+        if named and not label.identified:
+            raise ImportProblem("only people can be unidentified", field="identified")
+        found = kind or ("judge" if named else HUMAN)
+        if not kind:
+            self.kinds[rater] = found
+        return found
+
+    def check(self, imported: Import, faults: Faults, *, dialogues: bool) -> None:
+        """Refuse names that differ in case or space alone; ask who is a judge where that is not clear."""
+        clashes: list[tuple[str, Sequence[Iterable[str]], Collection[str]]] = [
+            ("speakers", list(dict.fromkeys(self.speakers)), self.stored_speakers),
+            ("raters", list(self.raters.clashes.values()), self.raters.stored),
+            ("systems", list(self.systems.clashes.values()), self.systems.stored),
+        ]
+        if dialogues and not self.names:
+            with connection.cursor() as cursor:
+                cursor.execute(DIALOGUES, [imported.pk, imported.corpus_id, imported.pk])
+                rows = cursor.fetchall()
+            earlier = {key for _, before in rows for key in before or ()}
+            clashes.append(("dialogues", [keys for keys, _ in rows], earlier))
+        if not self.names:
+            for what, names, stored in clashes:
+                if names:
+                    faults.add(ImportProblem(f"{clashes_told(names, what, stored=stored)} {ADVICE}"))
+        if any(map(looks_like_a_model, self.unsaid)):
+            line = min((line for line in self.unsaid.values() if line), default=None)
+            faults.add(ImportProblem(unsaid_judges(self.unsaid), field="kind", line=line))
+        if absent := sorted((self.judges or frozenset()) - self.kinds.keys()):
+            faults.add(ImportProblem(f"there is no rater {absent[0]!r} in the file", field=JUDGES))
+
+    def notes(self) -> list[str]:
+        """Say which names were joined, and who was taken for what."""
+        told = [("dialogues", self.dialogues), ("systems", self.systems), ("raters", self.raters)]
+        notes = [
+            f"Joined: {clashes_told(names.clashes.values(), what, stored=names.stored)}."
+            for what, names in told
+            if names.clashes
+        ]
+        if self.joined:
+            notes.append(f"Joined: {clashes_told(self.joined, 'speakers', stored=self.stored_speakers)}.")
+        if unmet := sorted(self.missing - self.met):
+            notes.append(f"No answer reads {', '.join(unmet)}: --missing took nothing as missing for it.")
+        groups = {"Judges": "judge", "People": HUMAN}
+        for title, kind in groups.items():
+            raters = [rater for rater, found in self.kinds.items() if found == kind]
+            if raters:
+                more = f" and {len(raters) - TOLD} more" if len(raters) > TOLD else ""
+                notes.append(f"{title}: {', '.join(raters[:TOLD])}{more}.")
+        return notes if self.join else [note for note in notes if not note.startswith("Joined")]
+
+    def join_answers(
+        self, questions: Mapping[Asked, Question]
+    ) -> tuple[dict[tuple[int, str], str], list[str]]:
+        """Compare a file's answers in words with one another and with those of the scale or the corpus.
+
+        Return the joined spellings, by question id and the file's spelling, and notes of what differs in case
+        or space alone.
+        """
+        joined: dict[tuple[int, str], str] = {}
+        notes: dict[str, None] = {}
+        for reference, question in questions.items():
+            answers = self.answers.get(reference.key)
+            scale = _words_of_scale(question)
+            if not answers or question.level in TEXTS or self.names == "no" or (scale and not self.join):
+                continue  # what is off a scale is refused
+            stored = scale or (_stored_answers(self.corpus, reference, question) if self.corpus else [])
+            by_fold: dict[str, list[str]] = {}
+            for answer in stored:
+                by_fold.setdefault(folded(answer), []).append(answer)
+            clashes = []
+            for fold, spellings in answers.items():
+                first, *others = dict.fromkeys([*by_fold.get(fold, []), *spellings])
+                if spellings.keys() & set(others):
+                    clashes.append([first, *others])
+                    joined |= {(question.pk, spelling): first for spelling in others}
+            if clashes:
+                title = f"answers to {reference.key}:" if self.join else "the answers"
+                where = "on the scale" if scale else "in the corpus"
+                listed = clashes_told(clashes, title, stored=stored, where=where)
+                notes[f"Joined: {listed}." if self.join else f"{reference.key}: {listed} {SEPARATE}"] = None
+        return joined if self.join else {}, list(notes)[:TOLD]
+
+
+def _words_of_scale(question: Question) -> list[str]:
+    """Return the words with which a question can be answered; none where that may be any word."""
+    if question.level == Question.Level.NOMINAL:
+        return [value for value in question.values if isinstance(value, str)]
+    return list(question.anchors.values())
+
+
+def _stored_answers(corpus: Corpus, reference: Asked, question: Question) -> list[str]:
+    """Return the answers in words to a question, in whatever version, that a corpus has, the oldest first."""
+    versions = Question.objects.filter(
+        asks_about(reference.kind), version__scheme=question.version.scheme, key=question.key
+    )
+    counted = LabelCount.objects.filter(question__in=versions)
+    if not counted.filter(corpus=corpus).exists():
+        return []
+    labels = Label.objects.filter(question__in=versions, superseded_at__isnull=True, text__isnull=False)
+    if counted.exclude(corpus=corpus).exists():
+        labels = labels.filter(item__corpus=corpus)
+    rows = labels.annotate(length=Length("text")).filter(length__lte=MOST_OF_A_CATEGORY)
+    by_age = rows.values("text").annotate(first=Min("pk")).order_by("first").values_list("text", flat=True)
+    return [text for text in by_age if text is not None]
+
+
+def _turns(turns: tuple[Turn, ...], speakers: Names) -> tuple[Turn, ...]:
+    """Return turns with the names of their people as they are kept; the same object where nothing changes."""
+    changed = False
+    tidied = []
+    for turn in turns:
+        speaker = speakers[turn.speaker]
+        if speaker != turn.speaker or turn.addressees or turn.audience:
+            addressees = tuple(dict.fromkeys(speakers[name] for name in turn.addressees))
+            audience = turn.audience and tuple(dict.fromkeys(speakers[name] for name in turn.audience))
+            if (speaker, addressees, audience) != (turn.speaker, turn.addressees, turn.audience):
+                turn = replace(turn, speaker=speaker, addressees=addressees, audience=audience)
+                changed = True
+        tidied.append(turn)
+    return tuple(tidied) if changed else turns

@@ -1,0 +1,197 @@
+"""Reading corpora: counts, dialogues, items, and turns by text, speaker and system."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Left
+
+from annotation.models import Continuation, Dialogue, Import, Item, ItemMember, System
+from annotation.models.corpora import Corpus, Turn
+from annotation.records import SELF
+from annotation.text.views import DEFAULT, METADATA, PARTS, is_telltale
+
+# Reading corpora for pages and programs: counts, dialogues, and turns by text, speaker and system.
+
+COUNTED = ("dialogues", "turns", "continuations", "items")
+MOST_COUNTED = 1000
+MOST_LISTED = 5_000
+"""Continuations of one system among which a page counts its dialogues; it lists no more than these."""
+MOST_SHOWN = 160
+BEGINNING = 3
+KEYS = """
+SELECT DISTINCT jsonb_object_keys(d.metadata)
+  FROM (SELECT metadata FROM annotation_dialogue WHERE corpus_id = %s ORDER BY id LIMIT %s) AS d
+"""
+
+
+def counts(corpora: Sequence[Corpus]) -> dict[int, dict[str, int]]:
+    """Return what the imports of each corpus brought, summed: nothing else adds dialogues or items."""
+    totals = {corpus.pk: dict.fromkeys(COUNTED, 0) for corpus in corpora}
+    for corpus, brought in Import.objects.filter(corpus__in=totals).values_list("corpus", "counts"):
+        for name in COUNTED:
+            totals[corpus][name] += brought.get(name, 0)
+    return totals
+
+
+def systems(corpus: Corpus) -> QuerySet[System]:
+    """Return a corpus's systems with the number of their continuations."""
+    return corpus.systems.annotate(produced=Count("continuations")).order_by("name")
+
+
+def showable(corpus: Corpus) -> list[tuple[str, str]]:
+    """Return what raters of a corpus may be shown beside the turns, as (name, title), the usual first.
+
+    Entries of the metadata are those of the first dialogues (MOST_COUNTED).
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(KEYS, [corpus.pk, MOST_COUNTED])
+        keys = [key for (key,) in cursor.fetchall() if not is_telltale(key)]
+    entries = {METADATA + key: f"{key.replace('_', ' ')} (metadata)" for key in keys}
+    names = {name: title.capitalize() for name, title in PARTS.items()} | entries
+    return sorted(names.items(), key=lambda pair: (pair[0] not in DEFAULT, pair[1].casefold()))
+
+
+def may_share(dialogues: Collection[int]) -> set[int]:
+    """Return of some dialogues, by id, those of which two continuations may continue the same turns.
+
+    Rollouts may where there are two, an answer to a fixed point beside the turn that the dialogue has there.
+    """
+    others = Continuation.objects.filter(dialogue__in=dialogues).exclude(key=SELF).values("dialogue")
+    static = Count("pk", filter=Q(mode=Continuation.Mode.STATIC))
+    enough = others.annotate(n=Count("pk"), static=static).filter(Q(n__gte=2) | Q(static__gte=1))
+    return set(enough.values_list("dialogue", flat=True))
+
+
+def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, tuple[int, str]]:
+    """Return the number of each dialogue's own turns, and how it begins."""
+    own = Continuation.objects.filter(dialogue__in=dialogues, key=SELF)
+    lengths = dict(own.annotate(length=Count("turns")).values_list("dialogue", "length"))
+    first: dict[int, list[str]] = {}
+    find_turns = Turn.objects.filter(continuation__in=own, position__lt=BEGINNING).order_by("position")
+    for dialogue, text in find_turns.values_list("continuation__dialogue", Left("text", MOST_SHOWN)):
+        first.setdefault(dialogue, []).append(text)
+    return {dialogue: (length, " / ".join(first.get(dialogue, []))) for dialogue, length in lengths.items()}
+
+
+def dialogues(corpus: Corpus, *, system: str = "", part: str = "") -> QuerySet[Dialogue]:
+    """Return a corpus's dialogues, those that a system took part in, or of a part, where they are named."""
+    found = corpus.dialogues.order_by("id")
+    if part:
+        found = found.filter(part=part)
+    if system:
+        theirs = Continuation.objects.filter(dialogue=OuterRef("pk"), system__name=system)
+        found = found.filter(Exists(theirs))
+    return found
+
+
+def find_turns(corpus: Corpus, *, text: str = "", speaker: str = "", system: str = "") -> QuerySet[Turn]:
+    """Return turns that hold a text (in any case), by a speaker, of a system; what is empty is not asked."""
+    found = Turn.objects.filter(continuation__dialogue__corpus=corpus)
+    if text:
+        found = found.filter(text__icontains=text)
+    if speaker:
+        found = found.filter(speaker__iexact=speaker)
+    if system:
+        found = found.filter(continuation__system__name=system)
+    return found.order_by("id").select_related("continuation__dialogue", "continuation__system")
+
+
+def how_many(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
+    """Return the number of a corpus's dialogues (of a system's, where named), and whether there may be more.
+
+    Those of a system are found among MOST_LISTED of its continuations.
+    """
+    if not system:
+        known = counts([corpus])[corpus.pk]["dialogues"]
+        return known or corpus.dialogues.count(), False
+    theirs = Continuation.objects.filter(system__corpus=corpus, system__name=system)
+    found = list(theirs.order_by().values_list("dialogue", flat=True)[:MOST_LISTED])
+    return len(set(found)), len(found) == MOST_LISTED
+
+
+def items(corpus: Corpus, *, kind: str = "", dialogue: str = "", system: str = "") -> QuerySet[Item]:
+    """Return a corpus's items, narrowed by kind, dialogue and system where they are given."""
+    found = corpus.items.order_by("id")
+    if kind:
+        found = found.filter(kind=kind)
+    if dialogue:
+        found = found.filter(continuation__dialogue__key=dialogue)
+    if system:
+        alone = Q(compared=None, continuation__system__name=system)
+        found = found.filter(alone | Exists(_members(system)))
+    return found
+
+
+def _members(system: str) -> QuerySet[ItemMember]:
+    """Return the members by a system of what compares several."""
+    return ItemMember.objects.filter(item=OuterRef("pk"), continuation__system__name=system)
+
+
+# Searching the turns of a corpus for a while: a search that has not ended says from where to go on.
+
+SECONDS = 0.2
+"""How long a search goes on before it says what it has found so far."""
+FIRST, LONGEST = 50, 5_000
+"""Dialogues that are read at once: few at first, more as long as they are read quickly."""
+QUICKLY = 0.05
+PLACE = re.compile(r"\A([0-9]{1,18})-([0-9]{1,18})\Z")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Turns that a search found, in the order of dialogues. `after` is where to go on, '' at the end.
+
+    `begun` says whether it began at the corpus's start.
+    """
+
+    turns: list[Turn]
+    after: str
+    begun: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole corpus was searched."""
+        return self.begun and not self.after
+
+
+def search(
+    corpus: Corpus, *, text: str = "", speaker: str = "", system: str = "", after: str = "", most: int
+) -> Found:
+    """Return up to `most` turns that hold a text (in any case), by a speaker, of a system.
+
+    `after` is where an earlier part of the same search ended. Dialogues are searched in the order in which
+    they were imported, at least FIRST of them, until enough is found or SECONDS are over.
+    """
+    dialogue, turn = _place(after)
+    deadline, step = time.monotonic() + SECONDS, FIRST
+    found: list[Turn] = []
+    ids = corpus.dialogues.order_by("pk").values_list("pk", flat=True)
+    wanted = find_turns(corpus, text=text, speaker=speaker, system=system)
+    wanted = wanted.order_by("continuation__dialogue_id", "pk")
+    while window := list(ids.filter(pk__gte=dialogue)[:step]):
+        began = time.monotonic()
+        here = wanted.filter(continuation__dialogue__in=window)
+        if turn:
+            here = here.exclude(continuation__dialogue=dialogue, pk__lte=turn)
+        found += here[: most + 1 - len(found)]
+        if len(found) > most:
+            last = found[most - 1]
+            return Found(found[:most], f"{last.continuation.dialogue_id}-{last.pk}", not after)
+        dialogue, turn = window[-1] + 1, 0
+        step = min(step * 2, LONGEST) if time.monotonic() - began < QUICKLY else max(step // 2, FIRST)
+        if time.monotonic() > deadline:
+            more = ids.filter(pk__gte=dialogue).exists()
+            return Found(found, f"{dialogue}-0" if more else "", not after)
+    return Found(found, "", not after)
+
+
+def _place(after: str) -> tuple[int, int]:
+    """Return the dialogue to begin with, and the last turn of it that was found; nonsense begins anew."""
+    place = PLACE.match(after)
+    return (int(place[1]), int(place[2])) if place else (0, 0)

@@ -1,0 +1,236 @@
+"""Uploaded files: received, imported by a job, and cleared away."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.corpora.import_file import import_path
+from annotation.corpora.import_staging import ImportResult
+from annotation.formats import FORMATS
+from annotation.formats.source import PARTS, ImportProblem
+from annotation.models.corpora import Upload
+from config.permissions import is_researcher
+from jobs import actions
+from jobs.actions import private_folder
+from jobs.errors import JobError, JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models.job import Job
+
+# Files that wait to be imported: received, kept until their import has ended, and cleared away.
+
+# Several files that were sent as one: the parts of a data set, as the command reads them from a folder.
+
+MOST = 1_000
+NAME_LIMIT = 200
+
+Files: TypeAlias = "Sequence[UploadedFile[Any]]"
+
+
+def check(files: Files, format: str) -> None:
+    """Refuse several files that cannot be one folder of a format; raises ImportProblem about `file`."""
+    if len(files) < 2:
+        return
+    if not FORMATS[format].folder:
+        raise ImportProblem(f"{len(files)} files were sent; the format {format} is one file", field="file")
+    if len(files) > MOST:
+        raise ImportProblem(f"{len(files)} files are more than {MOST}", field="file")
+    names = [called(file) for file in files]
+    for name in names:
+        if not name.endswith(PARTS) or len(name.encode()) > NAME_LIMIT:
+            raise ImportProblem(
+                f"{name[:60]!r} is not a part of a data set: its files end in {' or '.join(PARTS)}",
+                field="file",
+            )
+        if names.count(name) > 1:
+            raise ImportProblem(f"{name!r} was sent twice", field="file")
+
+
+def called(file: UploadedFile[Any]) -> str:
+    """Return what a sent file is called, without any folder."""
+    return Path(file.name or "upload").name
+
+
+def together(files: Files) -> str:
+    """Return what the files are called together."""
+    names = sorted(called(file) for file in files)
+    return names[0] if len(names) == 1 else f"{len(names)} files: {', '.join(names)}"[:300]
+
+
+def first(files: Files) -> UploadedFile[Any]:
+    """Return the file whose beginning tells the format: the first .json file, as in a folder."""
+    return min(files, key=lambda file: (not called(file).endswith(".json"), called(file)))
+
+
+def write(files: Files, place: Path) -> None:
+    """Write one file as `place`, several into a new folder of that name."""
+    if len(files) == 1:
+        _write(files[0], place)
+        return
+    place.mkdir(mode=0o700)
+    for file in files:
+        _write(file, place / called(file))
+
+
+def _write(file: UploadedFile[Any], place: Path) -> None:
+    with place.open("wb") as stored:
+        for chunk in file.chunks():
+            stored.write(chunk)
+
+
+KIND = "import"
+KEPT = timedelta(days=7)
+"""For so long the file of a cancelled or failed import is kept, so that it can be done again."""
+UNKNOWN_FOR = 3600.0
+"""A file that belongs to no import goes after so many seconds: a younger one may be just coming in."""
+
+
+def folder() -> Path:
+    """Return the folder of files that wait, made at first use and private."""
+    return private_folder("uploads")
+
+
+def stored_file(upload: Upload) -> Path:
+    """Return where an upload's content is, until its import has ended: a file, or a folder of several."""
+    return folder() / str(upload.pk)
+
+
+@transaction.atomic
+def receive(*, by: User, file: UploadedFile[Any], more: Files = (), **fields: Any) -> Upload:
+    """Store a file with what is to be done with it (`format`, `corpus_name`, ...), and start its import.
+
+    `more` are the other files of a data set, which are kept in a folder with it.
+    """
+    files = [file, *more]
+    name = together(files)[:300]
+    size = sum(one.size or 0 for one in files)
+    upload = Upload.objects.create(by=by, file_name=name, total_bytes=size, **fields)
+    write(files, stored_file(upload))
+    subject = f"upload {upload.pk}: {name} into {upload.corpus_name}"[:300]
+    upload.job = actions.start(kind=KIND, subject=subject, params={"upload": upload.pk}, by=by)
+    upload.save(update_fields=["job"])
+    return upload
+
+
+def can_be_repeated(upload: Upload) -> bool:
+    """Whether an import was cancelled or failed by no fault of its file, which is still here."""
+    return upload.state in (Job.State.CANCELLED, Job.State.FAILED) and stored_file(upload).exists()
+
+
+def repeat(*, upload: Upload, by: User) -> Upload:
+    """Queue an import again that was cancelled or failed. Raises JobError where that cannot be."""
+    if upload.job is None or not can_be_repeated(upload):
+        raise JobError("this import cannot be done again: send the file again")
+    actions.retry(job=upload.job, by=by)
+    return upload
+
+
+def cancel(*, upload: Upload, by: User) -> None:
+    """Cancel an import: it keeps nothing of the file."""
+    if upload.job is not None:
+        actions.cancel(job=upload.job, by=by)
+
+
+def discard(upload: Upload) -> None:
+    """Remove the stored file of an import that has ended."""
+    _remove(stored_file(upload))
+
+
+def clear() -> int:
+    """Remove stored files that nobody needs any more; return how many. Workers call it every few seconds."""
+    files = [file for file in folder().iterdir() if file.name.isdecimal() and _is_old(file)]
+    if not files:
+        return 0
+    waiting = Q(job__state__in=actions.ACTIVE) | Q(job__finished_at__gt=timezone.now() - KEPT)
+    open_ended = Upload.objects.filter(waiting, result__isnull=True, problems__isnull=True)
+    needed = set(open_ended.values_list("pk", flat=True))
+    gone = [file for file in files if int(file.name) not in needed]
+    for file in gone:
+        _remove(file)
+    return len(gone)
+
+
+def _remove(file: Path) -> None:
+    """Remove a stored file, or a folder of several."""
+    if file.is_dir():
+        shutil.rmtree(file, ignore_errors=True)
+    else:
+        file.unlink(missing_ok=True)
+
+
+def _is_old(file: Path) -> bool:
+    try:
+        return time.time() - file.stat().st_mtime > UNKNOWN_FOR
+    except FileNotFoundError:  # another worker cleared it away
+        return False
+
+
+# Importing an uploaded file: a job, so that a restart loses nothing and other processes see how far it is.
+#
+# The import is one transaction, and its outcome is written in it: whatever is killed, a file counts once.
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Import the file that a job names; its result is the counts, or {problems} of a refused file."""
+    try:
+        result = _import(job, progress)
+    except ImportProblem as problem:
+        upload = Upload.objects.get(job=job)
+        upload.problems = [found.as_dict() for found in problem.all()]
+        upload.save(update_fields=["problems"])
+        discard(upload)
+        raise JobRefused(str(problem), {"problems": upload.problems}) from problem
+    discard(Upload.objects.get(job=job))
+    return result
+
+
+@transaction.atomic
+def _import(job: Job, progress: Progress) -> dict[str, Any]:
+    """Import, and write what came of it, in one transaction; another worker on the same upload waits here."""
+    upload = Upload.objects.select_for_update(of=("self",)).select_related("by").filter(job=job).first()
+    if upload is None:
+        raise JobRefused("the upload is gone, and so is the account that sent it")
+    if upload.result is not None:  # its worker was lost after the last step
+        done: dict[str, Any] = upload.result
+        return done
+    if not is_researcher(upload.by):
+        raise JobRefused("the account that sent the file may not import any more")
+    path = stored_file(upload)
+    if not path.exists():
+        raise JobRefused("the file is not kept any more: send it again")
+
+    def note(done: int, total: int, result: ImportResult) -> None:
+        progress(done, total, f"{result.dialogues:,} dialogues" if result.dialogues else "")
+
+    result = import_path(
+        path=path,
+        format=upload.format,
+        corpus=upload.corpus_name,
+        into=upload.into,
+        by=upload.by,
+        scheme=upload.scheme,
+        source=upload.source,
+        licence=upload.licence,
+        sha256=upload.sha256,
+        columns=upload.columns,
+        settings=upload.file_settings,
+        name=upload.file_name,
+        progress=note,
+    )
+    upload.result = {**result.as_answer(), "format": upload.format}
+    upload.problems = None
+    upload.save(update_fields=["result", "problems"])
+    return upload.result
+
+
+JOB = JobKind(KIND, "Import of a file", run)

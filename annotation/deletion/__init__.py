@@ -1,1 +1,0 @@
-"""Deleting what people may delete: whole corpora and a person's data."""

@@ -1,0 +1,386 @@
+"""What an import format is: its records, its settings, and how a file's format is told from its start."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from annotation.formats.fields import NAME_LIMIT
+from annotation.formats.source import ImportProblem, Source
+from annotation.records import Dialogue, LabelRecord
+
+# How a file begins: enough to tell its format.
+
+SIZE = 2**16
+KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first bytes of a file, at most `SIZE`; `columns` are a file's own names by Concord's."""
+
+    content: bytes
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def text(self) -> str:
+        """The beginning as text, without space before it; what cut a character in two is left out."""
+        return self.content[:SIZE].removeprefix(BOM).decode(errors="ignore").lstrip()
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it begins as a zip archive does."""
+        return self.content.startswith(b"PK\x03\x04")
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys of the object that the first line is; of all objects, where it is not one whole line."""
+        if not self.text.startswith(("{", "[")):
+            return frozenset()
+        try:
+            first = json.loads(self.text.splitlines()[0])
+        except (ValueError, RecursionError):
+            first = None
+        return frozenset(first) if isinstance(first, dict) else frozenset(KEY.findall(self.text))
+
+    @cached_property
+    def inner(self) -> frozenset[str]:
+        """The keys of all objects, at any depth: what tells a file whose outer keys are ids."""
+        return frozenset(KEY.findall(self.text)) if self.text.startswith(("{", "[")) else frozenset()
+
+    @cached_property
+    def header(self) -> frozenset[str]:
+        """The names of the columns of a table, in lower case and by Concord's names; empty for JSON."""
+        lines = self.text.splitlines()
+        if not lines or lines[0].startswith(("{", "[")) or self.is_zip or "\0" in self.text:
+            return frozenset()
+        try:
+            names = next(csv.reader([lines[0]], delimiter=delimiter(lines[0])), [])
+        except csv.Error:
+            return frozenset()
+        return frozenset(renamed(names, self.columns)) if len(names) > 1 else frozenset()
+
+
+def delimiter(line: str) -> str:
+    """Return what separates the columns in the first line of a table: a comma, tab or semicolon."""
+    return max(",\t;", key=line.count)
+
+
+def renamed(names: list[str], columns: Mapping[str, str]) -> list[str]:
+    """Return a table's column names in lower case, by Concord's names where `columns` maps them.
+
+    A column that bears a name which another column is mapped to is not meant: its name becomes empty.
+    """
+    mapped = {theirs.strip().lower(): ours for ours, theirs in columns.items()}
+    plain = [name.strip().lower() for name in names]
+    return [mapped.get(name, "" if name in columns else name) for name in plain]
+
+
+# What a format yields, and what the table of formats holds.
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A label for an item of the corpus: one line of a file that holds labels alone.
+
+    `level` and `values` describe the question's scale, for a question that the corpus does not know yet.
+    `raw` is a number as it was written, for a question that is answered in words after all.
+
+    `turn_number` is the number that annotators see beside the turn, from 1; it places a label whose `turn` is
+    not known. With `counted`, the label's turn is read from 0 and the file does not say that it is so.
+    """
+
+    dialogue: str
+    label: LabelRecord
+    level: str = ""
+    values: tuple[float | str, ...] = ()
+    raw: str | None = None
+    field: str = "value"
+    turn_number: int | None = None
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A record with the 1-based line that it came from; None in a file that is one JSON document."""
+
+    record: Dialogue | Rating
+    line: int | None = None
+    file: str = ""
+
+
+def entries(
+    source: Source, lines: Iterable[tuple[int, Any]], record: Callable[[Any], Dialogue | Rating]
+) -> Iterator[SourceRecord]:
+    """Yield the record of each line; what is wrong with one is told to the source."""
+    for line, content in lines:
+        try:
+            entry = SourceRecord(record(content), line)
+        except ImportProblem as problem:
+            source.report(problem.placed(line=line))
+        else:
+            yield entry
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An import format. `read` yields entries one by one.
+
+    A problem after which it can go on is reported to the source; the others are raised. `looks_like` says
+    whether a file may be of this format, by how it begins. `columns` are what a file may name otherwise.
+    `settings` are what a user may say of a file (`annotation.formats.settings`). A `packed` file is larger
+    inside than it looks. A `folder` format reads several files as one. An `exact` format's dialogues have
+    the turns that the corpus has, even where it names none.
+
+    `labels_only` formats add labels to a corpus that is there already. `schemes` are the built-in schemes
+    that the format's own labels use; no other file's labels are taken for theirs unasked.
+    """
+
+    key: str
+    title: str
+    hint: str
+    read: Callable[[Source], Iterator[SourceRecord]]
+    looks_like: Callable[[Head], bool]
+    labels_only: bool = False
+    folder: bool = False
+    schemes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    packed: bool = False
+    exact: bool = False
+
+
+# Which format a file is of, from how it begins.
+
+# What comes with an exported file: how many rows it has, and the SHA-256 of its bytes.
+#
+# A file that was cut off looks whole wherever the cut falls between two rows. Its manifest says what it must
+# hold, and an import that is given one refuses a file that is not that file.
+
+SUFFIX = ".manifest.json"
+LIMIT = 2**16
+HASH = re.compile(r"\A[0-9a-f]{64}\Z")
+
+
+def beside(path: str | Path) -> Path:
+    """Return where the manifest of a file is looked for: `labels.csv.manifest.json`."""
+    whole = Path(path)
+    return whole.with_name(whole.name + SUFFIX)
+
+
+def promised(path: str | Path) -> str:
+    """Return the SHA-256 that the manifest beside a file names, empty where there is none."""
+    manifest = beside(path)
+    try:
+        with manifest.open("rb") as file:
+            told = json.loads(file.read(LIMIT))
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError, RecursionError):
+        told = None
+    sha256 = told.get("sha256") if isinstance(told, dict) else None
+    if not isinstance(sha256, str):
+        raise ImportProblem("holds no sha256: take it away to import without it", file=manifest.name)
+    return sha256
+
+
+def check(content_hash: str, sha256: str) -> None:
+    """Refuse content whose SHA-256 is not the one that was promised; an empty promise promises nothing."""
+    wanted = sha256.strip().lower()
+    if not wanted:
+        return
+    if not HASH.fullmatch(wanted):
+        raise ImportProblem("is not a SHA-256: 64 digits from 0 to f", field="sha256")
+    if content_hash != wanted:
+        raise ImportProblem(
+            f"was cut off or changed: its SHA-256 is {content_hash[:12]}..., its manifest says "
+            f"{wanted[:12]}.... Export it again, or import without the manifest",
+            field="sha256",
+        )
+
+
+LONGEST = 500
+"""Characters of a mapping of columns: it is part of what an import is known by."""
+
+
+def guess(formats: Mapping[str, Format], content: bytes, columns: Mapping[str, str] | None = None) -> str:
+    """Return the key of the first format that a file may be of, from its first bytes; else `jsonl`.
+
+    A table whose columns no format knows is refused: name the columns.
+    """
+    head = Head(content, columns or {})
+    for format in formats.values():
+        if format.looks_like(head):
+            return format.key
+    if head.header:
+        told = ", ".join(sorted(name for name in head.header if name))[:200]
+        raise ImportProblem(
+            f"the columns ({told}) tell no format: choose the format, and say which column is which",
+            field="format",
+            line=1,
+        )
+    return "jsonl"
+
+
+def beginning(path: str | Path) -> bytes:
+    """Return the first bytes of a file, or of a folder's first JSON file; nothing where it cannot be read.
+
+    A folder without any .json file is told by its first .jsonl file.
+    """
+    place = Path(path)
+    try:
+        if place.is_dir():
+            lines = min(place.glob("*.jsonl"), default=place / "none.json")
+            place = min(place.glob("*.json"), default=lines)
+        with place.open("rb") as file:
+            return file.read(SIZE)
+    except OSError:
+        return b""
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """Return what `item=turn_id,rater=annotator` says: a file's names for columns, by Concord's."""
+    columns: dict[str, str] = {}
+    if len(text) > LONGEST:
+        raise ImportProblem(f"is longer than {LONGEST} characters", field="columns")
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        ours, mark, theirs = (piece.strip() for piece in part.partition("="))
+        if not (mark and ours and theirs) or ours.lower() in columns:
+            raise ImportProblem(
+                f"{part[:60]!r} is not like item=turn_id,rater=annotator, each name once", field="columns"
+            )
+        columns[ours.lower()] = theirs
+    if len({theirs.lower() for theirs in columns.values()}) < len(columns):
+        raise ImportProblem("a column of the file is named twice", field="columns")
+    return columns
+
+
+# What a user may say of a file that the file itself does not: one table, for page, command and API.
+
+Given = Mapping[str, str | int]
+MOST = 10_000
+LIST_LIMIT = 2_000
+"""Characters of a list of names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that may be said: a name, names by commas, one of `choices`, or a whole number from 1.
+
+    `words` are what a page calls no choice, and each of the choices. A command's option whose first choice is
+    `yes` may stand alone.
+    """
+
+    key: str
+    kind: Literal["name", "names", "choice", "count"]
+    title: str
+    help: str
+    choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @property
+    def limit(self) -> int:
+        """The most characters of a text."""
+        return LIST_LIMIT if self.kind == "names" else NAME_LIMIT
+
+    def read(self, value: Any) -> str | int:
+        """Return a value that may be stored; raise ImportProblem for any other."""
+        if self.kind == "count":
+            return self._count(value)
+        text = str(value).strip()
+        if self.kind == "choice" and text not in self.choices:
+            raise ImportProblem(f"must be one of {', '.join(self.choices)}", field=self.key)
+        if len(text) > self.limit or not text.isprintable():
+            raise ImportProblem(f"must be of one line, up to {self.limit} characters", field=self.key)
+        return text
+
+    def _count(self, value: Any) -> int:
+        text = str(value).strip()
+        if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= MOST):
+            raise ImportProblem(f"must be a whole number from 1 to {MOST}", field=self.key)
+        return int(text)
+
+
+FOLD_NAMES, MISSING, JUDGES = "fold_names", "missing", "judges"
+COMMON = (FOLD_NAMES,)
+"""Settings of every format."""
+SETTINGS: dict[str, Setting] = {
+    setting.key: setting
+    for setting in (
+        Setting(
+            FOLD_NAMES,
+            "choice",
+            "Names that differ in case or space alone",
+            "Of dialogues, speakers, raters and systems, such as Ann and ann.",
+            ("yes", "no"),
+            ("refuse the file and list them", "join them in their first spelling", "keep them apart"),
+        ),
+        Setting(
+            MISSING,
+            "names",
+            "Words for no answer",
+            "Values that mean no answer, comma-separated: NA, n/a, -.",
+        ),
+        Setting(
+            JUDGES,
+            "names",
+            "Judges among the raters",
+            "LLM judges where the file does not say who is one, comma-separated; none where all are people.",
+        ),
+        Setting("system", "name", "System", "Who made the predictions in the file, for MPCEval's files."),
+        Setting(
+            "given",
+            "choice",
+            "Half that was given",
+            "Where MPCEval's predictions are of one half alone: what the system was told of each turn.",
+            ("speaker", "content"),
+        ),
+        Setting(
+            "any_size",
+            "choice",
+            "Scenarios of any size",
+            "Takes scenarios of fewer than three or more than five people, with a note.",
+            ("yes",),
+        ),
+        Setting("main", "name", "Main character", "Whose memory a long dialogue tests; else who says most."),
+        Setting(
+            "keep_directions",
+            "choice",
+            "Directions in brackets",
+            "Of a long dialogue: keeps (laughs) and the like in the text; else they are dropped.",
+            ("yes",),
+        ),
+        Setting("dialogue", "name", "Id of the dialogue", "Of a long one; else it is the file's name."),
+        Setting(
+            "turns_from",
+            "choice",
+            "First turn is number",
+            "Whether the column `turn` of a ratings file counts a dialogue's turns from 0 or from 1.",
+            ("0", "1"),
+        ),
+        Setting("min_turns", "count", "Least number of turns", "Shorter dialogues of MPDD are left out."),
+    )
+}
+
+
+def settings_of(given: Mapping[str, Any], format: str, taken: tuple[str, ...]) -> dict[str, str | int]:
+    """Return what was said, of a format that takes these settings; what is empty or None was not said.
+
+    Raises ImportProblem for a setting that the format does not take, and for a value that it cannot have.
+    """
+    told: dict[str, str | int] = {}
+    for key, value in given.items():
+        if value is None or str(value).strip() == "":
+            continue
+        if key not in SETTINGS or key not in (*COMMON, *taken):
+            which = ", ".join((*COMMON, *taken))
+            raise ImportProblem(f"is not a setting of the format {format}, which takes {which}", field=key)
+        told[key] = SETTINGS[key].read(value)
+    return told

@@ -1,0 +1,518 @@
+"""Comparisons: a context, two or more responses to it, and which is better or in which order they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from annotation.formats.base import JUDGES, Format, Head, Rating, SourceRecord
+from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of
+from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
+from annotation.formats.source import ImportProblem, Source
+from annotation.formats.tables import csv_cells, row_of
+from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
+from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, written
+from annotation.text.table_cells import unsaid_judges
+
+# What one line of a file of comparisons says, whichever form it has.
+
+USER, ASSISTANT = "user", "assistant"
+QUESTIONS = {2: "preference"}
+RANKED = "ranking"
+SAID = {
+    FIRST: ("first", "a", "model_a", "model_1", "response_a", "left"),
+    SECOND: ("second", "b", "model_b", "model_2", "response_b", "right"),
+    TIE: ("tie", "draw", "equal", "tie (inconsistent)"),
+    BOTH_BAD: ("both_bad", "both bad", "bothbad", "tie (bothbad)", "neither"),
+}
+WINNERS = {word: value for value, words in SAID.items() for word in words}
+"""What files call each answer about a pair."""
+MESSAGE = frozenset({"role", "content", "speaker", "text", "name", "num_tokens", "user", "hash"})
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One of what is compared: its continuation, and the turn of it that is meant (None: all of it)."""
+
+    continuation: Continuation
+    turn: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One line. `label` has neither members nor continuation yet; None where nobody answered.
+
+    `unsaid` is the rater of whom it must be asked whether they are a person or a judge.
+    """
+
+    dialogue: str
+    context: tuple[Turn, ...]
+    responses: tuple[Response, ...]
+    label: LabelRecord | None
+    cluster: str = ""
+    language: str = ""
+    unsaid: str = ""
+
+
+def winner(value: Any, systems: Sequence[str], field: str = "winner") -> str:
+    """Return the answer about a pair that a file's word is; a system's name means that it is better."""
+    if isinstance(value, str):
+        text = value.strip()
+        if text.lower() in WINNERS:
+            return WINNERS[text.lower()]
+        if list(systems).count(text) == 1:
+            return (FIRST, SECOND)[list(systems).index(text)]
+    elif value in (0, 1) and not isinstance(value, bool):
+        return (FIRST, SECOND)[value]
+    shown = repr(value)[:40] if isinstance(value, str | int | float) else kind_of(value)
+    raise ImportProblem(f"is {shown}: write first, tie, second, both_bad or one of the systems", field=field)
+
+
+def turns_of(fields: Fields, key: str) -> tuple[Turn, ...]:
+    """Return what was said: a text by the user, or messages, of which plain texts take turns."""
+    value = fields.raw.get(key)
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (Turn(USER, fields.text(key)),)
+    return tuple(_message(part, path, number) for number, (path, part) in enumerate(fields.items(key)))
+
+
+def _message(raw: Any, path: str, number: int) -> Turn:
+    if isinstance(raw, str):
+        return Turn((USER, ASSISTANT)[number % 2], Fields({"text": raw}, path, MESSAGE).text("text"))
+    fields = Fields(raw, path, MESSAGE)
+    speaker = fields.id("speaker", limit=NAME_LIMIT) if fields.has("speaker") else fields.id("role")
+    return Turn(speaker, fields.text("text") if fields.has("text") else fields.text("content"))
+
+
+def response(
+    key: str, system: str, turns: tuple[Turn, ...], at: int, turn: int | None = None, alone: bool = True
+) -> Response:
+    """Return a response: one turn answers the context, more (or one beside more) go on with the dialogue."""
+    if len(turns) == 1 and alone:
+        single = Turn(turns[0].speaker, turns[0].text, at=at)
+        return Response(Continuation(key, system, (single,), mode="static"), 0)
+    given = tuple(Turn(one.speaker, one.text, given=one.speaker == USER) for one in turns)
+    return Response(Continuation(key, system, given), turn)
+
+
+# Concord's own form of comparisons: {"id", "context", "responses", "winner" or "ranking", "rater"}, one a
+# line.
+#
+# `context` is what was said before: a text, or turns of {"speaker", "text"}. Each response has its `system`
+# and a `text`, or several `turns`. `winner` is first, tie, second, both_bad or the system that is better;
+# `ranking` lists the systems (or the numbers of the responses, from 0) best first, equal ones in a list of
+# their own. A line without either brings its responses alone.
+
+LINE = frozenset(
+    [
+        *("id", "context", "responses", "winner", "ranking", "rater", "kind", "identified", "question"),
+        *("scheme", "sample", "order", "explanation", "cluster", "language", "missing"),
+    ]
+)
+RESPONSE = frozenset({"id", "system", "text", "turns"})
+
+
+def comparison_of_object(raw: dict[str, Any]) -> Comparison:
+    """Return the comparison that an object in Concord's own form is."""
+    fields = Fields(raw, "", LINE)
+    context = turns_of(fields, "context")
+    responses = tuple(
+        _response_of_pair_lines(part, path, len(context)) for path, part in fields.items("responses")
+    )
+    if not MEMBERS[0] <= len(responses) <= MEMBERS[1]:
+        raise fields.problem(
+            "responses", f"has {len(responses)}: from {MEMBERS[0]} to {MEMBERS[1]} are compared"
+        )
+    if len({one.turn is None for one in responses}) > 1:
+        raise fields.problem("responses", "some are one text and some are several turns")
+    return Comparison(
+        dialogue=fields.id("id"),
+        context=context,
+        responses=responses,
+        label=_label_of_pair_lines(fields, [one.continuation.system for one in responses]),
+        cluster=fields.id("cluster", ""),
+        language=fields.id("language", "", limit=40),
+    )
+
+
+def _response_of_pair_lines(raw: Any, path: str, at: int) -> Response:
+    fields = Fields(raw, path, RESPONSE)
+    system = fields.id("system", limit=NAME_LIMIT)
+    if fields.has("text") == fields.has("turns"):
+        raise fields.problem("text", "write either a text or turns")
+    turns = (Turn(ASSISTANT, fields.text("text")),) if fields.has("text") else turns_of(fields, "turns")
+    if not turns:
+        raise fields.problem("turns", "has no turns")
+    return response(fields.id("id", system), system, turns, at)
+
+
+def _label_of_pair_lines(fields: Fields, systems: list[str]) -> LabelRecord | None:
+    given = [name for name in ("winner", "ranking", "missing") if fields.has(name)]
+    if not given:
+        return None
+    if len(given) > 1:
+        raise fields.problem(given[1], f"and {given[0]} say two things: leave one of them out")
+    if (given == ["ranking"]) != (len(systems) > 2) and given != ["missing"]:
+        raise fields.problem(given[0], "two responses have a winner, more than two a ranking")
+    value = None
+    if given == ["winner"]:
+        value = winner(fields.raw["winner"], systems)
+    elif given == ["ranking"]:
+        value = _ranking(fields, systems)
+    return LabelRecord(
+        rater=fields.id("rater", limit=NAME_LIMIT),
+        kind=fields.rater_kind(),
+        continuation="",
+        turn=None,
+        question=fields.id("question", QUESTIONS.get(len(systems), RANKED), limit=QUESTION_LIMIT),
+        value=value,
+        missing=fields.text("missing", ""),
+        sample=cast(int, fields.count("sample")),
+        identified=fields.flag("identified", True),
+        explanation=fields.text("explanation", ""),
+        scheme=fields.text("scheme", ""),
+        shown=order(fields, len(systems)),
+    )
+
+
+def _ranking(fields: Fields, systems: list[str]) -> str:
+    """Return a ranking by numbers from lists of systems or numbers, best first."""
+    found: list[list[int]] = []
+    for path, part in fields.items("ranking"):
+        found.append([_number(one, systems, path) for one in (part if isinstance(part, list) else [part])])
+    if sorted(number for group in found for number in group) != list(range(len(systems))):
+        raise fields.problem("ranking", "must have each of the responses once")
+    return written(found)
+
+
+def _number(value: Any, systems: list[str], path: str) -> int:
+    if type(value) is int:
+        return value
+    if isinstance(value, str) and systems.count(value) == 1:
+        return systems.index(value)
+    shown = repr(value)[:40] if isinstance(value, str) else kind_of(value)
+    raise ImportProblem(
+        f"{shown} is neither the number of a response nor the system of one alone", field=path
+    )
+
+
+# Battles as Chatbot Arena publishes them, and the judgments of MT-Bench.
+#
+# {"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn",
+# "language"}. Both conversations begin with the same question. Where a judgment is about a turn before the
+# last one, as the first ones of MT-Bench are, it compares the replies of that turn; otherwise the whole
+# conversations. `model_a` was shown first. A judge that is a list is one; whether another `judge` is a
+# person or a language model is said by `kind`, or with the import. A CSV has the same columns, or `prompt`,
+# `response_a` and `response_b` in place of the conversations. Fields and columns of other names are passed
+# over, and named with the import.
+
+UNNAMED = "unnamed"
+NAMES = {
+    "id": "question_id",
+    "system_a": "model_a",
+    "system_b": "model_b",
+    "rater": "judge",
+    "context": "prompt",
+    "instruction": "prompt",
+    "preference": "winner",
+}
+"""What a CSV may call a column, by its name here."""
+TEXTS = ("prompt", "response_a", "response_b")
+ONE_HOT = {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}
+FIELDS = frozenset(
+    [
+        *("question_id", "id", "model_a", "model_b", "conversation_a", "conversation_b", "winner", "judge"),
+        *("turn", "kind", "question", "sample", "explanation", "cluster", "language"),
+    ]
+)
+"""The fields that are read,"""
+COLUMNS = FIELDS | NAMES.keys() | ONE_HOT.keys() | set(TEXTS)
+"""and the columns of a CSV."""
+
+
+def battle_of_object(raw: Mapping[str, Any]) -> Comparison:
+    """Return the comparison that a battle or a judgment is."""
+    fields = Fields(dict(raw), "", frozenset(raw))
+    sides = [turns_of(fields, f"conversation_{side}") for side in "ab"]
+    context, *_ = before = [_until_reply(side) for side in sides]
+    if before[0] != before[1]:
+        raise fields.problem("conversation_b", "begins otherwise than conversation_a")
+    systems = [fields.id(f"model_{side}", limit=NAME_LIMIT) for side in "ab"]
+    turn = fields.count("turn", None)
+    alone = all(len(side) == len(context) + 1 for side in sides)
+    responses = tuple(
+        _response(fields, name, system, turns, (len(context), turn, alone))
+        for name, system, turns in zip("ab", systems, sides, strict=True)
+    )
+    label = _label(fields, systems)
+    return Comparison(
+        dialogue=_id(fields),
+        context=context,
+        responses=responses,
+        label=label,
+        cluster=fields.id("cluster", ""),
+        language=fields.id("language", "", limit=40),
+        unsaid=label.rater if label and not label.kind else "",
+    )
+
+
+def of_row(row: Mapping[str, str]) -> Comparison:
+    """Return the comparison that a row of a CSV is."""
+    named = {NAMES.get(name, name): value for name, value in row.items()}
+    texts = {name: named.pop(name, "") for name in TEXTS}
+    told: dict[str, Any] = {name: value for name, value in named.items() if value.strip()}
+    for name in ("turn", "sample"):
+        if text := str(told.get(name, "")).strip():
+            told[name] = int(text[:10]) if text.isascii() and text.isdigit() else text
+    hot = [word for name, word in ONE_HOT.items() if str(told.pop(name, "")).strip() == "1"]
+    if hot:
+        told["winner"] = hot[0]
+    prompt, *responses = _exchanges(texts)
+    for side, replies in zip("ab", responses, strict=True):
+        name = f"conversation_{side}"
+        if name in told:
+            told[name] = decode(told[name].encode())
+            continue
+        told[name] = [
+            {"role": role, "content": text}
+            for pair in zip(prompt, replies, strict=True)
+            for role, text in zip((USER, ASSISTANT), pair, strict=True)
+        ]
+    return battle_of_object(told)
+
+
+def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
+    """Return what the prompt and both responses say, a text for each exchange.
+
+    A cell is a text as it stands. Only where all three are JSON lists of equally many texts do they hold one
+    text for each exchange, as the files of lmsys have it.
+    """
+    lists = [_list(value) for value in texts.values()]
+    if all(lists) and len({len(one) for one in lists}) == 1:
+        return lists
+    return [[value] for value in texts.values()]
+
+
+def _list(value: str) -> list[str]:
+    """Return the texts of a JSON list, null as an empty one; [] for anything else."""
+    if not value.lstrip().startswith("["):
+        return []
+    try:
+        found = decode(value.encode())
+    except ImportProblem:
+        return []
+    if not isinstance(found, list) or not all(one is None or isinstance(one, str) for one in found):
+        return []
+    return [one or "" for one in found]
+
+
+def _until_reply(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Return what comes before the first reply."""
+    first = next((n for n, turn in enumerate(turns) if turn.speaker == ASSISTANT), len(turns))
+    return turns[:first]
+
+
+def _response(
+    fields: Fields, side: str, system: str, turns: tuple[Turn, ...], where: tuple[int, int | None, bool]
+) -> Response:
+    at, turn, alone = where
+    rest = turns[at:]
+    replies = [number for number, one in enumerate(rest) if one.speaker == ASSISTANT]
+    if not replies:
+        raise fields.problem(f"conversation_{side}", "has no reply")
+    if turn is not None and turn > len(replies):
+        raise fields.problem("turn", f"is {turn}, but conversation_{side} has {len(replies)} replies")
+    meant = replies[turn - 1] if turn and turn < len(replies) else None
+    return response(system, system, rest, at, meant, alone)
+
+
+def _id(fields: Fields) -> str:
+    value = fields.raw.get("question_id", fields.raw.get("id"))
+    if type(value) is int:
+        return str(value)
+    return fields.id("question_id" if fields.has("question_id") else "id")
+
+
+def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
+    if not fields.has("winner"):
+        return None
+    name, kind = _judge(fields)
+    said = str(fields.raw["winner"])
+    return LabelRecord(
+        rater=name,
+        kind=kind,
+        continuation="",
+        turn=None,
+        question=fields.id("question", QUESTIONS[2], limit=QUESTION_LIMIT),
+        value=winner(fields.raw["winner"], systems),
+        sample=cast(int, fields.count("sample")),
+        explanation=fields.text("explanation", said if "inconsistent" in said else ""),
+        shown=(0, 1),
+    )
+
+
+def _judge(fields: Fields) -> tuple[str, SaidKind]:
+    """Return who judged, and of which kind they are; empty where that is not said."""
+    value = fields.raw.get("judge")
+    if isinstance(value, list):
+        return " ".join(fields.texts("judge"))[:NAME_LIMIT] or UNNAMED, "judge"
+    return fields.id("judge", UNNAMED, limit=NAME_LIMIT), fields.rater_kind()
+
+
+# Comparisons: a context, two or more responses to it, and which is better or in which order they are.
+#
+# Concord's own form, one comparison a line: {"id", "context", "responses": [{"system", "text"}], "winner",
+# "rater"} (`annotation.formats.pair_lines`); battles as Chatbot Arena publishes them, and the judgments of
+# MT-Bench: {"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b",
+# "turn"} (`annotation.formats.arena`); and a CSV with the columns of either. Comparisons with the same id
+# are about one dialogue, whose responses each come once, so a file is read whole before anything is made of
+# it.
+
+SIDES = ({"conversation_a", "conversation_b"}, {"response_a", "response_b"})
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """A dialogue as the comparisons before told it, with the line that began it."""
+
+    line: int
+    comparison: Comparison
+    continuations: dict[str, Continuation] = field(default_factory=dict)
+
+
+def read(source: Source) -> Iterator[SourceRecord]:
+    """Yield the dialogues with all responses to them, then an answer for each line that has one."""
+    dialogues: dict[str, _Gathered] = {}
+    ratings: list[tuple[int, Rating]] = []
+    answered: Counter[Any] = Counter()
+    unsaid: dict[str, None] = {}
+    for line, content in _lines(source):
+        try:
+            comparison = content()
+            unsaid |= {comparison.unsaid: None} if comparison.unsaid else {}
+            rating = _placed(dialogues, line, comparison)
+        except ImportProblem as problem:
+            source.report(problem.placed(line=line))
+            continue
+        if rating is not None:
+            ratings.append((line, _numbered(rating, answered)))
+    if unsaid and JUDGES not in source.settings:
+        _ask(source, list(unsaid))
+    for key, gathered in dialogues.items():
+        yield SourceRecord(_dialogue(key, gathered), gathered.line)
+    for line, rating in ratings:
+        yield SourceRecord(rating, line)
+
+
+def _ask(source: Source, raters: list[str]) -> None:
+    """Ask who of a battle's raters is a judge; where nobody is named, say that they are taken for people."""
+    if raters == [UNNAMED]:
+        source.notes.append("The file names no judge: its answers are taken as one person's, `unnamed`.")
+    else:
+        source.report(ImportProblem(unsaid_judges(raters), field="judge"))
+
+
+def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
+    """Yield the numbered lines, each with what makes a comparison of it."""
+    with source.path.open("rb") as file:
+        beginning = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if beginning.startswith(b"{"):
+        for line, content in source.lines():
+            yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
+        return
+    rows = csv_cells(source)
+    names = [name.strip().lower() for name in next(rows)[1]]
+    if not any(sides <= set(names) for sides in SIDES):
+        raise ImportProblem("has no columns response_a and response_b", line=1, field="response_a")
+    source.is_table = True
+    source.pass_over(name for name in names if name not in COLUMNS)
+    for line, values in rows:
+        yield line, lambda values=values: of_row(row_of(names, values))  # type: ignore[misc]
+
+
+def _of_object(raw: Any, source: Source) -> Comparison:
+    if not isinstance(raw, dict):
+        raise ImportProblem(f"must be an object, not {kind_of(raw)}")
+    if not SIDES[0] <= raw.keys():
+        return comparison_of_object(raw)
+    source.pass_over(name for name in raw if name not in FIELDS)
+    return battle_of_object(raw)
+
+
+def _placed(dialogues: dict[str, _Gathered], line: int, comparison: Comparison) -> Rating | None:
+    """Add a comparison's responses to its dialogue; return its answer, None where it has none."""
+    gathered = dialogues.setdefault(comparison.dialogue, _Gathered(line, comparison))
+    before = gathered.comparison
+    for name in ("context", "cluster", "language"):
+        if getattr(before, name) != getattr(comparison, name):
+            told = f"differs from that of {comparison.dialogue!r} on line {gathered.line}"
+            raise ImportProblem(told, field=name)
+    members = tuple(
+        (_kept(gathered.continuations, response), response.turn) for response in comparison.responses
+    )
+    if len(set(members)) < len(members):
+        raise ImportProblem("two of the responses are the same, of the same system", field="responses")
+    if comparison.label is None:
+        return None
+    (continuation, turn), *_ = members
+    label = replace(comparison.label, continuation=continuation, turn=turn, members=members)
+    return Rating(comparison.dialogue, label, label.level, label.values, field="responses")
+
+
+def _kept(continuations: dict[str, Continuation], response: Response) -> str:
+    """Return the id of the continuation that a response is: one that is there, else a new one."""
+    asked = response.continuation
+    number, key = 0, asked.id
+    while key in continuations:
+        known = continuations[key]
+        if (known.system, known.mode, known.turns) == (asked.system, asked.mode, asked.turns):
+            return key
+        number += 1
+        key = f"{asked.id}-{number + 1}"
+    continuations[key] = replace(asked, id=key, trial=number)
+    return key
+
+
+def _numbered(rating: Rating, answered: Counter[Any]) -> Rating:
+    """Number what one rater answers again about the same, unless the file does."""
+    label = rating.label
+    about = (rating.dialogue, frozenset(label.members), label.question, label.kind, label.rater)
+    sample = label.sample or answered[about]
+    answered[about] += 1
+    return replace(rating, label=replace(label, sample=sample))
+
+
+def _dialogue(key: str, gathered: _Gathered) -> Dialogue:
+    told = gathered.comparison
+    parts = tuple(gathered.continuations.values())
+    speakers = dict.fromkeys(turn.speaker for turn in told.context)
+    speakers |= dict.fromkeys(turn.speaker for part in parts for turn in part.turns)
+    return Dialogue(
+        id=key,
+        turns=told.context,
+        participants=tuple(Participant(speaker) for speaker in speakers),
+        continuations=parts,
+        cluster=told.cluster,
+        language=told.language,
+    )
+
+
+def _looks_like(head: Head) -> bool:
+    names: Mapping[str, Any] | frozenset[str] = head.keys or head.header
+    own = {"responses"} <= set(names) and bool({"winner", "ranking"} & set(names))
+    return own or any(sides <= set(names) for sides in SIDES)
+
+
+FORMAT = Format(
+    key="pairs",
+    title="Comparisons: pairs and rankings",
+    hint='{"id", "context", "responses": [{"system", "text"}], "winner", "rater"} a line; also files as '
+    "Chatbot Arena and MT-Bench publish them, and CSV.",
+    read=read,
+    looks_like=_looks_like,
+    settings=(JUDGES,),
+)

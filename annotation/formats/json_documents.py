@@ -1,0 +1,548 @@
+"""Dialogues as JSON documents: QMSum's and TCR's meetings, chats in OpenAI's form, and MPDD."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from annotation.formats.base import Format, Head, SourceRecord, entries
+from annotation.formats.fields import (
+    ID_LIMIT,
+    NAME_LIMIT,
+    Fields,
+    decode,
+    decode_python,
+    is_number,
+    kind_of,
+    plain,
+)
+from annotation.formats.source import ImportProblem, Source
+from annotation.records import SELF, Agenda, Dialogue, LabelRecord, Participant, Turn
+
+# QMSum meetings (Zhong et al. 2021): a file is one meeting, a folder several.
+#
+# A meeting is one dialogue by people; its topics are the agenda, each leading to the next; queries with their
+# answers stay in the metadata. Marks of the transcription, like {vocalsound}, stay in the text.
+
+QMSUM_MEETING = frozenset({"topic_list", "general_query_list", "specific_query_list", "meeting_transcripts"})
+UTTERANCE = frozenset({"speaker", "content"})
+QMSUM_TOPIC = frozenset({"topic", "relevant_text_span"})
+NOT_MEETINGS = {"index.json"}
+NUMBER = re.compile(r"\s*[A-Z0-9]?$")
+
+
+def read_qmsum(source: Source) -> Iterator[SourceRecord]:
+    """Yield a dialogue for each file, its id the file's name without its ending."""
+    files = source.files()
+    if source.path.is_dir():
+        files = [file for file in files if file.suffix == ".json" and file.name not in NOT_MEETINGS]
+    for file in files:
+        name = file.name if source.path.is_dir() else source.name
+        try:
+            yield SourceRecord(_meeting(source, file, Path(name).stem), file=name)
+        except ImportProblem as problem:
+            raise problem.placed(file=name) from None
+
+
+def _meeting(source: Source, file: Path, key: str) -> Dialogue:
+    fields = Fields(decode(source.document(file)), "", QMSUM_MEETING)
+    turns = tuple(_turn(part, path) for path, part in fields.items("meeting_transcripts"))
+    if not turns:
+        raise fields.problem("meeting_transcripts", "has no turns")
+    speakers = dict.fromkeys(turn.speaker for turn in turns)
+    return Dialogue(
+        id=key,
+        turns=turns,
+        participants=tuple(Participant(speaker, role=role(speaker)) for speaker in speakers),
+        language="en",
+        metadata=_metadata(fields),
+        agenda=_agenda_of_qmsum(fields),
+    )
+
+
+def _turn(raw: Any, path: str) -> Turn:
+    fields = Fields(raw, path, UTTERANCE)
+    return Turn(fields.id("speaker"), fields.text("content"))
+
+
+def role(speaker: str) -> str:
+    """Return the role that a speaker's name tells: `Grad C` is a Grad, `Project Manager` one such."""
+    return NUMBER.sub("", speaker) if re.search(r"\s[A-Z0-9]$", speaker) else speaker
+
+
+def _agenda_of_qmsum(fields: Fields) -> Agenda | None:
+    topics = [Fields(part, path, QMSUM_TOPIC).text("topic") for path, part in fields.items("topic_list")]
+    if not topics:
+        return None
+    keys = [f"t{number}" for number in range(1, len(topics) + 1)]
+    return Agenda(
+        items=dict(zip(keys, topics, strict=True)),
+        edges=tuple(pairwise(keys)),
+        start=keys[0],
+        terminal=keys[-1],
+    )
+
+
+def _metadata(fields: Fields) -> dict[str, Any]:
+    """Return the queries, and where in the meeting each topic is."""
+    names = ("general_query_list", "specific_query_list", "topic_list")
+    return {name: plain(fields.raw[name], name) for name in names if fields.raw.get(name)}
+
+
+QMSUM = Format(
+    key="qmsum",
+    title="QMSum meetings",
+    hint="One meeting's .json file; with the command also a folder of them.",
+    read=read_qmsum,
+    looks_like=lambda head: head.text.startswith("{") and "meeting_transcripts" in head.keys,
+    folder=True,
+)
+
+
+# Meetings of the Topic-Conversation Relevance data: NCPC, SIM, and other sources in the same form.
+#
+# A file is {source: {meeting: {"topics": {topic: {..., "transcripts": [lines]}}, "metadata"}}}. A meeting
+# is one dialogue by people, its lines in the order of their times; its topics are the agenda, each leading
+# to the next. Which topic a line belongs to stays with the turn, for researchers. The files are written by
+# Python's rules: NaN stands for a value that is missing.
+
+TCR_MEETING = frozenset({"topics", "metadata"})
+TCR_TOPIC = frozenset(
+    {
+        "topic_start_s",
+        "topic_end_s",
+        "topic_start_line",
+        "topic_end_line",
+        "topic_trans_word_count",
+        "transcripts",
+    }
+)
+LINE = frozenset({"line_id", "speaker", "start_s", "end_s", "contents", "word_count", "cum_wc"})
+NOBODY = "unknown"
+"""The speaker of a line that names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a transcript, with what orders it: its start, where it has one, and its number."""
+
+    turn: Turn
+    start: float
+    number: float
+
+
+def read_tcr(source: Source) -> Iterator[SourceRecord]:
+    """Yield a dialogue for each meeting, in the order of the file; its id is `SOURCE-meeting`."""
+    for file in source.files():
+        place = file.name if source.path.is_dir() else ""
+        try:
+            meetings = list(_meetings(source, file))
+        except ImportProblem as problem:
+            raise problem.placed(file=place) from None
+        blank = 0
+        for name, key, raw in meetings:
+            try:
+                record = _dialogue_of_tcr(name, key, raw)
+            except ImportProblem as problem:
+                source.report(problem.placed(file=place))
+                continue
+            blank += sum(1 for turn in record.turns if not turn.text.strip())
+            yield SourceRecord(record, file=place)
+        if blank:
+            source.notes.append(f"turns without text, kept as they are: {blank}")
+
+
+def _meetings(source: Source, file: Path) -> Iterator[tuple[str, str, Any]]:
+    """Yield (source's name, meeting's id, meeting)."""
+    sources = decode_python(source.document(file))
+    if not isinstance(sources, dict) or not sources:
+        raise ImportProblem(f"must be an object of sources, not {kind_of(sources)}")
+    for name, meetings in sources.items():
+        if not isinstance(meetings, dict):
+            raise ImportProblem(f"must be an object of meetings, not {kind_of(meetings)}", field=name[:60])
+        for key, raw in meetings.items():
+            yield name, key, raw
+
+
+def _dialogue_of_tcr(name: str, key: str, raw: Any) -> Dialogue:
+    path = f"{name}.{key}"
+    own = f"{name}-{key}"
+    if not name or not key or len(own) > ID_LIMIT:
+        raise ImportProblem(
+            f"source and meeting need names, of {ID_LIMIT} characters at most", field=path[:60]
+        )
+    fields = Fields(raw, path, TCR_MEETING)
+    topics = fields.object("topics")
+    lines = [line for number, topic in enumerate(topics, start=1) for line in _topic(fields, topic, number)]
+    if not lines:
+        raise fields.problem("topics", "have no transcripts")
+    turns = tuple(line.turn for line in sorted(lines, key=lambda line: (line.start, line.number)))
+    return Dialogue(
+        id=own,
+        turns=turns,
+        participants=tuple(Participant(speaker) for speaker in dict.fromkeys(turn.speaker for turn in turns)),
+        language="en",
+        metadata={"source": name, **_about(fields)},
+        agenda=_agenda(list(topics)),
+    )
+
+
+def _about(fields: Fields) -> dict[str, Any]:
+    """Return what is known of a meeting, without what is empty."""
+    return {key: value for key, value in fields.object("metadata").items() if value not in (None, "", {}, [])}
+
+
+def _topic(meeting: Fields, topic: str, number: int) -> Iterator[_Line]:
+    path = f"{meeting.at('topics')}.{topic[:60]}"
+    fields = Fields(meeting.raw["topics"][topic], path, TCR_TOPIC)
+    for place, part in fields.items("transcripts"):
+        yield _line(Fields(part, place, LINE), f"t{number}")
+
+
+def _line(fields: Fields, topic: str) -> _Line:
+    start, end, number = (_number(fields, name) for name in ("start_s", "end_s", "line_id"))
+    extra: dict[str, Any] = {"topic": topic}
+    if end is not None and end >= 0:
+        extra["end_s"] = end
+    timed = start is not None and start >= 0
+    turn = Turn(_speaker(fields), fields.text("contents", ""), time=str(start) if timed else "", extra=extra)
+    return _Line(
+        turn, start if timed and start is not None else math.inf, math.inf if number is None else number
+    )
+
+
+def _number(fields: Fields, name: str) -> float | None:
+    value = fields.raw.get(name)
+    if value is None:
+        return None
+    if not is_number(value):
+        raise fields.problem(name, f"must be a number, not {kind_of(value)}")
+    return float(value)
+
+
+def _speaker(fields: Fields) -> str:
+    """Return who spoke: a name or a number; `unknown` where the line says nobody."""
+    value = fields.raw.get("speaker")
+    if is_number(value):
+        return f"{value:g}"
+    return fields.id("speaker", "").strip() or NOBODY
+
+
+def _agenda(topics: list[str]) -> Agenda:
+    keys = [f"t{number}" for number in range(1, len(topics) + 1)]
+    return Agenda(
+        items=dict(zip(keys, topics, strict=True)),
+        edges=tuple(pairwise(keys)),
+        start=keys[0],
+        terminal=keys[-1],
+    )
+
+
+def _looks_like_of_tcr(head: Head) -> bool:
+    return head.text.startswith("{") and {"topics", "transcripts"} <= head.inner
+
+
+TCR = Format(
+    key="tcr",
+    title="Meetings of the Topic-Conversation Relevance data",
+    hint="NCPC.json, SIM.json, or another source's file.",
+    read=read_tcr,
+    looks_like=_looks_like_of_tcr,
+    folder=True,
+)
+
+
+# Chats in OpenAI's form: {"id", "messages": [{"role", "content"}], "metadata"}, one a line or all in a list.
+#
+# Roles are the participants. What the assistant said is by the model that the metadata names (`model`), and
+# is rated; what users, tools and the system prompt said is given. A system prompt at the start sets the scene
+# and is not a turn: it is kept as `system_prompt` in the metadata. A chat without an id is called after its
+# number in the file. Other fields are passed over, and named.
+
+CHAT = frozenset({"id", "messages", "metadata"})
+MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"})
+CALLS = ("tool_calls", "function_call")
+SCENE = ("system", "developer")
+ROLES = (*SCENE, "user", "assistant", "tool", "function")
+UNNAMED = "assistant"
+
+
+def read_messages(source: Source) -> Iterator[SourceRecord]:
+    """Yield the chat of each line, or of each entry of a list."""
+    if source.begins_with(b"["):
+        chats = decode(source.document(source.path))
+        if not chats:
+            raise ImportProblem("holds no chat")
+        for number, raw in enumerate(chats, start=1):
+            try:
+                yield SourceRecord(chat(raw, number, source))
+            except ImportProblem as problem:
+                problem.field = f"chat {number}.{problem.field}".rstrip(".")
+                source.report(problem)
+        return
+    numbered = ((line, (n, content)) for n, (line, content) in enumerate(source.objects(), start=1))
+    yield from entries(source, numbered, lambda one: chat(decode(one[1]), one[0], source))
+
+
+def chat(raw: Any, number: int, source: Source) -> Dialogue:
+    """Return the dialogue that a JSON object with messages describes, the chat of this number in the file."""
+    if isinstance(raw, list):
+        raise ImportProblem("must be an object, one chat a line, not a list of them")
+    fields = _fields(raw, "", CHAT, source)
+    messages = [(path, _fields(part, path, MESSAGE, source)) for path, part in fields.items("messages")]
+    scene, turns = _scene(messages)
+    if not turns:
+        raise fields.problem("messages", "holds nothing that was said")
+    metadata = dict(fields.object("metadata"))
+    if scene:
+        metadata.setdefault("system_prompt", scene)
+    return Dialogue(
+        id=fields.id("id", "") or f"chat-{number}",
+        turns=turns,
+        participants=_participants(turns, messages),
+        system=_system(fields),
+        metadata=metadata,
+    )
+
+
+def _fields(raw: Any, path: str, known: frozenset[str], source: Source) -> Fields:
+    """Return the fields of an object; those that are not known are passed over, and named."""
+    if isinstance(raw, dict):
+        source.pass_over(f"messages[].{name}" if path else name for name in raw.keys() - known)
+        raw = {name: value for name, value in raw.items() if name in known}
+    return Fields(raw, path, known)
+
+
+def _scene(messages: list[tuple[str, Fields]]) -> tuple[str, tuple[Turn, ...]]:
+    """Split a chat into the system prompts that it begins with, and its turns."""
+    prompts: list[str] = []
+    turns: list[Turn] = []
+    for _, message in messages:
+        role = message.choice("role", ROLES, "")
+        text = _content(message)
+        if role in SCENE and not turns:
+            prompts.append(text)
+        else:
+            turns.append(Turn(message.id("name", role), text, given=role != "assistant"))
+    return "\n\n".join(prompts), tuple(turns)
+
+
+def _content(message: Fields) -> str:
+    """Return a message's text: plain, or in parts of which those that are not text are named."""
+    content = message.raw.get("content")
+    if content is None and (message.has("refusal") or any(map(message.has, CALLS))):
+        return message.text("refusal", "[tool call]")
+    if not isinstance(content, list):
+        return message.text("content")
+    return "\n".join(_part(part, path) for path, part in message.items("content"))
+
+
+def _part(part: Any, path: str) -> str:
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        raise ImportProblem("must be an object with a type", field=path)
+    if part["type"] not in ("text", "input_text", "output_text"):
+        return f"[{part['type']}]"
+    if not isinstance(part.get("text"), str):
+        raise ImportProblem(f"must be a text, not {kind_of(part.get('text'))}", field=f"{path}.text")
+    return str(part["text"])
+
+
+def _participants(turns: tuple[Turn, ...], messages: list[tuple[str, Fields]]) -> tuple[Participant, ...]:
+    roles = {message.raw.get("name") or message.raw["role"]: message.raw["role"] for _, message in messages}
+    return tuple(
+        Participant(speaker, role=roles[speaker]) for speaker in dict.fromkeys(turn.speaker for turn in turns)
+    )
+
+
+def _system(fields: Fields) -> str:
+    model = fields.object("metadata").get("model", UNNAMED)
+    if not isinstance(model, str) or not 0 < len(model) <= NAME_LIMIT:
+        raise ImportProblem(f"must be a name of up to {NAME_LIMIT} characters", field="metadata.model")
+    return model
+
+
+MESSAGES = Format(
+    key="messages",
+    title="Chats as lists of messages",
+    hint='OpenAI style, one chat a line or a list: {"id", "messages": [{"role", "content"}], "metadata"}.',
+    read=read_messages,
+    looks_like=lambda head: head.text.startswith(("{", "[")) and "messages" in head.keys,
+)
+
+
+# MPDD (Chen et al. 2020): dialogues of Chinese television plays.
+#
+# They are in `dialogue.json`; `metadata.json` may stand beside it.
+#
+# A case is one dialogue by people, in Chinese. An utterance's listeners are whom it addresses. Its emotion,
+# and the speaker's relation to each listener, are nominal labels of one imported rater: `relation` to the
+# first listener, `relation_2` to the second, and so on. `metadata.json` lists the emotions and relations that
+# there are, and groups relations by field and position. The setting `min_turns` leaves shorter dialogues out.
+
+RATER = "MPDD annotation"
+DIALOGUES, METADATA = "dialogue.json", "metadata.json"
+MPDD_UTTERANCE = frozenset({"speaker", "utterance", "listener", "emotion"})
+LISTENER = frozenset({"name", "relation"})
+KNOWN = frozenset({"relation", "field", "position", "emotion"})
+GROUPS = ("field", "position")
+
+
+@dataclass(slots=True)
+class _Scale:
+    """The answers that there are: those that the metadata list, else those that were seen, in that order."""
+
+    listed: bool = False
+    answers: dict[str, dict[str, None]] = field(default_factory=lambda: {"emotion": {}, "relation": {}})
+    groups: dict[str, dict[str, str]] = field(default_factory=lambda: {group: {} for group in GROUPS})
+
+    def answer(self, fields: Fields, name: str) -> str:
+        """Return an answer; refuse one that the metadata do not list."""
+        value = fields.id(name)
+        if self.listed and value not in self.answers[name]:
+            listed = ", ".join(self.answers[name])
+            raise fields.problem(name, f"{value[:60]!r} is not listed in {METADATA}: {listed[:200]}")
+        self.answers[name].setdefault(value)
+        return value
+
+
+@dataclass(slots=True)
+class _Said:
+    """An utterance, read: what was said to whom, with which emotion and relations."""
+
+    turn: Turn
+    emotion: str
+    relations: list[str]
+
+
+def read_mpdd(source: Source) -> Iterator[SourceRecord]:
+    """Yield a dialogue for each case, in the order of the file."""
+    dialogues, metadata = _files(source)
+    scale = _Scale()
+    if metadata is not None:
+        _list(scale, source, metadata)
+    place = dialogues.name if source.path.is_dir() else ""
+    cases = decode(source.document(dialogues))
+    if not isinstance(cases, dict) or not cases:
+        raise ImportProblem(f"must be an object of dialogues by case, not {kind_of(cases)}", file=place)
+    read_cases: dict[str, list[_Said]] = {}
+    for key, case in cases.items():
+        try:
+            read_cases[key] = _case(key, case, scale)
+        except ImportProblem as problem:
+            source.report(problem.placed(file=place))
+    least = int(source.settings.get("min_turns", 1))
+    short = sum(1 for said in read_cases.values() if len(said) < least)
+    if short:
+        source.notes.append(f"dialogues of fewer than {least} turns, left out: {short}")
+    for key, said in read_cases.items():
+        if len(said) >= least:
+            yield SourceRecord(_dialogue(key, said, scale), file=place)
+
+
+def _files(source: Source) -> tuple[Path, Path | None]:
+    """Return the file of the dialogues and that of the metadata, None without one."""
+    if not source.path.is_dir():
+        return source.path, None
+    files = {file.name: file for file in source.files()}
+    if DIALOGUES not in files:
+        raise ImportProblem(f"there is no {DIALOGUES} among the files")
+    if extra := sorted(files.keys() - {DIALOGUES, METADATA}):
+        raise ImportProblem("is no file of MPDD: leave it out", file=extra[0])
+    return files[DIALOGUES], files.get(METADATA)
+
+
+def _list(scale: _Scale, source: Source, file: Path) -> None:
+    """Read which emotions and relations there are, and how relations are grouped."""
+    try:
+        fields = Fields(decode(source.document(file)), "", KNOWN)
+        for name in scale.answers:
+            scale.answers[name].update(dict.fromkeys(fields.texts(name)))
+        for group in GROUPS:
+            parts = Fields(fields.object(group), group, frozenset(fields.object(group)))
+            scale.groups[group] = {relation: part for part in parts.raw for relation in parts.texts(part)}
+    except ImportProblem as problem:
+        raise problem.placed(file=file.name) from None
+    scale.listed = True
+
+
+def _case(key: str, case: Any, scale: _Scale) -> list[_Said]:
+    if not key or len(key) > ID_LIMIT:
+        raise ImportProblem(f"the id of a case has 1 to {ID_LIMIT} characters", field=key[:60])
+    fields = Fields({key: case}, "", frozenset({key}))
+    said = [_utterance(Fields(part, path, MPDD_UTTERANCE), scale) for path, part in fields.items(key)]
+    if not said:
+        raise fields.problem(key, "has no turns")
+    return said
+
+
+def _utterance(fields: Fields, scale: _Scale) -> _Said:
+    listeners = [Fields(part, path, LISTENER) for path, part in fields.items("listener")]
+    names = [listener.id("name") for listener in listeners]
+    if len(set(names)) < len(names):
+        raise fields.problem("listener", "names one listener twice")
+    relations = [scale.answer(listener, "relation") for listener in listeners]
+    turn = Turn(
+        fields.id("speaker"),
+        fields.text("utterance"),
+        addressees=tuple(names),
+        extra=_extra(dict(zip(names, relations, strict=True)), scale),
+    )
+    return _Said(turn, scale.answer(fields, "emotion"), relations)
+
+
+def _extra(relations: dict[str, str], scale: _Scale) -> dict[str, Any]:
+    """Return the relations by listener, with their field and position where these are known."""
+    listeners = {
+        name: {"relation": relation}
+        | {group: part[relation] for group, part in scale.groups.items() if relation in part}
+        for name, relation in relations.items()
+    }
+    return {"listeners": listeners} if listeners else {}
+
+
+def _dialogue(key: str, said: list[_Said], scale: _Scale) -> Dialogue:
+    people = dict.fromkeys(name for one in said for name in (one.turn.speaker, *one.turn.addressees))
+    return Dialogue(
+        id=key,
+        turns=tuple(one.turn for one in said),
+        participants=tuple(Participant(name) for name in people),
+        labels=tuple(label for n, one in enumerate(said) for label in _labels(one, n, scale)),
+        language="zh",
+    )
+
+
+def _labels(one: _Said, position: int, scale: _Scale) -> Iterator[LabelRecord]:
+    answers = [("emotion", "emotion", one.emotion)]
+    for number, relation in enumerate(one.relations, start=1):
+        answers.append(("relation", "relation" if number == 1 else f"relation_{number}", relation))
+    for name, question, value in answers:
+        yield LabelRecord(
+            rater=RATER,
+            kind="human",
+            continuation=SELF,
+            turn=position,
+            question=question,
+            value=value,
+            level="nominal",
+            values=tuple(scale.answers[name]),
+        )
+
+
+def _looks_like(head: Head) -> bool:
+    return head.text.startswith("{") and {"speaker", "utterance", "listener", "emotion"} <= head.inner
+
+
+MPDD = Format(
+    key="mpdd",
+    title="MPDD dialogues",
+    hint="dialogue.json, alone or together with metadata.json.",
+    read=read_mpdd,
+    looks_like=_looks_like,
+    folder=True,
+    settings=("min_turns",),
+)

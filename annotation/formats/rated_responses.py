@@ -1,0 +1,755 @@
+"""Dialogues and responses with people's ratings as JSON documents: FED with GPT-4's scores, USR, and ComperDial."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from annotation.formats.base import Format, Head, Rating, SourceRecord
+from annotation.formats.fields import (
+    ID_LIMIT,
+    NAME_LIMIT,
+    Fields,
+    decode,
+    decode_python,
+    is_number,
+    kind_of,
+    plain,
+)
+from annotation.formats.source import ImportProblem, Source
+from annotation.records import HUMAN, SELF, Continuation, Dialogue, LabelRecord, Participant, Turn
+from annotation.schemes import ratings
+from annotation.schemes.ratings import ASPECTS, LOW
+from annotation.schemes.ratings import FED_DIALOGUE as DIALOGUE
+from annotation.schemes.ratings import FED_GPT4 as GPT4
+from annotation.schemes.ratings import FED_TURN as TURN
+from annotation.schemes.ratings import USR as SCHEME
+
+# FED (Mehri and Eskenazi 2020): 125 conversations rated whole, and 375 responses in them.
+#
+# The file lists rated contexts. One without a response is a whole conversation: a dialogue here, its
+# system's lines rated turns, the user's lines given. A rated response whose context is the beginning of a
+# conversation and which is that conversation's next line is that turn; another one is a static continuation
+# at its point. Five people rated each item, but slot i is not one person throughout: they are unidentified.
+# A text `N/A (reason)` in place of a value is a missing answer with its reason.
+
+KNOWN = frozenset({"context", "response", "system", "annotations"})
+PARTICIPANTS = (Participant("User", role="user"), Participant("System", role="system"))
+NOT_APPLICABLE = re.compile(r"\s*N/A\b\s*(?:\((?P<reason>.*)\))?\s*", re.DOTALL | re.IGNORECASE)
+
+Lines = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Placed:
+    """A conversation with the responses that were placed in it."""
+
+    dialogue: Dialogue
+    lines: Lines
+    labels: list[LabelRecord]
+    continuations: list[Continuation] = field(default_factory=list)
+
+    def record(self) -> Dialogue:
+        return replace(self.dialogue, continuations=tuple(self.continuations), labels=tuple(self.labels))
+
+
+def read_fed(source: Source) -> Iterator[SourceRecord]:
+    """Yield the conversations in the file's order, `fed-001` first."""
+    items = _items(source)
+    placed = [_conversation(item, number) for number, item in enumerate(_whole(items), start=1)]
+    if not placed:
+        raise ImportProblem("holds no whole conversation: each item has a response")
+    for item in items:
+        if item.has("response"):
+            _place_of_fed(item, placed)
+    for conversation in placed:
+        yield SourceRecord(conversation.record())
+
+
+def dialogue_id(number: int) -> str:
+    """Return the id of the n-th conversation of the file, counted from 1."""
+    return f"fed-{number:03d}"
+
+
+def _items(source: Source) -> list[Fields]:
+    content = decode(source.document(source.path))
+    if not isinstance(content, list):
+        raise ImportProblem(f"must be a list of rated items, not {kind_of(content)}")
+    return [Fields(item, f"[{index}]", KNOWN) for index, item in enumerate(content)]
+
+
+def _whole(items: list[Fields]) -> Iterator[Fields]:
+    return (item for item in items if not item.has("response"))
+
+
+def _conversation(item: Fields, number: int) -> _Placed:
+    lines = tuple(item.text("context").split("\n"))
+    turns = tuple(_turn(line, item.at("context")) for line in lines)
+    dialogue = Dialogue(
+        id=dialogue_id(number),
+        turns=turns,
+        participants=PARTICIPANTS,
+        language="en",
+        system=item.id("system", limit=NAME_LIMIT),
+    )
+    return _Placed(dialogue, lines, list(_labels_of_fed(item, SELF, None, DIALOGUE.key)))
+
+
+def _turn(line: str, path: str) -> Turn:
+    speaker, mark, text = line.partition(": ")
+    if not mark or speaker not in ("User", "System"):
+        raise ImportProblem(f"{line[:40]!r} begins with neither 'User: ' nor 'System: '", field=path)
+    return Turn(speaker, text, given=speaker == "User")
+
+
+def _place_of_fed(item: Fields, placed: list[_Placed]) -> None:
+    """Add a rated response to the first conversation that its context begins."""
+    lines = tuple(item.text("context").split("\n"))
+    at = len(lines)
+    found = next((one for one in placed if one.lines[:at] == lines), None)
+    if found is None:
+        raise item.problem("context", "is the beginning of no conversation in the file")
+    response = item.text("response")
+    if found.lines[at : at + 1] == (response,) and not found.dialogue.turns[at].given:
+        found.labels.extend(_labels_of_fed(item, SELF, at, TURN.key))
+        return
+    taken = sum(1 for one in found.continuations if one.turns[0].at == at)
+    key = f"response-at-{at}" + (f"-{taken + 1}" if taken else "")
+    turn = replace(_turn(response, item.at("response")), at=at)
+    if turn.given:
+        raise item.problem("response", "is by the user: only the system's responses are rated")
+    found.continuations.append(Continuation(key, item.id("system", limit=NAME_LIMIT), (turn,), mode="static"))
+    found.labels.extend(_labels_of_fed(item, key, 0, TURN.key))
+
+
+def _labels_of_fed(item: Fields, continuation: str, turn: int | None, scheme: str) -> Iterator[LabelRecord]:
+    if not item.has("annotations"):
+        raise item.problem("annotations", "is missing")
+    for quality, values in item.object("annotations").items():
+        path = f"{item.at('annotations')}.{quality}"
+        if not isinstance(values, list):
+            raise ImportProblem(f"must be a list, not {kind_of(values)}", field=path)
+        for slot, value in enumerate(values, start=1):
+            number, missing = _value(value, f"{path}[{slot - 1}]")
+            yield LabelRecord(
+                rater=f"slot {slot}",
+                kind="human",
+                continuation=continuation,
+                turn=turn,
+                question=quality.lower().replace(" ", "_"),
+                value=number,
+                missing=missing,
+                identified=False,
+                scheme=scheme,
+            )
+
+
+def _value(value: Any, path: str) -> tuple[float | None, str]:
+    """Return a number, or why there is none."""
+    if is_number(value):
+        return float(value), ""
+    if isinstance(value, str) and (match := NOT_APPLICABLE.fullmatch(value)):
+        return None, (match["reason"] or "not applicable").strip()
+    raise ImportProblem(f"must be a number or a text like 'N/A (reason)', not {kind_of(value)}", field=path)
+
+
+FED = Format(
+    key="fed",
+    title="FED conversations with their ratings",
+    hint="fed_data.json: 125 conversations with ratings of each and of 375 responses.",
+    read=read_fed,
+    looks_like=lambda head: head.text.startswith("[") and {"context", "annotations"} <= head.keys,
+    schemes=("fed_turn", "fed_dialogue"),
+)
+
+
+# GPT-4's scores of FED's 125 conversations (Zhang et al. 2024): labels for a corpus imported as `fed`.
+#
+# The file maps a quality and a sample's number (`coh_1`) to one score for each conversation, in the order of
+# FED's file. The five samples are answers of one judge.
+
+JUDGE = "gpt-4"
+COLUMN = re.compile(r"(?P<question>[a-z]+)_(?P<sample>[1-9][0-9]{0,3})")
+
+
+def read_fed_gpt4(source: Source) -> Iterator[SourceRecord]:
+    """Yield one rating for each score."""
+    content = decode(source.document(source.path))
+    if not isinstance(content, dict) or not content:
+        raise ImportProblem(f"must be an object of lists of scores, not {kind_of(content)}")
+    for column, scores in content.items():
+        match = COLUMN.fullmatch(column)
+        if match is None:
+            raise ImportProblem("must be a quality and a sample's number, like coh_1", field=column)
+        if not isinstance(scores, list):
+            raise ImportProblem(f"must be a list of scores, not {kind_of(scores)}", field=column)
+        for index, score in enumerate(scores):
+            yield SourceRecord(_rating(match["question"], int(match["sample"]) - 1, index, score, column))
+
+
+def _rating(question: str, sample: int, index: int, score: Any, column: str) -> Rating:
+    field = f"{column}[{index}]"
+    if score is not None and not is_number(score):
+        raise ImportProblem(f"must be a number or null, not {kind_of(score)}", field=field)
+    label = LabelRecord(
+        rater=JUDGE,
+        kind="judge",
+        continuation=SELF,
+        turn=None,
+        question=question,
+        value=None if score is None else float(score),
+        missing="no score given" if score is None else "",
+        sample=sample,
+        scheme=GPT4.key,
+    )
+    return Rating(dialogue_id(index + 1), label, field=field)
+
+
+FED_GPT4 = Format(
+    key="fed_gpt4",
+    title="GPT-4's scores of FED's conversations",
+    hint="fed_gpt4_annotations.json: five samples of five qualities, added to a corpus of FED.",
+    read=read_fed_gpt4,
+    looks_like=lambda head: bool(head.keys) and all(map(COLUMN.fullmatch, head.keys)),
+    labels_only=True,
+    schemes=(GPT4.key,),
+)
+
+
+# USR (Mehri and Eskenazi 2020): responses to contexts of PersonaChat and Topical-Chat, with ratings.
+#
+# `pc_usr_data.json` and `tc_usr_data.json` are lists of {"context", "fact", "annotators", "responses"}. A
+# context is one dialogue: its lines take turns, so that the response is by `System` and the line before it
+# by `User`. A persona ("your persona: ...") is the profile of `System`, another fact stands in the
+# metadata. The original response is the dialogue's own next turn, given, so that it is the reference; each
+# response, the original one too, is a static continuation by its model, rated by the scheme `usr_turn`.
+# Equal contexts share a cluster.
+
+CONTEXT = frozenset({"context", "fact", "annotators", "responses"})
+QUALITIES = {
+    "Understandable": "understandable",
+    "Natural": "natural",
+    "Maintains Context": "maintains_context",
+    "Engaging": "engaging",
+    "Uses Knowledge": "uses_knowledge",
+    "Overall": "overall",
+}
+RESPONSE = frozenset({"response", "model", *QUALITIES})
+ORIGINAL = "original ground truth"
+PERSONA = "your persona:"
+NO_FACT = ("", "_nofact")
+USER, SYSTEM = "User", "System"
+
+
+def read_usr(source: Source) -> Iterator[SourceRecord]:
+    """Yield a dialogue for each context: `usr-persona-001` or `usr-topical-001` is the file's first."""
+    for file in source.files():
+        place = file.name if source.path.is_dir() else ""
+        content = decode_python(source.document(file))
+        if not isinstance(content, list) or not content:
+            raise ImportProblem(f"must be a list of contexts, not {kind_of(content)}", file=place)
+        part = "persona" if any(_is_persona(raw) for raw in content) else "topical"
+        clusters: dict[str, str] = {}
+        for index, raw in enumerate(content):
+            key = f"usr-{part}-{index + 1:03d}"
+            try:
+                fields = Fields(raw, f"[{index}]", CONTEXT)
+                record = _dialogue_of_usr(fields, key)
+            except ImportProblem as problem:
+                source.report(problem.placed(file=place))
+                continue
+            cluster = clusters.setdefault(fields.text("context").strip(), key)
+            yield SourceRecord(replace(record, cluster=cluster), file=place)
+
+
+def _is_persona(raw: Any) -> bool:
+    fact = raw.get("fact") if isinstance(raw, dict) else None
+    return isinstance(fact, str) and PERSONA in fact.lower()
+
+
+def _dialogue_of_usr(fields: Fields, key: str) -> Dialogue:
+    context = fields.text("context").strip()
+    lines = [line.strip() for line in context.split("\n")] if context else []
+    if not lines:
+        raise fields.problem("context", "is empty")
+    turns = tuple(
+        Turn(USER if (len(lines) - index) % 2 else SYSTEM, line, given=True)
+        for index, line in enumerate(lines)
+    )
+    raters = _raters(fields)
+    responses = [Fields(part, path, RESPONSE) for path, part in fields.items("responses")]
+    if not responses:
+        raise fields.problem("responses", "has no responses")
+    parts = _continuations(responses, len(lines))
+    original = _original(responses)
+    profile, fact = _known(fields.text("fact", ""))
+    return Dialogue(
+        id=key,
+        turns=turns + tuple(Turn(SYSTEM, one.text("response").strip(), given=True) for one in original),
+        system=original[0].text("model").strip() if original else HUMAN,
+        participants=(
+            Participant(USER, role="user"),
+            Participant(SYSTEM, role="system", profile=profile),
+        ),
+        continuations=parts,
+        labels=tuple(
+            label
+            for response, part in zip(responses, parts, strict=True)
+            for label in _labels_of_usr(response, part.id, raters)
+        ),
+        language="en",
+        metadata={"fact": fact} if fact else {},
+    )
+
+
+def _known(fact: str) -> tuple[tuple[str, ...], str]:
+    """Return the persona's sentences, or the fact."""
+    text = fact.strip()
+    if text in NO_FACT:
+        return (), ""
+    if PERSONA not in text.lower():
+        return (), text
+    lines = (line.strip() for line in text.split("\n"))
+    return tuple(
+        line[len(PERSONA) :].strip() if line.lower().startswith(PERSONA) else line for line in lines if line
+    ), ""
+
+
+def _raters(fields: Fields) -> tuple[str, ...]:
+    """Return who rated all responses to a context, none where the file does not say."""
+    names = fields.texts("annotators")
+    if len(set(names)) < len(names) or any(not 0 < len(name) <= NAME_LIMIT for name in names):
+        raise fields.problem("annotators", "must be different names")
+    return names
+
+
+def _original(responses: list[Fields]) -> list[Fields]:
+    """Return what was said in the original conversation, the reference of the others; none without it."""
+    found = [one for one in responses if one.text("model").strip().lower() == ORIGINAL]
+    if len(found) > 1:
+        raise found[1].problem("model", "is the original response for the second time")
+    return found
+
+
+def _continuations(responses: list[Fields], at: int) -> tuple[Continuation, ...]:
+    trials: Counter[str] = Counter()
+    parts = []
+    for response in responses:
+        model = response.id("model", limit=min(NAME_LIMIT, ID_LIMIT)).strip()
+        if not model or model == SELF:
+            raise response.problem("model", "must be a name, and not `self`")
+        trial = trials[model]
+        trials[model] += 1
+        turn = Turn(SYSTEM, response.text("response").strip(), at=at)
+        key = model if not trial else f"{model}-{trial + 1}"
+        parts.append(Continuation(key, model, (turn,), mode="static", trial=trial))
+    return tuple(parts)
+
+
+def _labels_of_usr(response: Fields, continuation: str, raters: tuple[str, ...]) -> Iterator[LabelRecord]:
+    for quality, question in QUALITIES.items():
+        if not response.has(quality):
+            raise response.problem(quality, "is missing")
+        answers = list(response.items(quality))
+        if raters and len(answers) != len(raters):
+            raise response.problem(quality, f"has {len(answers)} answers of {len(raters)} annotators")
+        for slot, (path, value) in enumerate(answers):
+            if value is not None and not is_number(value):
+                raise ImportProblem(f"must be a number, not {kind_of(value)}", field=path)
+            yield LabelRecord(
+                rater=raters[slot] if raters else f"slot {slot + 1}",
+                kind="human",
+                continuation=continuation,
+                turn=0,
+                question=question,
+                value=None if value is None else float(value),
+                missing="no answer given" if value is None else "",
+                identified=bool(raters),
+                scheme=SCHEME.key,
+            )
+
+
+def _looks_like_of_usr(head: Head) -> bool:
+    return head.text.startswith("[") and {"context", "fact", "responses"} <= head.keys
+
+
+USR = Format(
+    key="usr",
+    title="USR responses with their ratings",
+    hint="pc_usr_data.json or tc_usr_data.json, or both together.",
+    read=read_usr,
+    looks_like=_looks_like_of_usr,
+    folder=True,
+    schemes=(SCHEME.key,),
+)
+
+
+# ComperDial (Wakaki et al. 2024): people's dialogues, responses of systems at their points, and ratings.
+#
+# A folder holds the dialogues (`ComperDial_dialogue_data.json` or `ComperDial_data.json`), the responses
+# with their scores (`ComperDial_turn_level_evaluation.json`) and the scores of all responses of a system to
+# a dialogue (`ComperDial_dialogue_level_evaluation.json`). A dialogue's two people have their personas as
+# profiles. Each system, agent or human writer, has one static continuation for each dialogue, with a turn
+# at every point of B. Dialogues that nobody responded to are left out. What evaluations call their fields
+# is read by `annotation.formats.comperdial_answers`.
+
+# ComperDial's evaluation files: who gave which score to what, and which aspects made it low.
+#
+# A file is a list of records; each says which dialogue, system and, at turn level, response it is about. A
+# score is a number (with its annotator, or of an unidentified one), a list with one number for each of
+# several unidentified annotators, or an object of scores by annotator. An aspect is marked with `n`: beside
+# the score in the record, in the same arrangement, or within an annotator's own object.
+
+NAMES = {
+    "dialogue": ("dialogue_id", "dialog_id", "dialogue", "id"),
+    "system": ("system", "system_id", "model", "model_id", "agent", "agent_id"),
+    "turn": ("turn", "turn_id", "turn_index"),
+    "response": ("response", "text"),
+    "annotator": ("annotator", "annotator_id"),
+    "score": ("score", "scores", "overall"),
+}
+"""What a file may call a field, by its name here; `columns` say what else it is called."""
+MARKED = ("n", "N", 1, True)
+UNMARKED = ("", "-", 0, False, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One annotator's score and, of those that were asked for, which aspects were marked."""
+
+    rater: str
+    identified: bool
+    score: float
+    marks: Mapping[str, bool]
+    field: str
+
+    def asked(self) -> Iterator[tuple[str, bool]]:
+        """Yield the marks that answer a question: all where the score is low, else those that are set."""
+        for aspect, marked in self.marks.items():
+            if marked or self.score <= LOW:
+                yield aspect, marked
+
+
+def name_of(fields: Fields, key: str, columns: Mapping[str, str]) -> str:
+    """Return what a record calls a field, empty where it has none of that kind."""
+    if key in columns:
+        return columns[key] if fields.has(columns[key]) else ""
+    return next((name for name in NAMES[key] if fields.has(name)), "")
+
+
+def known(fields: Fields, key: str, columns: Mapping[str, str]) -> str:
+    """Return what a field of a record is called; refuse a record without it."""
+    name = name_of(fields, key, columns)
+    if not name:
+        told = columns.get(key) or " or ".join(NAMES[key])
+        raise fields.problem(
+            key, f"is missing: there is no {told}; say which field it is with columns {key}=NAME"
+        )
+    return name
+
+
+def identity(fields: Fields, name: str, limit: int) -> str:
+    """Return an id that is a text or a whole number."""
+    value = fields.raw[name]
+    return str(value) if type(value) is int else fields.id(name, limit=limit).strip()
+
+
+def answers(fields: Fields, columns: Mapping[str, str]) -> list[Answer]:
+    """Return the answers of a record; raise ImportProblem where it cannot be told whose or which they are."""
+    name = known(fields, "score", columns)
+    value, path = fields.raw[name], fields.at(name)
+    beside = {aspect: fields.raw[aspect] for aspect in ASPECTS if aspect in fields.raw}
+    if isinstance(value, dict):
+        return [
+            _by(rater, one, f"{path}.{rater}", _part(beside, rater, path)) for rater, one in value.items()
+        ]
+    if isinstance(value, list):
+        return [
+            _answer(f"slot {n + 1}", False, one, f"{path}[{n}]", _part(beside, n, path))
+            for n, one in enumerate(value)
+            if one is not None
+        ]
+    annotator = name_of(fields, "annotator", columns)
+    rater = identity(fields, annotator, NAME_LIMIT) if annotator else "slot 1"
+    return [_answer(rater, bool(annotator), value, path, beside)]
+
+
+def _by(rater: str, value: Any, path: str, beside: Mapping[str, Any]) -> Answer:
+    """Return a named annotator's answer: a score, or an object of a score and marks."""
+    if not 0 < len(rater) <= NAME_LIMIT:
+        raise ImportProblem(f"an annotator's name has 1 to {NAME_LIMIT} characters", field=path[:120])
+    if not isinstance(value, dict):
+        return _answer(rater, True, value, path, beside)
+    own = Fields(value, path, frozenset({*NAMES["score"], *ASPECTS}))
+    score = known(own, "score", {})
+    marks = {aspect: own.raw[aspect] for aspect in ASPECTS if aspect in own.raw}
+    return _answer(rater, True, own.raw[score], own.at(score), marks or beside)
+
+
+def _part(beside: Mapping[str, Any], key: str | int, path: str) -> dict[str, Any]:
+    """Return one annotator's marks of those that stand beside the scores of several."""
+    found: dict[str, Any] = {}
+    for aspect, marks in beside.items():
+        if isinstance(marks, dict) and isinstance(key, str):
+            found[aspect] = marks.get(key)
+        elif isinstance(marks, list) and isinstance(key, int) and key < len(marks):
+            found[aspect] = marks[key]
+        else:
+            raise ImportProblem(f"is not arranged as the scores in {path} are", field=aspect)
+    return found
+
+
+def _answer(rater: str, identified: bool, value: Any, path: str, marks: Mapping[str, Any]) -> Answer:
+    if not is_number(value):
+        raise ImportProblem(f"must be a score from 1 to 5, not {kind_of(value)}", field=path)
+    told = {aspect: _mark(mark, f"{path}, {aspect}") for aspect, mark in marks.items()}
+    return Answer(rater, identified, float(value), told, path)
+
+
+def _mark(value: Any, path: str) -> bool:
+    text = value.strip() if isinstance(value, str) else value
+    if isinstance(text, str | int | None) and text in (*MARKED, *UNMARKED):
+        return text in MARKED
+    raise ImportProblem("must be n where the aspect is marked, and empty where it is not", field=path)
+
+
+DIALOGUES = ("ComperDial_dialogue_data.json", "ComperDial_data.json")
+TURNS = "ComperDial_turn_level_evaluation.json"
+WHOLES = "ComperDial_dialogue_level_evaluation.json"
+OWN = frozenset({"dialogue_id", "id", "persona", "dialogue"})
+PEOPLE = frozenset({"A", "B"})
+SAID = frozenset({"persona_id", "text"})
+ANSWERING = "B"
+
+
+@dataclass(slots=True)
+class _Responses:
+    """What one system answered in one dialogue, by the number of B's turn."""
+
+    texts: dict[int, str] = field(default_factory=dict)
+    scores: list[tuple[int, Answer]] = field(default_factory=list)
+    whole: list[Answer] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Held:
+    """A dialogue with the points of B's turns and what systems answered there."""
+
+    record: Dialogue
+    points: list[int]
+    systems: dict[str, _Responses] = field(default_factory=dict)
+
+
+def read_comperdial(source: Source) -> Iterator[SourceRecord]:
+    """Yield the dialogues that were responded to, in the order of their file."""
+    files = _files(source)
+    held: dict[str, _Held] = {}
+    for name in DIALOGUES:
+        if name in files:
+            _dialogues(source, files[name], held)
+    if TURNS in files:
+        _turns(source, files[TURNS], held)
+    if WHOLES in files:
+        _wholes(source, files[WHOLES], held)
+    rated = {key: one for key, one in held.items() if one.systems}
+    if rated and len(rated) < len(held):
+        source.notes.append(f"dialogues that nobody responded to, left out: {len(held) - len(rated)}")
+    for key, one in (rated or held).items():
+        try:
+            record = _record(key, one)
+        except ImportProblem as problem:
+            source.report(problem.placed(file=TURNS))
+        else:
+            yield SourceRecord(record)
+
+
+def _files(source: Source) -> dict[str, Path]:
+    """Return the files of a folder by name; a file alone is one of dialogues."""
+    if not source.path.is_dir():
+        return {DIALOGUES[0]: source.path}
+    files = {file.name: file for file in source.files()}
+    if extra := sorted(files.keys() - {*DIALOGUES, TURNS, WHOLES}):
+        listed = ", ".join((*DIALOGUES, TURNS, WHOLES))
+        raise ImportProblem(f"is no file of ComperDial: they are {listed}", file=extra[0])
+    if not files.keys() & set(DIALOGUES):
+        raise ImportProblem(f"there is neither {' nor '.join(DIALOGUES)} among the files")
+    if WHOLES in files and TURNS not in files:
+        raise ImportProblem(f"rates responses, which are in {TURNS}: send it, too", file=WHOLES)
+    return files
+
+
+def _list(source: Source, file: Path) -> Iterator[tuple[str, Any]]:
+    """Yield (path, element) of a file that is a list."""
+    content = decode_python(source.document(file))
+    if not isinstance(content, list) or not content:
+        raise ImportProblem(f"must be a list, not {kind_of(content)}", file=_place(source, file))
+    yield from ((f"[{index}]", raw) for index, raw in enumerate(content))
+
+
+def _place(source: Source, file: Path) -> str:
+    return file.name if source.path.is_dir() else ""
+
+
+def _object(raw: Any, path: str) -> Fields:
+    return Fields(raw, path, frozenset(raw) if isinstance(raw, dict) else frozenset())
+
+
+def _dialogues(source: Source, file: Path, held: dict[str, _Held]) -> None:
+    for number, (path, raw) in enumerate(_list(source, file), start=1):
+        try:
+            one = _dialogue(_object(raw, path), number)
+            before = held.setdefault(one.record.id, one)
+            if before.record.turns != one.record.turns:
+                raise ImportProblem(f"the dialogue {one.record.id!r} has other turns elsewhere", field=path)
+        except ImportProblem as problem:
+            source.report(problem.placed(file=_place(source, file)))
+
+
+def _dialogue(fields: Fields, number: int) -> _Held:
+    name = next((name for name in ("dialogue_id", "id") if fields.has(name)), "")
+    persona = Fields(fields.object("persona"), fields.at("persona"), PEOPLE)
+    said = [Fields(part, path, SAID) for path, part in fields.items("dialogue")]
+    turns = tuple(Turn(one.choice("persona_id", ("A", "B"), ""), one.text("text")) for one in said)
+    points = [index for index, turn in enumerate(turns) if turn.speaker == ANSWERING]
+    if not points:
+        raise fields.problem("dialogue", f"has no turn of {ANSWERING}")
+    record = Dialogue(
+        id=identity(fields, name, ID_LIMIT) if name else str(number),
+        turns=turns,
+        participants=tuple(Participant(key, profile=persona.texts(key)) for key in sorted(PEOPLE)),
+        language="en",
+        metadata={key: plain(value, fields.at(key)) for key, value in fields.raw.items() if key not in OWN},
+    )
+    return _Held(record, points)
+
+
+def _about(source: Source, fields: Fields, held: dict[str, _Held]) -> tuple[_Held, str]:
+    """Return the dialogue and the system that a record of an evaluation is about."""
+    read_comperdial = {*chain(*NAMES.values()), *source.columns.values(), *ratings.ASPECTS}
+    source.pass_over(name for name in fields.raw if name not in read_comperdial)
+    name = known(fields, "dialogue", source.columns)
+    key = identity(fields, name, ID_LIMIT)
+    if key not in held:
+        raise fields.problem(
+            name, f"{key[:60]!r} is not the id of a dialogue (without ids they count from 1)"
+        )
+    system = known(fields, "system", source.columns)
+    called = identity(fields, system, NAME_LIMIT)
+    if not called or called == SELF:
+        raise fields.problem(system, "must be a name, and not `self`")
+    return held[key], called
+
+
+def _turns(source: Source, file: Path, held: dict[str, _Held]) -> None:
+    numbered: list[tuple[int, Fields]] = []
+    for path, raw in _list(source, file):
+        try:
+            fields = _object(raw, path)
+            numbered.append((_turn_number(source, fields), fields))
+        except ImportProblem as problem:
+            source.report(problem.placed(file=_place(source, file)))
+    first = 0 if any(number == 0 for number, _ in numbered) else 1
+    for number, fields in numbered:
+        try:
+            one, system = _about(source, fields, held)
+            _add_response(source, fields, one, system, number - first)
+        except ImportProblem as problem:
+            source.report(problem.placed(file=_place(source, file)))
+
+
+def _turn_number(source: Source, fields: Fields) -> int:
+    number = fields.count(known(fields, "turn", source.columns), None)
+    return 0 if number is None else number
+
+
+def _add_response(source: Source, fields: Fields, one: _Held, system: str, number: int) -> None:
+    turn, response = (known(fields, name, source.columns) for name in ("turn", "response"))
+    if number >= len(one.points):
+        raise fields.problem(turn, f"is beyond the {len(one.points)} turns of {ANSWERING}")
+    text = fields.text(response)
+    answered = one.systems.setdefault(system, _Responses())
+    if answered.texts.setdefault(number, text) != text:
+        raise fields.problem(response, f"differs from what {system[:60]!r} answered there before")
+    answered.scores += [(number, answer) for answer in answers(fields, source.columns)]
+
+
+def _wholes(source: Source, file: Path, held: dict[str, _Held]) -> None:
+    for path, raw in _list(source, file):
+        try:
+            fields = _object(raw, path)
+            one, system = _about(source, fields, held)
+            if system not in one.systems:
+                raise ImportProblem(f"{system[:60]!r} has no responses to this dialogue", field=path)
+            one.systems[system].whole += answers(fields, source.columns)
+        except ImportProblem as problem:
+            source.report(problem.placed(file=_place(source, file)))
+
+
+def _record(key: str, one: _Held) -> Dialogue:
+    parts = tuple(_continuation(key, system, said, one) for system, said in one.systems.items())
+    labels = tuple(label for system, said in one.systems.items() for label in _labels(system, said))
+    own = one.record
+    return Dialogue(
+        id=own.id,
+        turns=own.turns,
+        participants=own.participants,
+        continuations=parts,
+        labels=labels,
+        language=own.language,
+        metadata=own.metadata,
+    )
+
+
+def _continuation(key: str, system: str, said: _Responses, one: _Held) -> Continuation:
+    absent = [str(number + 1) for number in range(len(one.points)) if number not in said.texts]
+    if absent:
+        raise ImportProblem(
+            f"{system[:60]!r} has no response to dialogue {key[:60]!r} at turn {', '.join(absent)}"
+        )
+    turns = tuple(Turn(ANSWERING, said.texts[n], at=point) for n, point in enumerate(one.points))
+    return Continuation(system, system, turns, mode="static")
+
+
+def _labels(system: str, said: _Responses) -> Iterator[LabelRecord]:
+    for number, answer in said.scores:
+        yield _label(system, number, answer, ratings.COMPERDIAL_TURN.key, "overall", answer.score)
+    for answer in said.whole:
+        scheme = ratings.COMPERDIAL_DIALOGUE.key
+        yield _label(system, None, answer, scheme, "overall", answer.score)
+        for aspect, marked in answer.asked():
+            yield _label(system, None, answer, scheme, f"low_{aspect}", float(marked))
+
+
+def _label(
+    system: str, turn: int | None, answer: Answer, scheme: str, question: str, value: float
+) -> LabelRecord:
+    return LabelRecord(
+        rater=answer.rater,
+        kind="human",
+        continuation=system,
+        turn=turn,
+        question=question,
+        value=value,
+        identified=answer.identified,
+        scheme=scheme,
+    )
+
+
+def _looks_like(head: Head) -> bool:
+    return head.text.startswith("[") and {"persona", "dialogue", "persona_id"} <= head.keys
+
+
+COMPERDIAL = Format(
+    key="comperdial",
+    title="ComperDial dialogues, responses and ratings",
+    hint="The files of ComperDial together: dialogues, turn-level and dialogue-level evaluation.",
+    read=read_comperdial,
+    looks_like=_looks_like,
+    folder=True,
+    columns=tuple(NAMES),
+)

@@ -1,1 +1,0 @@
-"""Importing files into corpora: atomic, recognised by content, bounded in memory."""

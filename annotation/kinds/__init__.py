@@ -1,1 +1,0 @@
-"""The kinds of items, one file each, in one table."""

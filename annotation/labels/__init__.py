@@ -1,1 +1,0 @@
-"""Raters and their labels: the one way in."""

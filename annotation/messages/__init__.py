@@ -1,1 +1,0 @@
-"""Messages between the researchers and the annotators of a campaign, each thread with one annotator."""

@@ -1,0 +1,263 @@
+"""Signing in, signing out, one-time links, and joining a campaign. Open to everyone."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LoginView, LogoutView
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+from mozilla_django_oidc.views import OIDCAuthenticationRequestView
+
+from annotation.errors import (
+    AnnotationError,
+    JoinRefused,
+    LinkRefused,
+    PeopleError,
+    SignOnRefused,
+    TooManyTries,
+)
+from annotation.models import JoinLink, OneTimeLink
+from annotation.pages.people import EnterForm, NewPasswordForm, SignInForm, refused
+from annotation.people import accounts, links, participants, sign_in, single_sign_on
+from annotation.people.sign_in import address_of
+from annotation.people.single_sign_on import offered, readable
+from config.environment import Provider
+
+# Getting in: signing in, and one-time links. Open to everyone.
+
+BACKEND = "config.sessions.Accounts"
+USED = "signed_in_with"
+"""What a session says of who signed in by single sign-on."""
+
+
+class SignIn(LoginView):
+    """Open to everyone: sign in with name and password; after wrong ones the next try has to wait."""
+
+    template_name = "accounts/sign_in.html"
+    authentication_form = SignInForm
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Say where the first link is, while there is no administrator."""
+        found = single_sign_on.offered()
+        left = found is not None and "left" in self.request.GET
+        return super().get_context_data(**kwargs) | {
+            "nobody_manages": not accounts.has_administrator(),
+            "provider": found,
+            "leave": single_sign_on.sign_out_address(self.request, found) if found and left else "",
+        }
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Take a try, unless it comes too early."""
+        name = request.POST.get("username", "")
+        usable = len(name) <= 150 and "\0" not in name
+        if usable and (seconds := sign_in.seconds_to_wait(request, name)):
+            return sign_in.too_early(request, seconds)
+        return super().post(request, *args, **kwargs)
+
+
+class SignOut(LogoutView):
+    """Everyone signed in: the session ends here; who came by single sign-on is told how to end that, too."""
+
+    def get_success_url(self) -> str:
+        """Return to the sign-in page, and say there where one is still signed in."""
+        return super().get_success_url() + ("?left=1" if self.came_by_provider else "")
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """End the session."""
+        self.came_by_provider = USED in request.session
+        return super().post(request, *args, **kwargs)
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def use_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Whoever has a one-time link: make the account it is for, or set a new password, and be signed in."""
+    try:
+        link = links.find(token)
+        form = _form(request, link)
+        if request.method == "POST" and form.is_valid() and _used(request, token, form):
+            return redirect("home")
+    except LinkRefused as error:
+        return render(request, "accounts/link_refused.html", {"reason": str(error)}, status=410)
+    return render(
+        request, "accounts/use_link.html", {"form": form, "link": link}, status=422 if form.errors else 200
+    )
+
+
+def _form(request: HttpRequest, link: OneTimeLink) -> forms.Form:
+    if link.kind == OneTimeLink.Kind.RESET:
+        return NewPasswordForm(request.POST or None)
+    return EnterForm(request.POST or None, initial={"username": link.name})
+
+
+def _used(request: HttpRequest, token: str, form: forms.Form) -> bool:
+    """Use the link and sign in; False where name or password were refused."""
+    name, password = form.cleaned_data.get("username", ""), form.cleaned_data["password"]
+    try:
+        person = links.use(token=token, username=name, password=password)
+    except LinkRefused:
+        raise
+    except PeopleError as error:
+        refused(form, error)
+        return False
+    login(request, person, backend=BACKEND)
+    messages.success(request, "Welcome. You are signed in.")
+    return True
+
+
+# Joining a campaign by a link from outside. Open to whoever has the link.
+
+COOKIE = "concord_browser"
+"""Holds a secret of this browser, by which whoever joined in it is known again."""
+COOKIE_SECONDS = 365 * 24 * 3600
+SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+NOT_TAKEN = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""What MTurk says instead of an assignment while somebody only looks at a task."""
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, key: str) -> HttpResponse:
+    """Whoever has a campaign's link: say who they are where they come from, and begin or go on."""
+    try:
+        link = participants.find(key)
+    except JoinRefused as error:
+        return _refused_of_joining(request, error, 410)
+    told = request.POST if request.method == "POST" else request.GET
+    why, who = "", participants.Came("")
+    try:
+        if request.method == "POST":
+            participants.must_not_come_too_often(link, address_of(request))
+        who = participants.came(told)
+        if request.method == "POST":
+            return _entered(request, link, who)
+    except TooManyTries as error:
+        return _refused_of_joining(request, error, 429)
+    except AnnotationError as error:
+        if error.field != "participant":
+            return _refused_of_joining(request, error, 410)
+        why = str(error)
+    context = {
+        "campaign": link.campaign,
+        "who": who,
+        "refused": why,
+        "only_looking": request.GET.get("assignmentId") == NOT_TAKEN,
+    }
+    return render(request, "people/join.html", context, status=422 if why else 200)
+
+
+def _entered(request: HttpRequest, link: JoinLink, who: participants.Came) -> HttpResponse:
+    """Sign a participant in, or tell them the code by which a researcher confirms this browser."""
+    browser = request.COOKIES.get(COOKIE, "")
+    if not SECRET.fullmatch(browser):
+        browser = secrets.token_urlsafe(32)
+    joined = participants.join(link=link, who=who, browser=browser)
+    if joined.user is None:
+        context = {"campaign": link.campaign, "code": joined.code}
+        response = render(request, "people/join_waiting.html", context, status=403)
+    else:
+        login(request, joined.user, backend=BACKEND)
+        response = redirect("work", link.campaign_id)
+    response.set_cookie(
+        COOKIE,
+        browser,
+        max_age=COOKIE_SECONDS,
+        path="/join/",
+        secure=bool(settings.SESSION_COOKIE_SECURE),
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def _refused_of_joining(request: HttpRequest, error: AnnotationError, status: int) -> HttpResponse:
+    response = render(request, "people/join_refused.html", {"reason": str(error)}, status=status)
+    if status == 429:
+        response["Retry-After"] = str(int(participants.WINDOW.total_seconds()))
+    return response
+
+
+# Signing in with an OpenID Connect provider: going there, and coming back. Open to everyone.
+
+STATES, NEXT = "oidc_states", "oidc_login_next"
+
+
+class _Begin(OIDCAuthenticationRequestView):
+    """The library's way to the provider, with the settings of the provider at hand."""
+
+    @staticmethod
+    def get_settings(attr: str, *args: Any) -> Any:
+        """Return a setting of the provider."""
+        return single_sign_on.told(_provider()).get(attr, *args)
+
+
+def _provider() -> Provider:
+    found = offered()
+    if found is None:
+        raise Http404
+    return found
+
+
+@login_not_required
+@never_cache
+@require_GET
+def begin(request: HttpRequest) -> HttpResponse:
+    """Open to everyone: go to the provider; `next` says where to go afterwards."""
+    provider = _provider()
+    try:
+        answer: HttpResponse = _Begin.as_view()(request)
+    except SignOnRefused as error:
+        single_sign_on.refuse(error, provider, address_of(request))
+        return _refused(request, provider, error)
+    return answer
+
+
+@login_not_required
+@never_cache
+@require_GET
+def come_back(request: HttpRequest) -> HttpResponse:
+    """Open to everyone: come back from the provider with a code for this browser, and be signed in."""
+    provider = _provider()
+    asked = (request.session.get(STATES) or {}).pop(request.GET.get("state", ""), None)
+    request.session.modified = True
+    try:
+        if asked is None:
+            raise SignOnRefused("That sign-in was not begun in this browser, or is over.", why="state")
+        if "error" in request.GET:
+            reasons = [request.GET[name] for name in ("error", "error_description") if name in request.GET]
+            cause = readable(provider, f"{provider.title} led back with: {', '.join(reasons)}")
+            message = f"{provider.title} did not sign you in."
+            raise SignOnRefused(message, why="refused by the provider", cause=cause)
+        claims = single_sign_on.claims_of(
+            request, provider, nonce=asked["nonce"], code_verifier=asked["code_verifier"]
+        )
+    except SignOnRefused as error:
+        single_sign_on.refuse(error, provider, address_of(request))
+        return _refused(request, provider, error)
+    try:
+        person = single_sign_on.enter(claims=claims, provider=provider, address=address_of(request))
+    except SignOnRefused as error:
+        return _refused(request, provider, error)
+    onwards = request.session.pop(NEXT, None) or ""
+    login(request, person, backend=BACKEND)
+    request.session[USED] = provider.title
+    known = url_has_allowed_host_and_scheme(onwards, {request.get_host()}, require_https=request.is_secure())
+    return redirect(onwards if known else "home")
+
+
+def _refused(request: HttpRequest, provider: Provider, error: SignOnRefused) -> HttpResponse:
+    context = {"reason": str(error), "provider": provider.title}
+    return render(request, "accounts/sign_on_refused.html", context, status=403)

@@ -1,1 +1,0 @@
-"""Facts and questions of scripts: reviewed, put right, and made into sets of questions with their uses."""

@@ -1,0 +1,396 @@
+"""Schemes in the database: stored once, found again by their content, and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, ForeignKey, ManyToOneRel, Max, Model, QuerySet
+
+from annotation.kinds import COMPARING
+from annotation.models.schemes import Question, Scheme, SchemeVersion
+from annotation.schemes import SCHEMES
+from annotation.schemes.base import (
+    QuestionDefinition,
+    SchemeDefinition,
+    Value,
+    accepts,
+    explains,
+    is_met,
+    plain,
+)
+from annotation.schemes.files import as_plain, write
+
+# Schemes in the database: definitions are stored once, found again by their content, and made from it.
+
+# What a scheme version asks, loaded once per process: a version never changes, so neither does its plan.
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as annotators meet it."""
+
+    id: int
+    key: str
+    wording: str
+    level: str
+    values: tuple[Any, ...]
+    anchors: Mapping[str, str]
+    positive: float | None
+    group: str
+    help: Mapping[str, str]
+    shortcut: str
+    required: bool
+    show_if: Mapping[str, Any] | None
+    minimum: float | None = None
+    maximum: float | None = None
+    whole: bool = False
+    evidence: str = ""
+    evidence_for: tuple[Any, ...] = ()
+    evidence_required: bool = False
+    item_kind: str = ""
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether it is one toggle of a multi-label control: left untouched, it means no."""
+        return self.level == "binary" and bool(self.group)
+
+    @property
+    def names_people(self) -> bool:
+        """Whether it is answered with a set of participants: ids joined by `;`, `nobody` for none."""
+        return self.level == "nominal" and not self.values
+
+    def is_shown(self, answers: Mapping[str, Any]) -> bool:
+        """Whether it is asked, given the answers to the questions that were asked before it."""
+        return is_met(self.show_if, answers)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value may be stored as an answer."""
+        return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)
+
+
+FIELDS = tuple(field.name for field in fields(Asked) if field.name != "id")
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """A scheme version with its questions.
+
+    A text that only a tag asks for says what the tag stands for, so it is required beside it. Each question
+    names the kind of item that it is about.
+    """
+
+    version_id: int
+    key: str
+    title: str
+    introduction: str
+    item_kind: str
+    unit: str
+    questions: tuple[Asked, ...]
+    about_open: bool = False
+
+    def __post_init__(self) -> None:
+        tags = {question.key for question in self.questions if question.is_tag}
+        told = tuple(
+            replace(
+                question,
+                required=question.required or explains(question.level, question.show_if, tags),
+                item_kind=question.item_kind or self.item_kind,
+            )
+            for question in self.questions
+        )
+        object.__setattr__(self, "questions", told)
+
+    @cached_property
+    def by_key(self) -> dict[str, Asked]:
+        """Questions by their key."""
+        return {question.key: question for question in self.questions}
+
+    @cached_property
+    def takes_evidence(self) -> bool:
+        """Whether some answer may point at turns."""
+        return any(question.evidence for question in self.questions)
+
+    @cached_property
+    def item_kinds(self) -> tuple[str, ...]:
+        """The kinds of items that it asks about, its own first."""
+        return tuple(dict.fromkeys([self.item_kind, *(question.item_kind for question in self.questions)]))
+
+    @property
+    def compares(self) -> bool:
+        """Whether it asks about what stands side by side together, not about each alone."""
+        return self.item_kind in COMPARING
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether one task asks about turns and then about the whole."""
+        return len(self.item_kinds) > 1
+
+    def asked_about(self, kind: str) -> tuple[Asked, ...]:
+        """Return its questions about items of a kind."""
+        return tuple(question for question in self.questions if question.item_kind == kind)
+
+    @cached_property
+    def is_tagged(self) -> bool:
+        """Whether its only choices are tags; questions about the whole beside those about turns aside."""
+        asked = self.asked_about(self.item_kind)
+        return all(question.is_tag or question.level == "text" for question in asked)
+
+    @property
+    def is_multiple(self) -> bool:
+        """Whether one task asks about all turns of a continuation; of a mixed one, about the whole, too."""
+        return self.unit == SchemeVersion.Unit.CONTINUATION
+
+
+@lru_cache(maxsize=256)
+def questionnaire_of(version_id: int) -> Questionnaire:
+    """Return the plan of a scheme version: two queries the first time, none afterwards."""
+    version = SchemeVersion.objects.select_related("scheme").get(pk=version_id)
+    return Questionnaire(
+        version_id=version_id,
+        key=version.scheme.key,
+        title=version.name,
+        introduction=version.introduction,
+        item_kind=version.item_kind,
+        unit=version.unit,
+        questions=tuple(_asked(question) for question in version.questions.order_by("position")),
+        about_open=SCHEMES.get(version.scheme.key, version).about_open,
+    )
+
+
+def questionnaire_from(definition: SchemeDefinition) -> Questionnaire:
+    """Return what a definition would ask once it is stored; its questions have no ids yet."""
+    return Questionnaire(
+        version_id=0,
+        key=definition.key,
+        title=definition.title,
+        introduction=definition.introduction,
+        item_kind=definition.item_kind,
+        unit=definition.unit,
+        questions=tuple(Asked(0, **_tupled(question.as_stored())) for question in definition.questions),
+        about_open=definition.about_open,
+    )
+
+
+def _asked(question: Question) -> Asked:
+    same = {name: getattr(question, name) for name in FIELDS}
+    return Asked(question.pk, **_tupled(same))
+
+
+def _tupled(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {**stored, "values": tuple(stored["values"]), "evidence_for": tuple(stored["evidence_for"])}
+
+
+@transaction.atomic
+def store(*, definition: SchemeDefinition) -> SchemeVersion:
+    """Return the stored version of a definition, storing it first where it is new.
+
+    A definition whose content differs from every stored version becomes the next version of its scheme.
+    """
+    scheme, _ = Scheme.objects.get_or_create(key=definition.key, defaults={"title": definition.title})
+    Scheme.objects.select_for_update().get(pk=scheme.pk)
+    content_hash = definition.content_hash()
+    found = scheme.versions.filter(content_hash=content_hash).first()
+    if found:
+        return found
+    last = scheme.versions.aggregate(last=Max("version"))["last"] or 0
+    return add(scheme=scheme, number=max(last + 1, definition.version), definition=definition)
+
+
+def add(*, scheme: Scheme, number: int, definition: SchemeDefinition) -> SchemeVersion:
+    """Write a version of a scheme with its questions; the scheme's row is locked by the caller."""
+    version = SchemeVersion.objects.create(
+        scheme=scheme,
+        version=number,
+        item_kind=definition.item_kind,
+        unit=definition.unit,
+        title=definition.title,
+        introduction=definition.introduction,
+        guidelines=definition.guidelines,
+        source=definition.source,
+        about_open=definition.about_open,
+        one_conversation=definition.one_conversation,
+        content_hash=definition.content_hash(),
+    )
+    Question.objects.bulk_create(
+        Question(version=version, position=position, **question.as_stored())
+        for position, question in enumerate(definition.questions)
+    )
+    return version
+
+
+def find(ref: str) -> SchemeVersion | None:
+    """Return the version that `key` or `key@version` names, None where there is none.
+
+    A key alone means the built-in definition, stored at first use, else the newest version.
+    """
+    if (definition := SCHEMES.get(ref)) is not None:
+        return store(definition=definition)
+    if "\x00" in ref:
+        return None
+    rows = SchemeVersion.objects.select_related("scheme")
+    if (newest := rows.filter(scheme__key=ref).order_by("-version").first()) is not None:
+        return newest
+    key, _, number = ref.rpartition("@")
+    if not (number.isascii() and number.isdigit() and len(number) < 9):
+        return None
+    if key in SCHEMES:
+        store(definition=SCHEMES[key])
+    return rows.filter(scheme__key=key, version=int(number)).first()
+
+
+def definition_of(version: SchemeVersion) -> SchemeDefinition:
+    """Return the definition that a version was stored from: the same content, so the same content hash.
+
+    Of a version stored before its texts were kept, that is true of its questions alone.
+    """
+    built_in = SCHEMES.get(version.scheme.key)
+    if built_in is not None and built_in.content_hash() == version.content_hash:
+        return built_in
+    unit: Any = version.unit
+    made = SchemeDefinition(
+        key=version.scheme.key,
+        version=version.version,
+        title=version.name,
+        item_kind=version.item_kind,
+        unit=unit,
+        introduction=version.introduction,
+        questions=tuple(_question(row) for row in version.questions.order_by("position")),
+        guidelines=version.guidelines,
+        source=version.source,
+        about_open=built_in.about_open if built_in else version.about_open,
+        one_conversation=built_in.one_conversation if built_in else version.one_conversation,
+    )
+    # A definition that differs from a stored one is numbered anew, its own number is what it was hashed with.
+    numbered = (replace(made, version=number) for number in range(version.version, 0, -1))
+    return next((one for one in numbered if one.content_hash() == version.content_hash), made)
+
+
+def _question(row: Question) -> QuestionDefinition:
+    """Return a question's definition; numbers are whole again where its values are, as they were written."""
+    known: dict[str, Value] = {str(value): value for value in row.values}
+    same: dict[str, Any] = {one.name: getattr(row, one.name) for one in fields(QuestionDefinition)}
+    return QuestionDefinition(
+        **same
+        | {
+            "values": tuple(row.values),
+            "evidence_for": tuple(row.evidence_for),
+            "anchors": {known.get(key, key): text for key, text in row.anchors.items()},
+            "minimum": plain(row.minimum),
+            "maximum": plain(row.maximum),
+            "positive": next((value for value in row.values if value == row.positive), row.positive),
+        }
+    )
+
+
+# Which schemes there are, for lists and choices.
+
+# Who uses a version of a scheme: nothing that is shown to people or judges may change under them.
+
+
+def is_used(version: SchemeVersion) -> bool:
+    """Whether anything points at a version or its questions: a campaign, label, run, bench, prompt, gold.
+
+    Every foreign key counts, those of rooms above this one, too; so a new one counts from its first day.
+    """
+    if version.frozen_at is not None:
+        return True
+    return any(
+        rows.filter(**{name: version.pk}).exists()
+        for rows, name in (*_to(SchemeVersion), *_to(Question, True))
+    )
+
+
+def _to(model: type[Model], through: bool = False) -> Iterator[tuple[QuerySet[Any], str]]:
+    """Yield the rows that point at a model, with the lookup of the version that they belong to."""
+    for relation in model._meta.related_objects:
+        pointing = relation.related_model
+        if isinstance(relation, ManyToOneRel) and pointing is not Question and isinstance(pointing, type):
+            field = relation.field
+            assert isinstance(field, ForeignKey)
+            yield pointing._base_manager.all(), f"{field.name}{'__version' if through else ''}"
+
+
+Choice = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A scheme in a list; `versions` counts those stored, of a built-in scheme that was never used none."""
+
+    key: str
+    title: str
+    item_kind: str
+    unit: str
+    built_in: bool
+    newest: int
+    versions: int
+    questions: int
+    archived: bool
+    item_kinds: tuple[str, ...]
+
+
+def schemes() -> list[Listed]:
+    """Return all schemes that can be asked, one's own first, by title."""
+    return [*(_own(row) for row in own_schemes()), *(_built_in(one) for one in SCHEMES.values())]
+
+
+def own_schemes() -> QuerySet[Scheme]:
+    """Return the schemes of one's own, archived ones too, by title."""
+    rows = Scheme.objects.filter(own=True).annotate(stored=Count("versions")).filter(stored__gt=0)
+    return rows.order_by("title", "key")
+
+
+def choices() -> list[Any]:
+    """Return what a form offers, in groups: built-in schemes, one's own, and their earlier versions."""
+    built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
+    rows = SchemeVersion.objects.filter(scheme__in=own_schemes().filter(archived_at=None))
+    newest: list[Choice] = []
+    earlier: list[Choice] = []
+    seen: set[int] = set()
+    for row in rows.select_related("scheme").order_by("scheme__title", "scheme_id", "-version"):
+        (earlier if row.scheme_id in seen else newest).append((row.ref, f"{row.name} ({row.ref})"))
+        seen.add(row.scheme_id)
+    groups = {"Built in": built_in, "Your own": newest, "Your own, earlier versions": earlier}
+    return [(name, found) for name, found in groups.items() if found]
+
+
+def as_json(version: SchemeVersion) -> dict[str, Any]:
+    """Return a version as programs see it: its definition, and what is known of it as stored."""
+    definition = definition_of(version)
+    told = as_plain(definition) | {"version": version.version}
+    told["key"] = told.pop("scheme")
+    return {
+        "id": version.pk,
+        "ref": version.ref,
+        "built_in": version.scheme.key in SCHEMES,
+        "archived": version.scheme.archived_at is not None,
+        "used": is_used(version),
+        "created_at": version.created_at,
+        "definition": told,
+        "yaml": write(definition),
+    }
+
+
+def _own(row: Scheme) -> Listed:
+    version = row.versions.order_by("-version").first()
+    assert version is not None
+    asked = version.questions.count()
+    beside = version.questions.exclude(item_kind="").values_list("item_kind", flat=True)
+    kind, unit, number = version.item_kind, version.unit, version.version
+    archived = row.archived_at is not None
+    kinds = tuple(dict.fromkeys([kind, *beside]))
+    return Listed(row.key, row.title, kind, unit, False, number, row.versions.count(), asked, archived, kinds)
+
+
+def _built_in(scheme: SchemeDefinition) -> Listed:
+    stored = SchemeVersion.objects.filter(scheme__key=scheme.key)
+    asked = len(scheme.questions)
+    kind, unit = scheme.item_kind, scheme.unit
+    newest = max(scheme.version, *stored.values_list("version", flat=True), 0)
+    return Listed(
+        scheme.key, scheme.title, kind, unit, True, newest, stored.count(), asked, False, scheme.item_kinds
+    )

@@ -1,1 +1,0 @@
-"""Scheme versions: stored, and what each asks."""

@@ -1,0 +1,275 @@
+"""How texts are shown to people: languages, numbers, guidelines in Markdown, and differences between two texts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+# The language of a text as browsers and screen readers take it.
+
+# Which way a text runs, by most of its letters: a greeting in another script does not turn a whole turn.
+
+RIGHT_TO_LEFT = frozenset({"R", "AL"})
+
+
+def direction(text: str) -> str:
+    """Return `ltr` or `rtl`, whichever has more letters; `auto` (the browser's rule) where neither has."""
+    if text.isascii():
+        return "ltr"
+    kinds = [unicodedata.bidirectional(character) for character in text]
+    right, left = sum(kind in RIGHT_TO_LEFT for kind in kinds), kinds.count("L")
+    if right == left:
+        return "auto"
+    return "rtl" if right > left else "ltr"
+
+
+_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}")
+
+
+def language_tag(language: str) -> str:
+    """Return a value for `lang`: the tag (BCP 47), or '' (unknown) where a dialogue's language is none."""
+    return language.replace("_", "-") if _TAG.fullmatch(language) else ""
+
+
+NAMES = {
+    "ar": "Arabic",
+    "bn": "Bengali",
+    "cs": "Czech",
+    "da": "Danish",
+    "de": "German",
+    "el": "Greek",
+    "en": "English",
+    "es": "Spanish",
+    "fa": "Persian",
+    "fi": "Finnish",
+    "fr": "French",
+    "he": "Hebrew",
+    "hi": "Hindi",
+    "hu": "Hungarian",
+    "id": "Indonesian",
+    "it": "Italian",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "nl": "Dutch",
+    "no": "Norwegian",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ro": "Romanian",
+    "ru": "Russian",
+    "sv": "Swedish",
+    "sw": "Swahili",
+    "ta": "Tamil",
+    "th": "Thai",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+    "ur": "Urdu",
+    "vi": "Vietnamese",
+    "zh": "Chinese",
+}
+"""The languages that are called by their names; all others are called by their tags."""
+
+
+def language_name(language: str) -> str:
+    """Return the English name of a language by the first part of its tag, the tag where it has none here."""
+    return NAMES.get(language, f"“{language}”")
+
+
+# Guidelines are written in Markdown (CommonMark with tables); what they become is safe to put into a page.
+#
+# Markup in the text stays text, pictures are not loaded, and links lead to web and mail addresses only.
+
+HEADINGS_BELOW = 2
+"""A text stands under a page's own headings, so its first level is the third."""
+
+
+class _Renderer(RendererHTML):
+    def heading_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        tokens[index].tag = _lower(tokens[index].tag)
+        return str(self.renderToken(tokens, index, options, env))
+
+    heading_close = heading_open
+
+    def link_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        tokens[index].attrSet("rel", "noopener noreferrer nofollow")
+        tokens[index].attrSet("target", "_blank")
+        return str(self.renderToken(tokens, index, options, env))
+
+
+def html_of(text: str) -> str:
+    """Return a text's HTML. Raw HTML in it is escaped; a line break is kept as one."""
+    return str(_markdown.render(text))
+
+
+def _lower(tag: str) -> str:
+    return f"h{min(6, int(tag[1]) + HEADINGS_BELOW)}"
+
+
+_markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer)
+_markdown.enable("table").disable("image")
+
+
+# How numbers are written for people, the same on pages, in reports, in files and in the terminal.
+
+MISSING = "–"
+MINUS = "\N{MINUS SIGN}"
+SMALL, LEAST_SHOWN = 0.01, 0.000001
+"""Amounts of money below these have more decimals, and none that could be told."""
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """Return a number with so many decimals and a true minus, never minus zero; a dash for None."""
+    if value is None:
+        return MISSING
+    text = f"{value:.{digits}f}"
+    return (text if float(text) else text.lstrip("-")).replace("-", MINUS)
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """Return a share from 0 to 1 in per cent; a dash for None."""
+    return MISSING if share is None else f"{number(100 * share, digits)}%"
+
+
+def money(amount: Decimal | float, currency: str) -> str:
+    """Return an amount with its currency: nothing as 0, little with six decimals, never as if it were 0."""
+    amount = float(amount)
+    if not amount:
+        return f"0 {currency}"
+    if 0 < amount < LEAST_SHOWN:
+        return f"less than {LEAST_SHOWN:.6f} {currency}"
+    return f"{amount:,.{6 if abs(amount) < SMALL else 4}f} {currency}".replace("-", MINUS)
+
+
+# What two texts differ by: line beside line, and inside changed lines the words (pure).
+
+Pieces = tuple[tuple[str, bool], ...]
+"""A line as pieces of text, each with whether the other version lacks it."""
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+AROUND = 3
+"""Lines of what is the same that are shown around a change."""
+ALIKE = 0.3
+"""How much of two lines must be the same for their words to be compared."""
+
+
+LONG = 1000
+"""Lines, or words of a line, from which on not all are compared with all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A line of one version, with its number from 1."""
+
+    number: int
+    pieces: Pieces
+
+    @property
+    def text(self) -> str:
+        """The line."""
+        return "".join(piece for piece, _ in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Two lines that stand beside each other, one of them None where the other was added or removed. A row
+    of neither stands for `skipped` lines that are the same."""
+
+    left: Side | None = None
+    right: Side | None = None
+    skipped: int = 0
+
+    @property
+    def same(self) -> bool:
+        """Whether both lines are alike."""
+        return bool(self.left and self.right and self.left.text == self.right.text)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data: `op` is same, skipped, removed, added or changed."""
+        if self.skipped:
+            return {"op": "skipped", "lines": self.skipped}
+        op = "same" if self.same else "changed" if self.left and self.right else ""
+        op = op or ("removed" if self.left else "added")
+        sides = {"left": self.left, "right": self.right}
+        told = {name: {"line": side.number, "text": side.text} for name, side in sides.items() if side}
+        return {"op": op, **told}
+
+
+def difference_rows(first: str, second: str) -> tuple[Row, ...]:
+    """Return two texts line beside line; long stretches of what is the same are left out and counted."""
+    left, right = first.split("\n"), second.split("\n")
+    found: list[Row] = []
+    matcher = _matcher(left, right)
+    for tag, i, j, k, l in matcher.get_opcodes():  # noqa: E741
+        if tag == "equal":
+            pairs = zip(range(i, j), range(k, l), strict=True)
+            found += [Row(_whole(a, left[a]), _whole(b, right[b])) for a, b in pairs]
+        else:
+            found += _changed(left, range(i, j), right, range(k, l))
+    return tuple(_folded(found))
+
+
+def _matcher(left: Sequence[str], right: Sequence[str]) -> SequenceMatcher[str]:
+    """Return what compares; in long texts it passes over what is frequent, or it would take minutes."""
+    return SequenceMatcher(None, left, right, autojunk=max(len(left), len(right)) > LONG)
+
+
+def _whole(index: int, line: str, *, changed: bool = False) -> Side:
+    return Side(index + 1, ((line, changed),))
+
+
+def _changed(left: Sequence[str], old: range, right: Sequence[str], new: range) -> Iterator[Row]:
+    """Yield changed lines beside each other, by their order."""
+    for a, b in zip_longest(old, new):
+        if a is None or b is None:
+            yield Row(
+                _whole(a, left[a], changed=True) if a is not None else None,
+                _whole(b, right[b], changed=True) if b is not None else None,
+            )
+            continue
+        pieces = different_words(left[a], right[b])
+        if pieces is None:
+            yield Row(_whole(a, left[a], changed=True), _whole(b, right[b], changed=True))
+        else:
+            yield Row(Side(a + 1, pieces[0]), Side(b + 1, pieces[1]))
+
+
+def different_words(first: str, second: str) -> tuple[Pieces, Pieces] | None:
+    """Return two lines in pieces, what the other lacks marked; None where they have too little in common."""
+    left, right = _WORD.findall(first), _WORD.findall(second)
+    matcher = _matcher(left, right)
+    if matcher.ratio() < ALIKE:
+        return None
+    sides: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = ([], [])
+    for tag, i, j, k, l in matcher.get_opcodes():  # noqa: E741
+        for side, piece in zip(sides, ("".join(left[i:j]), "".join(right[k:l])), strict=True):
+            if piece:
+                side.append((piece, tag != "equal"))
+    return tuple(sides[0]), tuple(sides[1])
+
+
+def _folded(found: Sequence[Row]) -> Iterator[Row]:
+    near = {
+        place
+        for index, row in enumerate(found)
+        if not row.same
+        for place in range(index - AROUND, index + AROUND + 1)
+    }
+    skipped = 0
+    for index, row in enumerate(found):
+        if index not in near:
+            skipped += 1
+            continue
+        if skipped:
+            yield Row(skipped=skipped)
+            skipped = 0
+        yield row
+    if skipped:
+        yield Row(skipped=skipped)

@@ -1,0 +1,682 @@
+"""What researchers do about training, tests and checks: settings, tasks with a key, and people in them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypedDict, Unpack
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, Min
+from django.utils import timezone
+
+from annotation.campaigns.actions import locked, log
+from annotation.campaigns.choice import chosen, refused
+from annotation.campaigns.settings import check_blind
+from annotation.errors import CampaignRefused
+from annotation.models import CampaignMember, CheckResult, Continuation, Label, Standing
+from annotation.models.campaigns import Campaign
+from annotation.models.checks import CheckPlan, KeyAnswer, KeyTask
+from annotation.models.corpora import Item
+from annotation.models.labels import Occasion
+from annotation.models.work import Assignment, Task
+from annotation.scheme_store import Asked, Questionnaire, questionnaire_of
+from annotation.text.references import item_key, parse_item_key
+from annotation.work import check_stages
+from annotation.work.check_stages import Key, Place, Value, right_in_words
+from annotation.work.checking import cleaned
+from annotation.work.labels import called
+
+# Answer keys: what is right about a task, from where it is known, and which tasks can be checked with it.
+#
+# A key's task stands aside from the main work, so no task can be both: what annotators rate in earnest is
+# never asked of them with the answer known, and what they were trained on is never rated by them in
+# earnest.
+
+ORDERED = ("ordinal", "interval", "ratio")
+Spot = tuple[int, int | None]
+"""(continuation id, item id; None where a task asks about a whole continuation)."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A key that may be added: what is right, by item and question."""
+
+    spot: Spot
+    answers: dict[Place, Key] = field(default_factory=dict)
+
+
+def refuse(field_name: str, why: str) -> NoReturn:
+    """Raise CampaignRefused about one field."""
+    error = CampaignRefused(why)
+    error.field = field_name
+    raise error
+
+
+def checked_answers(
+    plan: Questionnaire, items: Iterable[Item], answers: Mapping[Place, Key]
+) -> dict[Place, Key]:
+    """Return a key's answers, each on its question's scale. Raises CampaignRefused."""
+    asked = {question.id: question for question in plan.questions}
+    known = {item.pk: item.kind for item in items}
+    for (item, number), key in answers.items():
+        question = asked.get(number)
+        if question is None or known.get(item) != question.item_kind:
+            refuse("answers", "The key answers what is not asked in this task.")
+        if question.level == "text":
+            refuse("answers", f"“{question.wording}” is answered in words, which no key can check.")
+        wrong = next((value for value in key.values if not question.accepts(value)), None)
+        if wrong is not None:
+            refuse("answers", f"“{question.wording}” does not take “{str(wrong)[:40]}”.")
+        if key.tolerance and question.level not in ORDERED:
+            refuse("answers", f"“{question.wording}” has no order, so nothing can be near its answer.")
+        if not 0 <= key.tolerance < 1e6:
+            refuse("answers", f"The tolerance of “{question.wording}” must be 0 or more.")
+    kept = {place: key for place, key in answers.items() if key.values}
+    if not kept:
+        refuse("answers", "Say for at least one question what is right.")
+    return kept
+
+
+def items_at(campaign: Campaign, spot: Spot) -> list[Item]:
+    """Return the items that a task at a spot asks about, in their order."""
+    kinds = questionnaire_of(campaign.scheme_version_id).item_kinds
+    found = Item.objects.filter(corpus=campaign.corpus_id, continuation=spot[0], kind__in=kinds)
+    found = found if spot[1] is None else found.filter(pk=spot[1])
+    return list(found.select_related("turn").order_by(F("turn__position").asc(nulls_last=True), "pk"))
+
+
+def spot_named(campaign: Campaign, about: str) -> Spot:
+    """Return the spot that an item's key names: `dialogue/continuation/turn`, without turn for a whole.
+
+    Raises CampaignRefused where the corpus has no such item, or the campaign does not ask about such ones.
+    """
+    plan = questionnaire_of(campaign.scheme_version_id)
+    try:
+        dialogue, continuation, turn = parse_item_key(about.strip())
+    except ValueError as error:
+        refuse("about", f"{error}.")
+    rows = Item.objects.filter(
+        corpus=campaign.corpus_id,
+        kind=plan.item_kind,
+        continuation__dialogue__key=dialogue,
+        continuation__key=continuation,
+    )
+    if not plan.is_multiple:
+        rows = rows.filter(turn__position=turn) if turn is not None else rows.filter(turn=None)
+    item = rows.first()
+    if item is None:
+        refuse("about", f"There is no “{about[:80]}” of the kind that this campaign asks about.")
+    return item.continuation_id, None if plan.is_multiple else item.pk
+
+
+def is_main(campaign: Campaign, spot: Spot) -> bool:
+    """Whether a task of the main work is at a spot."""
+    return Task.objects.filter(campaign=campaign, continuation=spot[0], item=spot[1]).exists()
+
+
+def gather(campaign: Campaign, rows: Iterable[tuple[int, str, Value]], tolerance: float) -> list[Draft]:
+    """Return the keys that answers make up: (item id, question's key, value), in an order drawn by the seed.
+
+    Questions are the campaign's of the same key; what is off their scale is passed over, and so are tasks of
+    the main work and those that have a key already. `tolerance` goes with ordered questions.
+    """
+    plan = questionnaire_of(campaign.scheme_version_id)
+    told: dict[int, dict[str, list[Value]]] = {}
+    for item, question, value in rows:
+        asked = plan.by_key.get(question)
+        if asked is None or asked.level == "text" or not asked.accepts(value):
+            continue
+        values = told.setdefault(item, {}).setdefault(question, [])
+        if value not in values:
+            values.append(value)
+    found = Item.objects.filter(pk__in=told, corpus=campaign.corpus_id, kind__in=plan.item_kinds)
+    modes = refused(campaign.scheme_version)
+    drafts: dict[Spot, Draft] = {}
+    for row in found.exclude(continuation__mode__in=list(modes)).order_by("pk"):
+        spot = (row.continuation_id, None if plan.is_multiple else row.pk)
+        draft = drafts.setdefault(spot, Draft(spot))
+        for name, values in told[row.pk].items():
+            asked = plan.by_key[name]
+            if asked.item_kind != row.kind:
+                continue
+            draft.answers[row.pk, asked.id] = Key(tuple(values), _near(asked, tolerance))
+    taken = set(Task.every.filter(campaign=campaign).values_list("continuation", "item"))
+    free = [draft for spot, draft in drafts.items() if draft.answers and spot not in taken]
+    return sorted(free, key=lambda draft: _drawn(campaign.seed, draft.spot))
+
+
+def _near(question: Asked, tolerance: float) -> float:
+    return tolerance if question.level in ORDERED else 0.0
+
+
+def _drawn(seed: int, spot: Spot) -> str:
+    return hashlib.sha256(f"{seed}:key:{spot}".encode()).hexdigest()
+
+
+def of_rater(campaign: Campaign, name: str) -> list[tuple[int, str, Value]]:
+    """Return what a rater of the corpus answered, as `gather` takes it. Raises CampaignRefused."""
+    labels = Label.objects.filter(
+        item__corpus=campaign.corpus_id,
+        rater__name=name,
+        occasion__in=[Occasion.MAIN, Occasion.IMPORTED],
+    )
+    rows = _rows(labels)
+    if not rows:
+        refuse("rater", f"No rater “{name[:80]}” has answered anything about this corpus.")
+    return rows
+
+
+def of_adjudication(campaign: Campaign) -> list[tuple[int, str, Value]]:
+    """Return what was adjudicated about the corpus. Raises CampaignRefused where nothing was."""
+    labels = Label.objects.filter(item__corpus=campaign.corpus_id, occasion=Occasion.ADJUDICATION)
+    rows = _rows(labels)
+    if not rows:
+        refuse("source", "Nothing about this corpus was adjudicated yet.")
+    return rows
+
+
+def _rows(labels: object) -> list[tuple[int, str, Value]]:
+    live = labels.filter(superseded_at=None, missing="", sample=0).order_by("id")  # type: ignore[attr-defined]
+    return [
+        (item, key, text if number is None else number)
+        for item, key, number, text in live.values_list("item_id", "question__key", "number", "text")
+    ]
+
+
+def answers_of(key: KeyTask) -> dict[Place, Key]:
+    """Return what is right by a stored key."""
+    rows = KeyAnswer.objects.filter(key=key)
+    return {(row.item_id, row.question_id): Key(tuple(row.values), row.tolerance) for row in rows}
+
+
+def mode_refusal(campaign: Campaign, continuation: int) -> str:
+    """Return why a continuation cannot be rated with the campaign's scheme, '' where it can."""
+    mode = Continuation.objects.values_list("mode", flat=True).get(pk=continuation)
+    return refused(campaign.scheme_version).get(mode, "")
+
+
+# Keys as programs write and read them, and the tasks that may be keyed next.
+
+
+def item_name(item: Item) -> str:
+    """Return the key of an item, as files and exports write it."""
+    own = item.continuation
+    return item_key(own.dialogue.key, own.key, item.turn.position if item.turn else None)
+
+
+def answers_told(campaign: Campaign, spot: Spot, told: Sequence[Mapping[str, Any]]) -> dict[Place, Key]:
+    """Return answers as stored from `question`, `values`, and optionally `item` and `tolerance`.
+
+    Without `item` an answer is about the only item of the task. Raises CampaignRefused.
+    """
+    plan = questionnaire_of(campaign.scheme_version_id)
+    items = items_at(campaign, spot)
+    names = {item_name(item): item.pk for item in items}
+    answers: dict[Place, Key] = {}
+    for row in told:
+        question = plan.by_key.get(str(row.get("question")))
+        if question is None:
+            refuse("answers", f"There is no question “{str(row.get('question'))[:80]}” in this campaign.")
+        about = row.get("item") or (next(iter(names)) if len(names) == 1 else "")
+        if about not in names:
+            refuse(
+                "answers", f"The task has no item “{str(about)[:80]}”. It has {', '.join(list(names)[:5])}."
+            )
+        values = [float(v) if isinstance(v, int) and not isinstance(v, bool) else v for v in row["values"]]
+        answers[names[about], question.id] = Key(tuple(values), float(row.get("tolerance") or 0.0))
+    return answers
+
+
+def key_as_json(key: KeyTask) -> dict[str, Any]:
+    """Return a key for programs."""
+    campaign = key.campaign
+    plan = questionnaire_of(campaign.scheme_version_id)
+    questions = {question.id: question for question in plan.questions}
+    items = {item.pk: item_name(item) for item in items_at(campaign, spot_of(key))}
+    return {
+        "key": key.pk,
+        "occasion": key.occasion,
+        "about": about(key),
+        "explanation": key.explanation,
+        "source": key.source,
+        "retired_at": key.retired_at,
+        "answers": [
+            {
+                "item": items.get(item, ""),
+                "question": questions[question].key,
+                "values": list(right.values),
+                "tolerance": right.tolerance,
+            }
+            for (item, question), right in answers_of(key).items()
+        ],
+    }
+
+
+def about(key: KeyTask) -> str:
+    """Return what a key is about: an item's key, or `dialogue/continuation` for all of its turns."""
+    own, item = key.task.continuation, key.task.item
+    return item_key(own.dialogue.key, own.key, item.turn.position if item and item.turn else None)
+
+
+def in_words(key: KeyTask, most: int = 3) -> str:
+    """Return what is right by a key, in one line; of many answers the first."""
+    plan = questionnaire_of(key.campaign.scheme_version_id)
+    questions = {question.id: question for question in plan.questions}
+    told = [
+        f"{questions[question].wording}: {right_in_words(questions[question], right)}"
+        for (_, question), right in answers_of(key).items()
+    ]
+    more = f" and {len(told) - most} more" if len(told) > most else ""
+    return "; ".join(told[:most]) + more
+
+
+def spot_of(key: KeyTask) -> Spot:
+    """Return where a key's task is."""
+    return key.task.continuation_id, key.task.item_id
+
+
+def listed(campaign: Campaign) -> list[KeyTask]:
+    """Return a campaign's keys, those retired last."""
+    rows = KeyTask.objects.filter(campaign=campaign).select_related(
+        "campaign", "task__continuation__dialogue", "task__item__turn"
+    )
+    return sorted(
+        rows, key=lambda key: (key.retired_at is not None, KeyTask.OCCASIONS.index(key.occasion), key.pk)
+    )
+
+
+def times_given(campaign: Campaign) -> dict[int, int]:
+    """Return how many times each key's task was submitted, by task."""
+    done = Assignment.objects.filter(campaign=campaign, task__key__isnull=False, state="submitted")
+    counted: dict[int, int] = {}
+    for task in done.values_list("task", flat=True):
+        counted[task] = counted.get(task, 0) + 1
+    return counted
+
+
+def next_spot(campaign: Campaign) -> Spot | None:
+    """Return a task that may be keyed next: of the corpus, not main work, without a key; None where none is.
+
+    What the campaign asks about comes first, so that people are trained and tested on the like of their
+    work. In a draft, whose main work is not made yet, every task may.
+    """
+    plan = questionnaire_of(campaign.scheme_version_id)
+    items = Item.objects.filter(corpus=campaign.corpus_id, kind=plan.item_kind)
+    items = items.exclude(continuation__mode__in=list(refused(campaign.scheme_version)))
+    taken = Task.every.filter(campaign=campaign)
+    if plan.is_multiple:
+        items = items.exclude(continuation__in=taken.values("continuation"))
+    else:
+        items = items.exclude(pk__in=taken.values("item"))
+    items = items.order_by("continuation__dialogue__key", "continuation__key", "turn__position")
+    item = items.filter(continuation__in=chosen(campaign)).first() or items.first()
+    return None if item is None else (item.continuation_id, None if plan.is_multiple else item.pk)
+
+
+# What researchers do to set up training, tests and checks: the settings, and the tasks with a key.
+#
+# Every verb is one transaction, and is logged. None of them touches a label.
+
+EXPLANATION_LIMIT = 5_000
+MOST_AT_ONCE = 500
+SHARES = ("test_mark", "warn_below", "pause_below", "leave_out_below")
+COUNTS = {
+    "test_tries": (1, 20, "The tries at the test must be"),
+    "check_every": (2, 1000, "A check comes once in"),
+    "repeat_every": (2, 1000, "A repeat comes once in"),
+    "repeat_after": (1, 1000, "The tasks between a task and its repeat must be"),
+    "window": (1, 1000, "The checks that a rule looks back on must be"),
+    "least": (1, 1000, "The checks before a rule acts must be"),
+}
+
+
+class PlanSettings(TypedDict, total=False):
+    """The settings of training, test, checks and rules; `CheckPlan` says what they mean."""
+
+    training_again: bool
+    test_mark: float
+    test_measure: str
+    test_tries: int
+    test_tells: str
+    check_every: int | None
+    repeat_every: int | None
+    repeat_after: int
+    window: int
+    least: int
+    warn_below: float | None
+    pause_below: float | None
+    leave_out_below: float | None
+
+
+@transaction.atomic
+def set_up(*, by: User, campaign: Campaign, **told: Unpack[PlanSettings]) -> CheckPlan:
+    """Set how a campaign trains, tests and checks; what is not named stays. Raises CampaignRefused."""
+    campaign = locked(campaign)
+    _must_be_main(campaign)
+    plan = CheckPlan.objects.filter(campaign=campaign).first() or CheckPlan(campaign=campaign)
+    for name, value in told.items():
+        setattr(plan, name, value)
+    _check(plan)
+    plan.save()
+    log(by, campaign, "set up checks", **told)
+    return plan
+
+
+@transaction.atomic
+def add_key(
+    *,
+    by: User,
+    campaign: Campaign,
+    occasion: str,
+    spot: Spot,
+    answers: Mapping[Place, Key],
+    explanation: str = "",
+    source: str = "typed in",
+) -> KeyTask:
+    """Key a task that is not main work, for training, the test (qualification) or hidden checks.
+
+    In a draft it is left out of the main work from then on. Raises CampaignRefused.
+    """
+    campaign = locked(campaign)
+    _must_be_main(campaign)
+    _known_occasion(occasion)
+    items = items_at(campaign, spot)
+    if not items or (why := mode_refusal(campaign, spot[0])):
+        refuse("about", f"This cannot be rated here: {why if items else 'there is no such item'}.")
+    if is_main(campaign, spot):
+        refuse("about", "This is main work of the campaign, so it cannot check people at it. Choose another.")
+    if Task.every.filter(campaign=campaign, continuation=spot[0], item=spot[1]).exists():
+        refuse("about", "This has a key in this campaign already.")
+    key = _add(by, campaign, occasion, spot, answers, items, explanation, source)
+    log(by, campaign, "add a key", occasion=occasion, source=source)
+    return key
+
+
+@transaction.atomic
+def add_keys(
+    *,
+    by: User,
+    campaign: Campaign,
+    occasion: str,
+    rows: Iterable[tuple[int, str, Value]],
+    most: int,
+    source: str,
+    tolerance: float = 0.0,
+) -> int:
+    """Key up to `most` tasks by answers that are known, and return how many; which ones the seed draws.
+
+    `rows` are (item id, question's key, value). Raises CampaignRefused where none of them can be keyed.
+    """
+    campaign = locked(campaign)
+    _must_be_main(campaign)
+    _known_occasion(occasion)
+    if not 1 <= most <= MOST_AT_ONCE:
+        refuse("most", f"Key between 1 and {MOST_AT_ONCE} tasks at once.")
+    if not 0 <= tolerance <= 1000:
+        refuse("tolerance", "The tolerance must lie between 0 and 1,000.")
+    drafts = gather(campaign, rows, tolerance)[:most]
+    if not drafts:
+        refuse(
+            "source",
+            "None of these answers is about a task that can be keyed here: they answer other questions, or "
+            "their tasks are main work of the campaign, or have a key already.",
+        )
+    for draft in drafts:
+        items = items_at(campaign, draft.spot)
+        _add(by, campaign, occasion, draft.spot, draft.answers, items, "", source)
+    log(by, campaign, "add keys", occasion=occasion, source=source, tasks=len(drafts))
+    return len(drafts)
+
+
+@transaction.atomic
+def change_key(*, by: User, key: KeyTask, answers: Mapping[Place, Key], explanation: str) -> int:
+    """Correct a key; scores of checks by it are counted anew. Returns how many results changed.
+
+    Who passed a test stays admitted, and who failed it may be let in by hand. Raises CampaignRefused.
+    """
+    campaign = locked(key.campaign)
+    items = items_at(campaign, (key.task.continuation_id, key.task.item_id))
+    plan = questionnaire_of(campaign.scheme_version_id)
+    kept = checked_answers(plan, items, answers)
+    key.explanation = _explanation(campaign, explanation)
+    key.save(update_fields=["explanation"])
+    key.answers.all().delete()
+    _keep_answers(key, kept)
+    changed = sum(
+        _score_again(key, result) for result in CheckResult.objects.filter(assignment__task=key.task_id)
+    )
+    log(by, campaign, "change a key", task=key.task_id, results=changed)
+    return changed
+
+
+@transaction.atomic
+def retire_key(*, by: User, key: KeyTask) -> None:
+    """Give a key's task to nobody any more. One that nobody met goes, so that it may be main work again."""
+    campaign = locked(key.campaign)
+    if Assignment.objects.filter(task=key.task_id).exists():
+        KeyTask.objects.filter(pk=key.pk).update(retired_at=timezone.now())
+    else:
+        key.task.delete()
+    log(by, campaign, "retire a key", task=key.task_id)
+
+
+def _add(
+    by: User,
+    campaign: Campaign,
+    occasion: str,
+    spot: Spot,
+    answers: Mapping[Place, Key],
+    items: Iterable[Item],
+    explanation: str,
+    source: str,
+) -> KeyTask:
+    plan = questionnaire_of(campaign.scheme_version_id)
+    kept = checked_answers(plan, items, answers)
+    lowest = Task.every.filter(campaign=campaign).aggregate(lowest=Min("position"))["lowest"] or 0
+    task = Task.every.create(
+        campaign=campaign,
+        continuation_id=spot[0],
+        item_id=spot[1],
+        position=min(lowest, 0) - 1,
+        raters=campaign.raters_per_item,
+    )
+    key = KeyTask.objects.create(
+        task=task,
+        campaign=campaign,
+        occasion=occasion,
+        explanation=_explanation(campaign, explanation),
+        source=source[:200],
+        created_by=by,
+    )
+    _keep_answers(key, kept)
+    CheckPlan.objects.get_or_create(campaign=campaign)
+    return key
+
+
+def _keep_answers(key: KeyTask, answers: Mapping[Place, Key]) -> None:
+    KeyAnswer.objects.bulk_create(
+        KeyAnswer(
+            key=key, item_id=item, question_id=question, values=list(right.values), tolerance=right.tolerance
+        )
+        for (item, question), right in answers.items()
+    )
+
+
+def _score_again(key: KeyTask, result: CheckResult) -> bool:
+    """Count a result anew, from the answers as they were first submitted; return whether it changed."""
+    first = result.assignment.labels.filter(supersedes=None, missing="")
+    given = {
+        (item, question): (text or "") if number is None else number
+        for item, question, number, text in first.values_list("item_id", "question_id", "number", "text")
+    }
+    plan = questionnaire_of(key.campaign.scheme_version_id)
+    scales = {question.id: question.values for question in plan.questions}
+    score = check_stages.score(answers_of(key), given, scales)
+    if (result.right, result.asked, result.chance) == score:
+        return False
+    result.right, result.asked, result.chance = score
+    result.save(update_fields=["right", "asked", "chance"])
+    return True
+
+
+def _must_be_main(campaign: Campaign) -> None:
+    if campaign.side_by_side:
+        refuse(
+            "occasion",
+            "A key is about one response, and this campaign shows several side by side: train and test "
+            "people in one that shows one at a time.",
+        )
+    if campaign.occasion != Occasion.MAIN:
+        refuse("occasion", "Only a campaign of main work can train, test and check its annotators.")
+
+
+def _known_occasion(occasion: str) -> None:
+    if occasion not in KeyTask.OCCASIONS:
+        refuse("occasion", f"A key serves one of {', '.join(KeyTask.OCCASIONS)}.")
+
+
+def _explanation(campaign: Campaign, text: str) -> str:
+    text = str(cleaned(text)).strip()
+    if len(text) > EXPLANATION_LIMIT:
+        refuse("explanation", f"Give the explanation in at most {EXPLANATION_LIMIT:,} characters.")
+    check_blind(campaign.corpus, "explanation", "The explanation names", text)
+    return text
+
+
+def _check(plan: CheckPlan) -> None:
+    for name in SHARES:
+        value = getattr(plan, name)
+        if value is not None and not 0 <= value <= 1:
+            refuse(name, f"The {name.replace('_', ' ')} must lie between 0 and 1 (0.8 is 80%).")
+    for name, (least, most, what) in COUNTS.items():
+        value = getattr(plan, name)
+        if value is not None and not least <= value <= most:
+            refuse(name, f"{what} between {least} and {most:,}{' tasks' if name.endswith('every') else ''}.")
+    if plan.least > plan.window:
+        refuse("least", "A rule cannot wait for more checks than it looks back on.")
+    if plan.test_measure not in CheckPlan.Measure.values:
+        refuse("test_measure", f"The score is one of {', '.join(CheckPlan.Measure.values)}.")
+    if plan.test_tells not in CheckPlan.Tells.values:
+        refuse("test_tells", f"After the test is told one of {', '.join(CheckPlan.Tells.values)}.")
+
+
+def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:
+    """Give a copied campaign the plan and the keys of the one it is like; nobody's results."""
+    plan = CheckPlan.objects.filter(campaign=of).first()
+    if plan is None:
+        return
+    plan.pk, plan.campaign = None, to
+    plan.save()
+    for key in KeyTask.objects.filter(campaign=of, retired_at=None).select_related("task"):
+        spot = (key.task.continuation_id, key.task.item_id)
+        items = items_at(of, spot)
+        _add(by, to, key.occasion, spot, answers_of(key), items, key.explanation, key.source)
+
+
+# What researchers decide about one annotator: let them in, pause, lift, leave out of gold, take back.
+#
+# Every verb is one transaction, asks for a reason, and is logged. None of them touches a label.
+
+REASON_LIMIT = 2_000
+
+
+@transaction.atomic
+def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
+    """Open the main work to somebody who has not passed, for a reason. Raises CampaignRefused."""
+    standing = _standing(campaign, user)
+    if standing.admitted_at is not None:
+        refuse("verb", "This person does the main work already.")
+    now = timezone.now()
+    attempt = check_stages.under_way(standing)
+    if attempt is not None:
+        attempt.finished_at = now
+        attempt.save(update_fields=["finished_at"])
+        _held_of(standing).update(state=Assignment.State.EXPIRED)
+    standing.admitted_at, standing.admitted_by, standing.admitted_why = now, by, _reason(reason)
+    standing.feedback = None
+    standing.save()
+    check_stages.log(standing, "let in", by=by.pk, reason=standing.admitted_why)
+
+
+@transaction.atomic
+def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
+    """Give somebody no new tasks until it is lifted, for a reason. Raises CampaignRefused."""
+    standing = _standing(campaign, user)
+    if standing.paused_at is not None:
+        refuse("verb", "This person is paused already.")
+    standing.paused_at, standing.paused_why = timezone.now(), _reason(reason)
+    standing.save(update_fields=["paused_at", "paused_why"])
+    check_stages.log(standing, "pause annotator", by=by.pk, reason=standing.paused_why)
+
+
+@transaction.atomic
+def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
+    """End somebody's pause, for a reason; checks count from now on."""
+    standing = _standing(campaign, user)
+    if standing.paused_at is None:
+        refuse("verb", "This person is not paused.")
+    standing.paused_at, standing.paused_why, standing.window_from = None, "", timezone.now()
+    standing.save(update_fields=["paused_at", "paused_why", "window_from"])
+    check_stages.log(standing, "lift a pause", by=by.pk, reason=_reason(reason))
+
+
+@transaction.atomic
+def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
+    """Leave somebody's labels of a campaign out of gold, for a reason; they stay."""
+    standing = _standing(campaign, user)
+    if standing.left_out_at is not None:
+        refuse("verb", "This person is left out already.")
+    standing.left_out_at, standing.left_out_why = timezone.now(), _reason(reason)
+    standing.save(update_fields=["left_out_at", "left_out_why"])
+    check_stages.log(standing, "leave out of gold", by=by.pk, reason=standing.left_out_why)
+
+
+@transaction.atomic
+def readmit(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
+    """Take somebody's labels back into gold, for a reason; checks count from now on."""
+    standing = _standing(campaign, user)
+    if standing.left_out_at is None:
+        refuse("verb", "This person is not left out.")
+    standing.left_out_at, standing.left_out_why, standing.window_from = None, "", timezone.now()
+    standing.save(update_fields=["left_out_at", "left_out_why", "window_from"])
+    check_stages.log(standing, "take back into gold", by=by.pk, reason=_reason(reason))
+
+
+VERBS: dict[str, Callable[..., None]] = {
+    "let-in": let_in,
+    "pause": pause,
+    "lift": lift,
+    "leave-out": leave_out,
+    "readmit": readmit,
+}
+
+
+def _standing(campaign: Campaign, user: User) -> Standing:
+    """Return a person's standing, locked by their membership as in every request of their own."""
+    member = CampaignMember.objects.filter(campaign=campaign, user=user)
+    if (
+        not list(member.select_for_update())
+        and not Standing.objects.filter(campaign=campaign, user=user).exists()
+    ):
+        refuse("user", f"{called(user.pk, campaign.corpus_id)} does not take part in this campaign.")
+    if not CheckPlan.objects.filter(campaign=campaign).exists():
+        CheckPlan.objects.create(campaign=campaign)
+    return check_stages.standing_of(campaign.pk, user.pk)
+
+
+def _held_of(standing: Standing) -> Any:
+    return Assignment.objects.filter(
+        campaign=standing.campaign_id, user=standing.user_id, round__gte=1, state=Assignment.State.LEASED
+    )
+
+
+def _reason(reason: str) -> str:
+    reason = str(cleaned(reason)).strip()
+    if not reason:
+        refuse("reason", "Say why, in a few words: the reason is logged.")
+    if len(reason) > REASON_LIMIT:
+        refuse("reason", f"Give the reason in at most {REASON_LIMIT:,} characters.")
+    return reason

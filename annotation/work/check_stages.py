@@ -1,0 +1,627 @@
+"""Training, the test and hidden checks: scores, where somebody is, what follows, and what they are told."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import inf
+from typing import Any, Literal, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotation.errors import AnswerRefused
+from annotation.models import Corpus, Item, KeyAnswer, Rater, turn_numbers
+from annotation.models.campaigns import Campaign
+from annotation.models.checks import STAGES, Attempt, CheckPlan, CheckResult, KeyTask, Standing
+from annotation.models.labels import Occasion
+from annotation.models.work import Assignment
+from annotation.scheme_store import Asked, questionnaire_of
+from annotation.work.labels import name_of
+from annotation.work.leases import Seat, take_seat
+from config.models import Event
+
+# When an answer is right by a key, and what a score is. Knows no database.
+
+Value = float | str
+Place = tuple[int, int]
+"""(item id, question id)."""
+
+
+class Key(NamedTuple):
+    """What is right in one place: one of `values`, or a number within `tolerance` of one of them."""
+
+    values: tuple[Value, ...]
+    tolerance: float = 0.0
+
+
+class Score(NamedTuple):
+    """`right` of `asked` answers are right, of which `chance` would be by guessing, on average."""
+
+    right: int
+    asked: int
+    chance: float
+
+    @property
+    def share(self) -> float | None:
+        """The share that is right, 0 to 1; None where nothing was asked."""
+        return self.right / self.asked if self.asked else None
+
+    @property
+    def corrected(self) -> float | None:
+        """(right - chance) / (asked - chance): 1 where all is right, 0 where guessing would do as well.
+
+        None where nothing was asked, or every answer would be right.
+        """
+        left = self.asked - self.chance
+        return (self.right - self.chance) / left if self.asked and left > 1e-9 else None
+
+    def by(self, measure: str) -> float | None:
+        """Return the score by a measure: `share` or `corrected`."""
+        return self.corrected if measure == "corrected" else self.share
+
+
+def is_right(value: Value | None, key: Key) -> bool:
+    """Whether an answer is right; no answer never is."""
+    if value is None:
+        return False
+    if isinstance(value, str):
+        return value in key.values
+    near = (abs(value - right) <= key.tolerance + 1e-9 for right in key.values if not isinstance(right, str))
+    return any(near)
+
+
+def chance(key: Key, scale: Sequence[Value]) -> float:
+    """Return the share of a scale's values that are right; 0 where it lists none, so nobody guesses."""
+    return sum(is_right(value, key) for value in scale) / len(scale) if scale else 0.0
+
+
+def score(
+    keys: Mapping[Place, Key], answers: Mapping[Place, Value], scales: Mapping[int, Sequence[Value]]
+) -> Score:
+    """Compare answers with a key. `scales` are the values of the questions, by id."""
+    right = sum(is_right(answers.get(place), key) for place, key in keys.items())
+    guessed = sum(chance(key, scales.get(question, ())) for (_, question), key in keys.items())
+    return Score(right, len(keys), guessed)
+
+
+def total(scores: Iterable[Score]) -> Score:
+    """Return several scores as one."""
+    rows = list(scores)
+    return Score(sum(s.right for s in rows), sum(s.asked for s in rows), sum(s.chance for s in rows))
+
+
+# Training and the test, which come before the main work: where somebody is in them, and what is next.
+#
+# Everything here runs while the member's row is locked (`annotation.work.leases.take_seat`), so that two tabs
+# of one person come one after the other: a try begins once, and ends once.
+
+TRAINING, TEST = Occasion.TRAINING, Occasion.QUALIFICATION
+DONE = [Assignment.State.SUBMITTED, Assignment.State.SKIPPED]
+NAMES = {TRAINING: "training", TEST: "test"}
+
+
+def standing_of(campaign: int, user: int) -> Standing:
+    """Return where a person stands in a campaign, from its beginning where they have no standing yet."""
+    return Standing.objects.get_or_create(campaign_id=campaign, user_id=user)[0]
+
+
+def keys_of(campaign: int, occasion: str) -> list[KeyTask]:
+    """Return a campaign's key tasks for one occasion, without those retired, in the order of their making."""
+    return list(KeyTask.objects.filter(campaign=campaign, occasion=occasion, retired_at=None))
+
+
+def stages(campaign: int) -> set[str]:
+    """Return which stages a campaign has: training, qualification, both or none."""
+    keys = KeyTask.objects.filter(campaign=campaign, occasion__in=STAGES, retired_at=None)
+    return set(keys.order_by().values_list("occasion", flat=True).distinct())
+
+
+def stage(standing: Standing) -> str:
+    """Return the stage that comes before somebody's main work, '' for none; who has done all is admitted."""
+    if standing.admitted_at is not None:
+        return ""
+    there = stages(standing.campaign_id)
+    if TRAINING in there and standing.trained_at is None:
+        return TRAINING
+    if TEST in there:
+        return TEST
+    if there:
+        admit(standing, verb="finish the training")
+    return ""
+
+
+def attempts(standing: Standing, occasion: str) -> list[Attempt]:
+    """Return somebody's rounds of training, or tries at the test, in order."""
+    found = Attempt.objects.filter(campaign=standing.campaign_id, user=standing.user_id, occasion=occasion)
+    return list(found.order_by("number"))
+
+
+def under_way(standing: Standing) -> Attempt | None:
+    """Return the round or try that somebody is in."""
+    found = Attempt.objects.filter(campaign=standing.campaign_id, user=standing.user_id, finished_at=None)
+    return found.first()
+
+
+def begin(standing: Standing, occasion: str, number: int) -> None:
+    """Begin a round of training or a try at the test, where it is this one's turn; otherwise nothing.
+
+    Asked for twice, it begins once. There are no more tries than the campaign allows.
+    """
+    before = attempts(standing, occasion)
+    plan = CheckPlan.objects.get(campaign=standing.campaign_id)
+    if stage(standing) != occasion or number != len(before) + 1:
+        return
+    if any(attempt.finished_at is None for attempt in before):
+        return
+    if occasion == TEST and len(before) >= plan.test_tries:
+        return
+    if occasion == TRAINING and before and not plan.training_again:
+        return
+    Attempt.objects.create(
+        campaign_id=standing.campaign_id, user_id=standing.user_id, occasion=occasion, number=number
+    )
+
+
+def rest(attempt: Attempt, seed: int) -> list[KeyTask]:
+    """Return what is left of a round or try. The test's order is another one at every try of everybody."""
+    done = _of(attempt).filter(state__in=DONE).values("task")
+    keys = KeyTask.objects.filter(campaign=attempt.campaign_id, occasion=attempt.occasion, retired_at=None)
+    left = list(keys.exclude(task__in=done))
+    if attempt.occasion == TEST:
+        left.sort(key=lambda key: _drawn(f"{seed}:{attempt.user_id}:{attempt.number}:{key.task_id}"))
+    return left
+
+
+def finish(standing: Standing, plan: CheckPlan, attempt: Attempt) -> None:
+    """End a round or try: what was skipped counts as wrong. Who passes the test is admitted."""
+    score = score_of(attempt)
+    attempt.right, attempt.asked = score.right, score.asked
+    attempt.score = score.by(plan.test_measure)
+    if attempt.occasion == TEST:
+        attempt.passed = attempt.score is not None and attempt.score >= plan.test_mark - 1e-9
+    attempt.finished_at = timezone.now()
+    attempt.save()
+    if attempt.occasion != TEST:
+        return
+    told: dict[str, Any] = {"try": attempt.number, "right": score.right, "asked": score.asked}
+    if attempt.passed:
+        admit(standing, verb="pass the test", **told)
+    else:
+        log(standing, "fail the test", by=standing.user_id, **told)
+
+
+def score_of(attempt: Attempt) -> Score:
+    """Return the score of a round or try: of what was submitted, and of what was skipped."""
+    mine = _of(attempt)
+    results = CheckResult.objects.filter(assignment__in=mine)
+    given = [Score(r.right, r.asked, r.chance) for r in results]
+    skipped = mine.filter(state=Assignment.State.SKIPPED).values("task")
+    missed = [Score(0, key.answers.count(), 0.0) for key in KeyTask.objects.filter(task__in=skipped)]
+    return total([*given, *missed])
+
+
+def admit(standing: Standing, *, verb: str, **told: Any) -> None:
+    """Open the main work to somebody who has done what comes before it."""
+    standing.admitted_at = timezone.now()
+    standing.save(update_fields=["admitted_at"])
+    log(standing, verb, by=standing.user_id, **told)
+
+
+def log(standing: Standing, verb: str, *, by: int | None, **detail: Any) -> None:
+    """Leave an entry about a person in the campaign's log; `by` is None where a rule of the campaign acts."""
+    campaign = Campaign.objects.only("name").get(pk=standing.campaign_id)
+    told = {"campaign": campaign.pk, "annotator": standing.user.get_username(), **detail}
+    Event.objects.create(by_id=by, verb=f"campaign: {verb}", subject=campaign.name, detail=told)
+
+
+def failed(campaign: Campaign) -> set[int]:
+    """Return the ids of those who took every try at the test, passed none, and were not let in."""
+    plan = CheckPlan.objects.filter(campaign=campaign).first()
+    if plan is None:
+        return set()
+    tries = Attempt.objects.filter(campaign=campaign, occasion=TEST, passed=False).order_by()
+    counted = tries.values("user").annotate(n=Count("pk")).filter(n__gte=plan.test_tries)
+    admitted = Standing.objects.filter(campaign=campaign, admitted_at__isnull=False)
+    return set(counted.exclude(user__in=admitted.values("user")).values_list("user", flat=True))
+
+
+def _of(attempt: Attempt) -> Any:
+    mine = Q(campaign=attempt.campaign_id, user=attempt.user_id, occasion=attempt.occasion)
+    return Assignment.objects.filter(mine, slot=None, round=attempt.number)
+
+
+def _drawn(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# What follows from a person's hidden checks: a warning, a pause, or being left out of gold.
+#
+# A rule acts on the last checks of a person (a window that rolls) once there are enough of them. It never
+# touches a label. After a pause was lifted, or somebody was taken back into gold, checks count from then on.
+#
+# Being left out, which annotators are not told, follows a check at once. A warning or a pause comes one to
+# MOST tasks later, at a step drawn for the person: right after the check it would tell which task it was.
+
+# Who is left out of gold: whose labels, of which campaign, since when and why. The labels all stay.
+
+
+class LeftOut(NamedTuple):
+    """A rater, by the name that reports have, whose labels of a campaign are left out."""
+
+    campaign: int
+    rater: int
+    name: str
+    campaign_name: str
+    since: datetime
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        return f"{self.name} in {self.campaign_name}, since {self.since:%Y-%m-%d} ({self.why})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data, as it is kept with what was made without the rater."""
+        return {
+            "rater": self.name,
+            "campaign": self.campaign_name,
+            "since": self.since.isoformat(),
+            "why": self.why,
+        }
+
+
+def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut, ...]:
+    """Return who is left out of the gold of a campaign, or of all campaigns of a corpus, by name."""
+    marked = Standing.objects.filter(left_out_at__isnull=False, campaign__corpus=corpus)
+    if campaign is not None:
+        marked = marked.filter(campaign=campaign)
+    fields = ("campaign", "user", "campaign__name", "left_out_at", "left_out_why")
+    rows = list(marked.order_by("campaign").values_list(*fields))
+    if not rows:
+        return ()
+    raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=marked.values("user"))}
+    found = [
+        LeftOut(campaign, raters[user].pk, name_of(raters[user], corpus.pk), name, since, why)
+        for campaign, user, name, since, why in rows
+        if user in raters and since is not None
+    ]
+    return tuple(sorted(found, key=lambda one: (one.name, one.campaign)))
+
+
+class Recent(NamedTuple):
+    """The score of somebody's checks in the window, and how many checks these are."""
+
+    score: Score
+    n: int
+
+
+MOST = 4
+"""Tasks that may lie between a check and the warning or pause that follows from it."""
+
+
+def step_due(step: int, drawn: str) -> int:
+    """Return how many tasks are submitted when a person is warned or paused for a check, their `step`-th."""
+    digest = hashlib.sha256(f"{drawn}:marks:{step}".encode()).digest()
+    return step + 1 + int.from_bytes(digest[:6]) % MOST
+
+
+def recent(plan: CheckPlan, standing: Standing, but: int | None = None) -> Recent:
+    """Return the score of the last checks that count; one that was voided, and the task `but`, do not."""
+    mine = CheckResult.objects.filter(
+        campaign=standing.campaign_id, user=standing.user_id, occasion=Occasion.CHECK
+    ).exclude(assignment__state="voided")
+    if standing.window_from is not None:
+        mine = mine.filter(at__gt=standing.window_from)
+    if but is not None:
+        mine = mine.exclude(assignment=but)
+    rows = list(mine.order_by("-at", "-id")[: plan.window])
+    return Recent(total(Score(row.right, row.asked, row.chance) for row in rows), len(rows))
+
+
+def leave_out(plan: CheckPlan, standing: Standing) -> None:
+    """Leave a person out of gold whose recent checks are below the campaign's mark."""
+    share, why = _judged(plan, recent(plan, standing))
+    if _is_below(share, plan.leave_out_below) and standing.left_out_at is None:
+        standing.left_out_at, standing.left_out_why = timezone.now(), why
+        standing.save(update_fields=["left_out_at", "left_out_why"])
+        log(standing, "leave out of gold", by=None, reason=why)
+
+
+def warn_or_pause(plan: CheckPlan, standing: Standing, but: int | None) -> None:
+    """Warn or pause a person whose recent checks, but for the task `but`, are below the campaign's marks."""
+    share, why = _judged(plan, recent(plan, standing, but))
+    now, changed = timezone.now(), []
+    if _is_below(share, plan.pause_below) and standing.paused_at is None:
+        standing.paused_at, standing.paused_why = now, why
+        changed += ["paused_at", "paused_why"]
+        log(standing, "pause annotator", by=None, reason=why)
+    if _is_below(share, plan.warn_below) and standing.paused_at is None and _may_warn(plan, standing, but):
+        standing.warned_at, standing.warning_read_at = now, None
+        changed += ["warned_at", "warning_read_at"]
+        log(standing, "warn annotator", by=None, reason=why)
+    if changed:
+        standing.save(update_fields=changed)
+
+
+def _judged(plan: CheckPlan, found: Recent) -> tuple[float | None, str]:
+    """Return the share of right answers, None where too few checks are done to judge, and it in words."""
+    why = f"{found.score.right} of {found.score.asked} answers right in the last {found.n} checks"
+    return (None if found.n < plan.least else found.score.share), why
+
+
+def _is_below(share: float | None, mark: float | None) -> bool:
+    return share is not None and mark is not None and share < mark - 1e-9
+
+
+def _may_warn(plan: CheckPlan, standing: Standing, but: int | None) -> bool:
+    """Whether the last warning was read, and as many checks lie behind it as a rule needs to act."""
+    if standing.warned_at is None:
+        return True
+    since = CheckResult.objects.filter(
+        campaign=standing.campaign_id,
+        user=standing.user_id,
+        occasion=Occasion.CHECK,
+        at__gt=standing.warned_at,
+    ).exclude(assignment=but)
+    return standing.warning_read_at is not None and since.count() >= plan.least
+
+
+# What a member is told before the next task of a campaign with checks, and what they say to it.
+#
+# A notice is accepted by what it is and a number, as a consent text is by its version: what was said to an
+# earlier notice does nothing, and what is said twice counts once.
+
+# An annotator's answers beside the key: what training shows after each task, and a test once it is over.
+
+
+class Row(NamedTuple):
+    """One answer beside the key. `place` says which turn, or the whole, of a task about several, else ''.
+
+    `given` is '' where nothing was answered; `right` lists what counts as right.
+    """
+
+    place: str
+    question: str
+    given: str
+    right: str
+    is_right: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return self._asdict()
+
+
+def feedback_of(assignment: Assignment) -> tuple[tuple[Row, ...], str]:
+    """Return the answers of a submission beside its key, as first submitted, and the key's explanation."""
+    key = KeyTask.objects.get(task=assignment.task_id)
+    first = assignment.labels.filter(supersedes=None, missing="")
+    given = {
+        (item, question): text if number is None else number
+        for item, question, number, text in first.values_list("item_id", "question_id", "number", "text")
+    }
+    plan = questionnaire_of(assignment.campaign.scheme_version_id)
+    asked = {question.id: question for question in plan.questions}
+    order = {question.id: place for place, question in enumerate(plan.questions)}
+    answers = list(KeyAnswer.objects.filter(key=key).select_related("item__turn"))
+    turn_numbers.number(row.item.turn for row in answers)
+    answers.sort(key=lambda row: (row.item.turn.position if row.item.turn else inf, order[row.question_id]))
+    several = len({row.item_id for row in answers}) > 1
+    rows = (
+        _row(row, asked[row.question_id], given.get((row.item_id, row.question_id)), several)
+        for row in answers
+    )
+    return tuple(rows), key.explanation
+
+
+def wrong_in(attempt: Attempt) -> tuple[Row, ...]:
+    """Return the answers of a try at the test that were wrong, task by task in their order."""
+    mine = Assignment.objects.filter(
+        campaign=attempt.campaign_id,
+        user=attempt.user_id,
+        occasion=attempt.occasion,
+        round=attempt.number,
+        state=Assignment.State.SUBMITTED,
+    )
+    wrong: list[Row] = []
+    for number, assignment in enumerate(mine.order_by("id"), start=1):
+        rows, _ = feedback_of(assignment)
+        about = f"Task {number}"
+        wrong += [
+            row._replace(place=f"{about}, {row.place}" if row.place else about)
+            for row in rows
+            if not row.is_right
+        ]
+    return tuple(wrong)
+
+
+def _row(row: KeyAnswer, question: Asked, value: float | str | None, several: bool) -> Row:
+    key = Key(tuple(row.values), row.tolerance)
+    return Row(
+        place=_place(row.item) if several else "",
+        question=question.wording,
+        given="" if value is None else worded(question, value),
+        right=right_in_words(question, key),
+        is_right=is_right(value, key),
+    )
+
+
+def _place(item: Item) -> str:
+    number = getattr(item.turn, "number", None) if item.turn else None
+    return f"Turn {number}" if number else "The whole dialogue"
+
+
+def right_in_words(question: Asked, key: Key) -> str:
+    """Return what counts as right, as people read it: `4, or 1 more or less`."""
+    words = " or ".join(worded(question, value) for value in key.values)
+    return f"{words}, or up to {key.tolerance:g} more or less" if key.tolerance else words
+
+
+def worded(question: Asked, value: float | str) -> str:
+    """Return a value as people read it, with its anchor where it has one; a tag is yes or no."""
+    if question.is_tag:
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else f"{value:g}"
+    anchor = question.anchors.get(text, "")
+    return f"{text} ({anchor})" if anchor and anchor != text else text
+
+
+What = Literal["training", "feedback", "trained", "test", "passed", "failed", "paused", "warning"]
+ACCEPTED = ("training", "feedback", "trained", "test", "passed", "warning")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What waits. `number` goes with the answer to it; None where nothing is asked of the member.
+
+    `tasks` is how many tasks come next, `tries_left` how many tries at the test there are. `score` (0 to 1),
+    `right` and `asked` tell of what was done, where the campaign tells it; `rows` compare answers with the
+    key, `task` is what they are about and `explanation` says why. `again` is the number of another round.
+    """
+
+    what: What
+    number: int | None
+    tasks: int = 0
+    tries_left: int = 0
+    mark: float | None = None
+    score: float | None = None
+    right: int = 0
+    asked: int = 0
+    again: int | None = None
+    rows: tuple[Row, ...] = ()
+    task: int | None = None
+    explanation: str = ""
+
+    @property
+    def percent(self) -> str:
+        """The score as people read it."""
+        return "" if self.score is None else f"{100 * self.score:.0f}%"
+
+    @property
+    def mark_percent(self) -> str:
+        """The pass mark as people read it."""
+        return "" if self.mark is None else f"{100 * self.mark:.0f}%"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data, for programs."""
+        told = {
+            name: getattr(self, name)
+            for name in ("what", "tasks", "tries_left", "mark", "score", "right", "asked", "explanation")
+        }
+        return {**told, "version": self.number, "again": self.again, "rows": [r.as_json() for r in self.rows]}
+
+
+def waiting(seat: Seat) -> Notice | None:
+    """Return what a member has to read before the next task; None where nothing waits."""
+    if not seat.checked or seat.state != "open" or seat.over:
+        return None
+    standing = standing_of(seat.campaign, seat.user)
+    plan = CheckPlan.objects.get(campaign=seat.campaign)
+    if standing.feedback_id is not None:
+        return _feedback(standing)
+    if standing.paused_at is not None:
+        return Notice("paused", None)
+    if now := stage(standing):
+        return _training(standing, plan) if now == TRAINING else _test(standing, plan)
+    if standing.told_at is None and (passed := _passed(standing)) is not None:
+        return _result("passed", passed, plan, number=passed.number)
+    if standing.warned_at is not None and standing.warning_read_at is None:
+        return Notice("warning", 1)
+    return None
+
+
+@transaction.atomic
+def accept(*, by: User, campaign: int, what: str, version: int) -> None:
+    """Go on from a notice: begin the training or the test, or say that something was read.
+
+    Raises NotTaskHolder, and AnswerRefused for what is no notice.
+    """
+    seat = take_seat(campaign=campaign, user=by.pk)
+    if what not in ACCEPTED or not seat.checked:
+        raise AnswerRefused(f"There is nothing called “{what}” to accept here.")
+    standing = standing_of(campaign, by.pk)
+    now = timezone.now()
+    if what == "training" and standing.feedback_id is None:
+        begin(standing, TRAINING, version)
+    elif what == "test" and standing.feedback_id is None:
+        begin(standing, TEST, version)
+    elif what == "feedback" and standing.feedback_id == version:
+        Standing.objects.filter(pk=standing.pk).update(feedback=None)
+    elif what == "trained" and _rounds_done(standing) >= 1 and standing.feedback_id is None:
+        standing.trained_at = standing.trained_at or now
+        standing.save(update_fields=["trained_at"])
+        stage(standing)
+    elif what == "passed" and standing.told_at is None and standing.admitted_at is not None:
+        Standing.objects.filter(pk=standing.pk).update(told_at=now)
+    elif what == "warning" and standing.warned_at is not None:
+        Standing.objects.filter(pk=standing.pk).update(warning_read_at=now)
+
+
+def _rounds_done(standing: Standing) -> int:
+    rounds = attempts(standing, TRAINING)
+    return 0 if any(attempt.finished_at is None for attempt in rounds) else len(rounds)
+
+
+def _training(standing: Standing, plan: CheckPlan) -> Notice | None:
+    rounds = attempts(standing, TRAINING)
+    if rounds and rounds[-1].finished_at is None:
+        return None
+    tasks = len(keys_of(standing.campaign_id, TRAINING))
+    if not rounds:
+        return Notice("training", 1, tasks=tasks)
+    last = rounds[-1]
+    again = last.number + 1 if plan.training_again else None
+    share = last.right / last.asked if last.asked else None
+    return Notice(
+        "trained", last.number, tasks=tasks, right=last.right, asked=last.asked, score=share, again=again
+    )
+
+
+def _test(standing: Standing, plan: CheckPlan) -> Notice | None:
+    tries = attempts(standing, TEST)
+    if tries and tries[-1].finished_at is None:
+        return None
+    left = max(0, plan.test_tries - len(tries))
+    tasks = len(keys_of(standing.campaign_id, TEST))
+    if not tries:
+        return Notice("test", 1, tasks=tasks, tries_left=left, mark=_mark(plan))
+    number = tries[-1].number + 1 if left else None
+    return _result("test" if left else "failed", tries[-1], plan, number=number, tries_left=left, tasks=tasks)
+
+
+def _result(what: What, attempt: Attempt, plan: CheckPlan, **more: Any) -> Notice:
+    """Tell of a try what the campaign tells; answers beside the key only once no try is left."""
+    told: dict[str, Any] = {"mark": _mark(plan)}
+    if plan.test_tells != CheckPlan.Tells.OUTCOME:
+        told |= {"score": attempt.score, "right": attempt.right, "asked": attempt.asked}
+    if plan.test_tells == CheckPlan.Tells.ANSWERS and what in ("passed", "failed"):
+        told["rows"] = wrong_in(attempt)
+    return Notice(what, **more, **told)
+
+
+def _mark(plan: CheckPlan) -> float | None:
+    return None if plan.test_tells == CheckPlan.Tells.OUTCOME else plan.test_mark
+
+
+def _passed(standing: Standing) -> Attempt | None:
+    tries = attempts(standing, TEST)
+    return next((attempt for attempt in tries if attempt.passed), None)
+
+
+def _feedback(standing: Standing) -> Notice:
+    assert standing.feedback is not None
+    rows, explanation = feedback_of(standing.feedback)
+    right = sum(row.is_right for row in rows)
+    return Notice(
+        "feedback",
+        standing.feedback_id,
+        rows=rows,
+        right=right,
+        asked=len(rows),
+        task=standing.feedback.task_id,
+        explanation=explanation,
+    )

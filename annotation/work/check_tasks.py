@@ -1,0 +1,373 @@
+"""Handing out tasks in a campaign with checks: training, the test, main work and hidden tasks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple, Protocol
+
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.models import Attempt, CheckResult, KeyAnswer, Standing
+from annotation.models.campaigns import Campaign
+from annotation.models.checks import HIDDEN, STAGES, CheckPlan, KeyTask
+from annotation.models.labels import Occasion
+from annotation.models.work import Assignment
+from annotation.scheme_store import questionnaire_of
+from annotation.work import check_stages
+from annotation.work import leases as assigning
+from annotation.work.checking import passes_of
+from annotation.work.leases import FREE, RULED_FREE, Hold, Seat
+from config import commands
+
+# At which steps of somebody's work a hidden task comes: once in so many, at places drawn by the seed.
+#
+# Steps are the tasks that a person submits, counted from 0. A step at which there is nothing to give (no
+# check is left, or too little was done to repeat) is an ordinary one, and is not made up for. Knows no
+# database.
+
+Kind = Literal["check", "repeat", ""]
+
+
+class Rates(NamedTuple):
+    """One of `check` tasks is a check, one of `repeat` a repeat after `after` others; None for none.
+
+    `drawn` tells one person's places from another's: the seed of the campaign and the person.
+    """
+
+    check: int | None
+    repeat: int | None
+    after: int
+    drawn: str
+
+
+def kind_at(step: int, rates: Rates) -> Kind:
+    """Return what is due at a step; a check and a repeat that fall together come one after the other."""
+    if rates.check and _place(step // rates.check, rates.check, "check", rates.drawn) == step:
+        return "check"
+    if rates.repeat and _repeat(step // rates.repeat, rates) == step:
+        return "repeat"
+    return ""
+
+
+def steps_left(tasks: int, step: int, rates: Rates, checks: int, done: Sequence[str], most: int) -> int:
+    """Return how many tasks lie before somebody, hidden ones among them, so that the count tells nothing.
+
+    `tasks` of the main work and `checks` are left, `done` are the occasions of what was submitted, in order.
+    Counts no further than `most`.
+    """
+    given, counted = list(done), 0
+    repeated = sum(occasion == "repeat" for occasion in given)
+    while tasks > 0 and counted < most:
+        due = kind_at(step, rates)
+        if due == "check" and checks > 0:
+            checks -= 1
+            given.append("check")
+        elif due == "repeat" and _main(given, rates.after) > repeated:
+            repeated += 1
+            given.append("repeat")
+        else:
+            tasks -= 1
+            given.append("main")
+        step += 1
+        counted += 1
+    return counted
+
+
+def _main(given: Sequence[str], after: int) -> int:
+    """Return how many tasks of the main work lie at least `after` others back."""
+    return sum(occasion not in ("check", "repeat") for occasion in given[: max(0, len(given) - after)])
+
+
+def _repeat(block: int, rates: Rates) -> int:
+    """Return the step of a block's repeat: where a check has its place, the next one in the block without."""
+    assert rates.repeat is not None
+    first, place = block * rates.repeat, _place(block, rates.repeat, "repeat", rates.drawn)
+    for further in range(rates.repeat):
+        step = first + (place - first + further) % rates.repeat
+        if not rates.check or _place(step // rates.check, rates.check, "check", rates.drawn) != step:
+            return step
+    return place
+
+
+def _place(block: int, length: int, what: str, drawn: str) -> int:
+    told = hashlib.sha256(f"{drawn}:{what}:{block}".encode()).digest()
+    return block * length + int.from_bytes(told[:6]) % length
+
+
+# How much lies before somebody in a campaign with checks, as the page counts it.
+
+
+class Sitting(Protocol):
+    """What is needed of a member's seat (`annotation.work.leases.Seat`)."""
+
+    @property
+    def campaign(self) -> int: ...
+
+    @property
+    def user(self) -> int: ...
+
+
+def rates_of(plan: CheckPlan, campaign: int, user: int) -> Rates:
+    """Return how often hidden tasks come to a person, and where their places are drawn from."""
+    seed = Campaign.objects.values_list("seed", flat=True).get(pk=campaign)
+    return Rates(plan.check_every, plan.repeat_every, plan.repeat_after, f"{seed}:{campaign}:{user}")
+
+
+def stage_progress(seat: Sitting) -> tuple[int, int] | None:
+    """Return how many tasks of the training or test are done and left; None in the main work."""
+    standing = check_stages.standing_of(seat.campaign, seat.user)
+    if standing.admitted_at is not None or not (now := check_stages.stage(standing)):
+        return None
+    there = len(check_stages.keys_of(seat.campaign, now))
+    attempt = check_stages.under_way(standing)
+    if attempt is None:
+        return (there, 0) if standing.feedback_id or check_stages.attempts(standing, now) else (0, there)
+    left = len(check_stages.rest(attempt, 0))
+    return there - left, left
+
+
+def with_hidden(seat: Sitting, tasks: int, *, held: bool, most: int) -> int:
+    """Return how many tasks lie before somebody who has `tasks` of the main work left, hidden ones included.
+
+    `held` says that a task is before them already, which is not counted. The count falls by one with each
+    task submitted, whether it was a hidden one or not.
+    """
+    plan = CheckPlan.objects.get(campaign=seat.campaign)
+    if not (plan.check_every or plan.repeat_every):
+        return tasks
+    standing = check_stages.standing_of(seat.campaign, seat.user)
+    mine = Assignment.objects.filter(campaign=seat.campaign, user=seat.user, round=0)
+    done = mine.filter(state=Assignment.State.SUBMITTED).order_by("submitted_at", "id")
+    met = mine.filter(occasion=Occasion.CHECK).values("task")
+    keys = KeyTask.objects.filter(campaign=seat.campaign, occasion=Occasion.CHECK, retired_at=None)
+    checks = keys.exclude(task__in=met).count()
+    rates = rates_of(plan, seat.campaign, seat.user)
+    given = list(done.values_list("occasion", flat=True))
+    step = standing.steps
+    if held:  # the task in hand has this step, or is a place of it that is used up
+        now = mine.filter(state=Assignment.State.LEASED).values_list("occasion", flat=True).first()
+        given, step = [*given, now or Occasion.MAIN], step + 1
+    return steps_left(tasks, step, rates, checks, given, most)
+
+
+# What a member is given in a campaign with checks: training, the test, main work, and hidden tasks in it.
+#
+# Called where tasks are claimed and submitted (`annotation.work.actions`), while the member's row is locked.
+# Tasks that train, test or check somebody hold no slot: they take no place of the main work.
+
+State = Assignment.State
+
+TO_CHECK = """
+SELECT k.task_id FROM annotation_keytask k
+ WHERE k.campaign_id = %(campaign)s AND k.occasion = 'check' AND k.retired_at IS NULL
+   AND NOT EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.task_id = k.task_id AND a.user_id = %(user)s)
+ ORDER BY md5(%(drawn)s || ':' || k.task_id), k.task_id LIMIT 1
+"""
+
+TO_REPEAT = """
+SELECT d.task_id FROM (
+  SELECT a.task_id, a.slot_id, row_number() OVER (ORDER BY a.submitted_at DESC, a.id DESC) AS back
+    FROM annotation_assignment a WHERE a.campaign_id = %(campaign)s AND a.user_id = %(user)s
+     AND a.state = 'submitted' AND a.round = 0) d
+ WHERE d.back > %(after)s AND d.slot_id IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM annotation_assignment r WHERE r.task_id = d.task_id
+                    AND r.user_id = %(user)s AND r.occasion = 'repeat')
+ ORDER BY md5(%(drawn)s || ':' || d.task_id), d.task_id LIMIT 1
+"""
+
+IS_FREE = f"SELECT 1 FROM annotation_slot s WHERE {FREE} LIMIT 1"  # noqa: S608  (a condition of ours)
+IS_FREE_RULED = IS_FREE.replace(FREE, RULED_FREE)
+
+
+class Done(NamedTuple):
+    """What was submitted or skipped."""
+
+    assignment: int
+    task: int
+    occasion: str
+    is_aside: bool
+    is_first: bool
+
+
+def next_task(*, seat: Seat) -> Hold | None:
+    """Return the task before a member: held or returned, of training or test, hidden, or of the main work.
+
+    None where something has to be read first (`notices.waiting`), or nothing is left. Who may submit no more
+    gets only what was returned to them.
+    """
+    if seat.limits.reached:
+        return None if seat.over else assigning.returned(seat=seat)
+    held = assigning.resume(seat=seat) or assigning.returned(seat=seat)
+    if held is not None:
+        return held
+    standing = check_stages.standing_of(seat.campaign, seat.user)
+    plan = CheckPlan.objects.get(campaign=seat.campaign)
+    if check_stages.stage(standing):
+        return _of_stage(seat, plan, standing)
+    if check_stages.waiting(seat) is not None:
+        return None
+    again = _lapsed(seat, HIDDEN, 0) or assigning.take_again(seat=seat)
+    return again or _hidden(seat, plan, standing) or assigning.claim(seat=seat)
+
+
+def submitted(*, seat: Seat, done: Done, answers: Iterable[tuple[int, int, float | str]]) -> None:
+    """Take note of a submission: score it where it has a key, and draw what follows from that."""
+    plan = CheckPlan.objects.get(campaign=seat.campaign)
+    standing = check_stages.standing_of(seat.campaign, seat.user)
+    if done.is_aside and done.occasion != Occasion.REPEAT and done.is_first:
+        given = {(item, question): value for item, question, value in answers}
+        _score(seat, done, given)
+    if done.is_aside and done.occasion in STAGES:
+        if done.occasion == Occasion.TRAINING:
+            standing.feedback_id = done.assignment
+            standing.save(update_fields=["feedback"])
+        _finish_where_done(seat, plan, standing)
+        return
+    if done.is_first:
+        _step(seat, plan, standing, done)
+
+
+def _step(seat: Seat, plan: CheckPlan, standing: Standing, done: Done) -> None:
+    """Count a task of the main work or among it, and act on checks: this one, and those that are due."""
+    step, due = standing.steps + 1, standing.marks_due
+    is_due, is_check = due is not None and step >= due, done.is_aside and done.occasion == Occasion.CHECK
+    if is_due:
+        due = None
+    if is_check and due is None:
+        due = check_stages.step_due(step, rates_of(plan, seat.campaign, seat.user).drawn)
+    standing.marks_due = due
+    Standing.objects.filter(pk=standing.pk).update(steps=F("steps") + 1, marks_due=due)
+    if is_due:
+        check_stages.warn_or_pause(plan, standing, done.assignment)
+    if is_check:
+        check_stages.leave_out(plan, standing)
+
+
+def skipped(*, seat: Seat) -> None:
+    """Take note that a task was skipped: in a test it is wrong; a skipped check is not made up for."""
+    standing = check_stages.standing_of(seat.campaign, seat.user)
+    _finish_where_done(seat, CheckPlan.objects.get(campaign=seat.campaign), standing)
+
+
+def hold_again(*, seat: Seat, assignment: int) -> bool:
+    """Renew a lease that ran out on a task without a slot, which nobody else can have taken."""
+    mine = Assignment.objects.filter(pk=assignment, user=seat.user, slot=None, state=State.EXPIRED)
+    return bool(mine.update(state=State.LEASED, lease_expires=_until(seat)))
+
+
+def _of_stage(seat: Seat, plan: CheckPlan, standing: Standing) -> Hold | None:
+    attempt = check_stages.under_way(standing)
+    if attempt is None or standing.feedback_id:
+        return None
+    seed = Campaign.objects.values_list("seed", flat=True).get(pk=seat.campaign)
+    left = check_stages.rest(attempt, seed)
+    if not left:
+        check_stages.finish(standing, plan, attempt)
+        return None
+    lapsed = _lapsed(seat, [attempt.occasion], attempt.number)
+    return lapsed or _give(seat, left[0].task_id, attempt.occasion, attempt.number)
+
+
+def _finish_where_done(seat: Seat, plan: CheckPlan, standing: Standing) -> None:
+    attempt: Attempt | None = check_stages.under_way(standing)
+    if attempt is not None and not check_stages.rest(attempt, 0):
+        check_stages.finish(standing, plan, attempt)
+
+
+def _hidden(seat: Seat, plan: CheckPlan, standing: Standing) -> Hold | None:
+    """Give the hidden task that is due at this step, once, and only among main work that goes on."""
+    if standing.hidden_at == standing.steps:
+        return None
+    rates = rates_of(plan, seat.campaign, seat.user)
+    due = kind_at(standing.steps, rates)
+    if not due:
+        return None
+    values: dict[str, Any] = {
+        "campaign": seat.campaign,
+        "user": seat.user,
+        "occasion": seat.occasion,
+        "drawn": rates.drawn,
+        "after": plan.repeat_after,
+        "upto": seat.upto,
+    }
+    task = _one(TO_CHECK if due == "check" else TO_REPEAT, values)
+    if task is None or not _goes_on(seat, values):
+        return None
+    standing.hidden_at = standing.steps
+    standing.save(update_fields=["hidden_at"])
+    return _give(seat, task, due, 0)
+
+
+def _goes_on(seat: Seat, values: dict[str, Any]) -> bool:
+    """Whether there is main work left for the member."""
+    if seat.ruled:
+        return _one(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
+    return _one(IS_FREE, values) is not None
+
+
+def _one(query: str, values: dict[str, Any]) -> int | None:
+    with commands.cursor() as cursor:
+        cursor.execute(query, values)
+        row = cursor.fetchone()
+    return None if row is None else int(row[0])
+
+
+def _give(seat: Seat, task: int, occasion: str, number: int) -> Hold:
+    made = Assignment.objects.create(
+        slot=None,
+        task_id=task,
+        campaign_id=seat.campaign,
+        user_id=seat.user,
+        occasion=occasion,
+        round=number,
+        lease_expires=_until(seat),
+        guidelines_id=seat.guidelines,
+    )
+    return Hold(made.pk, task, State.LEASED, {"version": 0})
+
+
+def _lapsed(seat: Seat, occasions: Iterable[str], number: int) -> Hold | None:
+    """Take back a task without a slot whose lease ran out; its draft is as it was."""
+    mine = Assignment.objects.filter(
+        campaign=seat.campaign, user=seat.user, slot=None, state=State.EXPIRED, round=number
+    )
+    lapsed = mine.filter(occasion__in=list(occasions)).order_by("id").first()
+    if lapsed is None:
+        return None
+    lapsed.state, lapsed.lease_expires = State.LEASED, _until(seat)
+    lapsed.save(update_fields=["state", "lease_expires"])
+    return Hold(lapsed.pk, lapsed.task_id, lapsed.state, {**lapsed.draft, "version": lapsed.revision})
+
+
+def _until(seat: Seat) -> datetime:
+    return timezone.now() + timedelta(minutes=seat.lease_minutes)
+
+
+def _score(seat: Seat, done: Done, given: dict[check_stages.Place, check_stages.Value]) -> None:
+    """Compare a submission with its key, once."""
+    key = KeyTask.objects.get(task=done.task)
+    counted = scored(key, given, seat.version)
+    CheckResult.objects.create(
+        assignment_id=done.assignment,
+        campaign_id=seat.campaign,
+        user_id=seat.user,
+        occasion=done.occasion,
+        right=counted.right,
+        asked=counted.asked,
+        chance=counted.chance,
+    )
+
+
+def scored(
+    key: KeyTask, given: dict[check_stages.Place, check_stages.Value], version: int
+) -> check_stages.Score:
+    """Return how answers compare with a key."""
+    rows = KeyAnswer.objects.filter(key=key)
+    keys = {
+        (row.item_id, row.question_id): check_stages.Key(tuple(row.values), row.tolerance) for row in rows
+    }
+    scales = {question.id: question.values for question in questionnaire_of(version).questions}
+    return check_stages.score(keys, given, scales)

@@ -1,0 +1,432 @@
+"""Labels: who they are by, under which names, writing them, and their numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple, TypeVar
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max, Q, QuerySet, Sum
+from django.utils import timezone
+
+from annotation.models import Assignment, Import, Item, Label, LabelCount, Question, Turn, turn_numbers
+from annotation.models.campaigns import Campaign
+from annotation.models.corpora import Corpus
+from annotation.models.labels import Rater
+from annotation.records import Passage
+from annotation.text import references
+from config import commands
+from config.models import Event, Tally
+
+# Who a label is by: one rater per person, judge, metric or imported name.
+
+
+def rater_of_person(*, user: User, simulated: bool = False) -> Rater:
+    """Return the rater of an account, made at first use.
+
+    A program may work in an account's name: its rater is then made as simulated, and reports say so.
+    """
+    found = Rater.objects.filter(user=user).first()
+    if found:
+        return found
+    rater, _ = Rater.objects.get_or_create(
+        user=user,
+        defaults={
+            "kind": Rater.Kind.HUMAN,
+            "name": user.get_username(),
+            "spec": {"simulated": True} if simulated else {},
+        },
+    )
+    return rater
+
+
+def machine_rater(*, kind: str, name: str, spec: Mapping[str, Any]) -> Rater:
+    """Return the judge or metric that a spec describes: the same spec is always the same rater.
+
+    Where another spec already has the name, the fingerprint's beginning is added to tell them apart.
+    """
+    fingerprint = spec_fingerprint(kind=kind, spec=spec)
+    found = Rater.objects.filter(fingerprint=fingerprint).first()
+    if found:
+        return found
+    if Rater.objects.filter(corpus=None, kind=kind, name=name).exists():
+        name = f"{name} #{fingerprint[:6]}"
+    rater, _ = Rater.objects.get_or_create(
+        fingerprint=fingerprint, defaults={"kind": kind, "name": name, "spec": dict(spec)}
+    )
+    return rater
+
+
+def imported_rater(
+    *, corpus: Corpus, kind: str, name: str, identified: bool = True, simulated: bool = False
+) -> Rater:
+    """Return the rater that a file of a corpus names, made at first use.
+
+    A simulated rater answers as a person would, but nobody is behind it: reports say so.
+    """
+    spec = {"simulated": True} if simulated else {}
+    rater, _ = Rater.objects.get_or_create(
+        corpus=corpus, kind=kind, name=name, defaults={"identified": identified, "spec": spec}
+    )
+    return rater
+
+
+def spec_fingerprint(*, kind: str, spec: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a rater's kind and spec, with keys in a fixed order."""
+    text = json.dumps([kind, spec], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# What people with an account are called in reports and exports: in each corpus another name, which stays.
+#
+# A pseudonym is drawn from a secret of the rater's own that never leaves the database, so it says nothing of
+# the person's name, follows no order of accounts, and does not tell that two corpora were rated by the same
+# person. Raters that a file names keep the names of the file: whoever has the file knows them.
+
+LENGTH = 8
+SHAPE = re.compile(r"person-[0-9a-f]{8}")
+
+
+def pseudonym(rater: Rater, corpus: int) -> str:
+    """Return what a rater is called in reports and exports of a corpus: `person-` and eight hex digits."""
+    digest = hashlib.sha256(f"{rater.secret}:{corpus}".encode()).hexdigest()
+    return f"person-{digest[:LENGTH]}"
+
+
+def name_of(rater: Rater, corpus: int) -> str:
+    """Return a rater's name in a corpus: the pseudonym of a person with an account, others as they are."""
+    return rater.name if rater.user_id is None else pseudonym(rater, corpus)
+
+
+def pseudonyms_of_people(people: Iterable[int], corpus: int) -> dict[int, str]:
+    """Return the pseudonyms of accounts in a corpus, by account; who has no label yet gets theirs now."""
+    wanted = set(people)
+    found = {rater.user_id: rater for rater in Rater.objects.filter(user__in=wanted)}
+    lacking = wanted - found.keys()
+    if lacking:
+        found |= {user.pk: rater_of_person(user=user) for user in User.objects.filter(pk__in=lacking)}
+    return {pk: pseudonym(rater, corpus) for pk, rater in found.items() if pk is not None}
+
+
+def called(person: int, corpus: int) -> str:
+    """Return the pseudonym of one account in a corpus."""
+    return pseudonyms_of_people([person], corpus)[person]
+
+
+def person_called(name: str, campaign: Campaign) -> User | None:
+    """Return who has worked or takes part in a campaign under a pseudonym; None for any other name."""
+    if not SHAPE.fullmatch(name):
+        return None
+    worked = campaign.assignments.order_by().values_list("user", flat=True).distinct()
+    there = {*worked, *campaign.members.values_list("user", flat=True)}
+    called = pseudonyms_of_people(there, campaign.corpus_id)
+    pk = next((pk for pk, known in called.items() if known == name), None)
+    return None if pk is None else User.objects.get(pk=pk)
+
+
+def known(names: Iterable[str], corpus: int) -> dict[str, Rater]:
+    """Return the people with accounts whose pseudonyms in a corpus are among these names, by pseudonym."""
+    wanted = {name for name in names if SHAPE.fullmatch(name)}
+    if not wanted:
+        return {}
+    people = Rater.objects.filter(user__isnull=False)
+    return {name: rater for rater in people if (name := pseudonym(rater, corpus)) in wanted}
+
+
+def reveal(*, by: User, corpus: Corpus) -> list[dict[str, Any]]:
+    """Return who is behind the pseudonyms of a corpus, by pseudonym; that somebody asked is logged.
+
+    Each row has the `pseudonym` and the `username`.
+    """
+    people = Rater.objects.filter(user__isnull=False, labels__item__corpus=corpus).distinct()
+    rows = [
+        {"pseudonym": pseudonym(rater, corpus.pk), "username": rater.user.get_username()}
+        for rater in people.select_related("user")
+        if rater.user is not None
+    ]
+    detail = {"corpus": corpus.pk, "people": len(rows)}
+    Event.objects.create(by=by, verb="reveal pseudonyms", subject=corpus.name, detail=detail)
+    return sorted(rows, key=lambda row: row["pseudonym"])
+
+
+# The numbers of live labels, read from what triggers keep (`LabelCount`) and never by counting labels.
+
+TALLY = Tally(
+    table="annotation_labelcount",
+    keys=("corpus_id", "question_id", "rater_id", "campaign_id", "occasion", "training"),
+    sums=("n", "missing", "changes"),
+    greatest=("last",),
+)
+compact = TALLY.compact
+
+
+class Total(NamedTuple):
+    """How many live labels there are, how many of them are missing with a reason, and what tells changes."""
+
+    n: int
+    missing: int
+    changes: int
+    last: int
+
+
+def count_labels(corpus: Corpus) -> int:
+    """Return the number of live labels about a corpus, on whatever occasion."""
+    return total_labels(LabelCount.objects.filter(corpus=corpus)).n
+
+
+def total_labels(rows: QuerySet[LabelCount]) -> Total:
+    """Return the sum of some counts."""
+    found = rows.aggregate(n=Sum("n"), missing=Sum("missing"), changes=Sum("changes"), last=Max("last"))
+    return Total(**{name: value or 0 for name, value in found.items()})
+
+
+def label_counts_by_pair(rows: QuerySet[LabelCount]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return the numbers of labels and of missing ones per (question id, rater id), where there are any."""
+    found = rows.order_by("question_id", "rater_id").values_list("question_id", "rater_id")
+    summed = found.annotate(Sum("n"), Sum("missing"))
+    return {(question, rater): (n, missing) for question, rater, n, missing in summed if n}
+
+
+# Writing labels: the one way in which an answer enters the table.
+#
+# A first answer is inserted; the same answer again changes nothing; another answer supersedes the live one.
+# Bulk imports of new labels copy rows instead (`annotation.importing`); the same constraints hold there.
+
+# What labels point at, with the words and the numbers of the turns, ready for researchers' pages.
+
+LONGEST = 200
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """A passage with its turn's number, as annotators count it, and what stands there (cut where long)."""
+
+    passage: Passage
+    number: int
+    quote: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of a turn."""
+        return self.passage.start is None
+
+    def __str__(self) -> str:
+        return f"{self.number}" if self.is_whole else f"{self.number} “{self.quote}”"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the passage as files have it, with its turn's number and the words."""
+        own = {name: getattr(self.passage, name) for name in references.FIELDS}
+        return own | {"turn_number": self.number, "quote": self.quote}
+
+
+def pointed(
+    kept: Mapping[Key, tuple[int, Iterable[Mapping[str, Any]]]],
+) -> dict[Key, tuple[Pointed, ...]]:
+    """Return what labels point at, by any key: each comes as (id of its dialogue, evidence as it is kept).
+
+    Two queries, none where nothing points at anything.
+    """
+    read = {key: (dialogue, references.read(found)) for key, (dialogue, found) in kept.items() if found}
+    turns = _turns({(dialogue, one) for dialogue, found in read.values() for one in found})
+    return {
+        key: tuple(
+            Pointed(one, turn.number, _cut(references.quoted(one, turn.text)))
+            for one in found
+            if (turn := turns.get((dialogue, one.continuation, one.turn)))
+        )
+        for key, (dialogue, found) in read.items()
+    }
+
+
+def _turns(wanted: set[tuple[int, Passage]]) -> dict[tuple[int, str, int], Any]:
+    positions: dict[tuple[int, str], set[int]] = {}
+    for dialogue, passage in wanted:
+        positions.setdefault((dialogue, passage.continuation), set()).add(passage.turn)
+    if not positions:
+        return {}
+    places = [
+        Q(continuation__dialogue=dialogue, continuation__key=key, position__in=found)
+        for (dialogue, key), found in positions.items()
+    ]
+    rows = list(Turn.objects.filter(reduce(or_, places)).select_related("continuation"))
+    turn_numbers.number(rows)
+    return {(row.continuation.dialogue_id, row.continuation.key, row.position): row for row in rows}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer to be recorded. `value` is None exactly when `missing` says why.
+
+    An answer about a comparison speaks of its members in the item's own order; `shown` are their numbers in
+    the order in which the rater saw them. That of an assignment is known and need not be said.
+    """
+
+    item: Item | int
+    question: Question | int
+    value: float | str | None
+    missing: str = ""
+    sample: int = 0
+    explanation: str = ""
+    shown: tuple[int, ...] | None = None
+    evidence: tuple[Passage, ...] = ()
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """What the answer is to: (item id, question id, sample)."""
+        item = self.item if isinstance(self.item, int) else self.item.pk
+        question = self.question if isinstance(self.question, int) else self.question.pk
+        return item, question, self.sample
+
+
+@transaction.atomic
+def record(
+    *,
+    rater: Rater,
+    answers: Sequence[Answer],
+    occasion: str,
+    campaign: Campaign | None = None,
+    assignment: Assignment | None = None,
+    imported: Import | None = None,
+    compared: bool = True,
+) -> list[Label]:
+    """Record a rater's answers and return the labels that are new.
+
+    `compared` is false where an assignment showed several in an order and the answers are about each alone.
+
+    Raises IntegrityError where an answer is off its question's scale or to a question for another kind of
+    item, or where another transaction recorded the same place at the same moment; nothing is kept then.
+    """
+    live = _live(rater, answers, occasion, campaign)
+    changed = [answer for answer in answers if not _same(live.get(answer.place), answer)]
+    replaced = [live[answer.place].pk for answer in changed if answer.place in live]
+    if replaced:
+        Label.objects.filter(pk__in=replaced).update(superseded_at=timezone.now())
+    return Label.objects.bulk_create(
+        _label(
+            rater, answer, occasion, campaign, assignment, imported, live.get(answer.place), compared=compared
+        )
+        for answer in changed
+    )
+
+
+INSERT = """
+INSERT INTO annotation_label (item_id, question_id, number, text, rater_id, occasion, campaign_id,
+                              assignment_id, shown, sample, missing, explanation, created_at)
+SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s,
+       (SELECT a.shown FROM annotation_assignment a WHERE a.id = %s), %s, '', '', now()
+  FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[]) AS new (item, question, number, text)
+"""
+
+INSERT_WITH_EVIDENCE = (
+    INSERT.replace("explanation, created_at)", "explanation, created_at, evidence)")
+    .replace("now()", "now(), new.evidence::jsonb")
+    .replace("%s::text[])", "%s::text[], %s::text[])")
+    .replace("number, text)\n", "number, text, evidence)\n")
+)
+"""The same with what the answers point at: a submit without any pays nothing for it."""
+
+
+def insert(
+    *,
+    rater: int,
+    answers: Sequence[tuple[int, int, float | str, tuple[Passage, ...]]],
+    occasion: str,
+    campaign: int | None = None,
+    assignment: int | None = None,
+    sample: int = 0,
+    compared: bool = True,
+) -> None:
+    """Record (item id, question id, value, evidence) answers where none can be live yet, in one statement.
+
+    The caller knows that the rater has not answered these before, as at a first submit; where that is not
+    so, IntegrityError, and nothing is kept. `compared` is as `record` takes it.
+    """
+    ordered = assignment if compared else None
+    values = [answer[2] for answer in answers]
+    columns: list[list[Any]] = [
+        [answer[0] for answer in answers],
+        [answer[1] for answer in answers],
+        [None if isinstance(value, str) else float(value) for value in values],
+        [value if isinstance(value, str) else None for value in values],
+    ]
+    statement = INSERT
+    if any(answer[3] for answer in answers):
+        statement = INSERT_WITH_EVIDENCE
+        columns.append(
+            [json.dumps(references.stored(answer[3])) if answer[3] else None for answer in answers]
+        )
+    with commands.cursor() as cursor:
+        cursor.execute(statement, [rater, occasion, campaign, assignment, ordered, sample, *columns])
+
+
+def _live(
+    rater: Rater, answers: Sequence[Answer], occasion: str, campaign: Campaign | None
+) -> dict[tuple[int, int, int], Label]:
+    labels = Label.objects.select_for_update().filter(
+        rater=rater,
+        item__in={answer.place[0] for answer in answers},
+        occasion=occasion,
+        campaign=campaign,
+        superseded_at__isnull=True,
+    )
+    return {(label.item_id, label.question_id, label.sample): label for label in labels}
+
+
+def _same(label: Label | None, answer: Answer) -> bool:
+    return (
+        label is not None
+        and label.value == answer.value
+        and label.missing == answer.missing
+        and label.explanation == answer.explanation
+        and label.evidence == references.stored(answer.evidence)
+    )
+
+
+def _label(
+    rater: Rater,
+    answer: Answer,
+    occasion: str,
+    campaign: Campaign | None,
+    assignment: Assignment | None,
+    imported: Import | None,
+    before: Label | None,
+    *,
+    compared: bool,
+) -> Label:
+    item, question, sample = answer.place
+    number = None if answer.value is None or isinstance(answer.value, str) else float(answer.value)
+    return Label(
+        item_id=item,
+        question_id=question,
+        rater=rater,
+        occasion=occasion,
+        campaign=campaign,
+        sample=sample,
+        number=number,
+        text=answer.value if isinstance(answer.value, str) else None,
+        missing=answer.missing,
+        explanation=answer.explanation,
+        shown=_shown(answer, assignment if compared else None),
+        evidence=references.stored(answer.evidence),
+        assignment=assignment,
+        imported=imported,
+        supersedes=before,
+    )
+
+
+def _shown(answer: Answer, assignment: Assignment | None) -> list[int] | None:
+    if assignment is not None:
+        return assignment.shown
+    return None if answer.shown is None else list(answer.shown)

@@ -1,0 +1,303 @@
+"""Messages between researchers and annotators: beginning a thread, answering, reading, closing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet, Sum
+from django.utils import timezone
+
+from annotation import access
+from annotation.campaigns.settings import check_blind
+from annotation.errors import CampaignRefused, NoteRefused, NotTaskHolder, ThreadClosed
+from annotation.models import CampaignMember, Occasion
+from annotation.models.campaigns import Campaign
+from annotation.models.work import Assignment, Message, Thread
+from annotation.work import screens
+from annotation.work.checking import cleaned
+from annotation.work.labels import called, person_called
+from annotation.work.labels import pseudonyms_of_people as of_people
+from config.models import Event
+
+# What is done with messages: begin a thread, answer in it, see it, close it, open it again.
+#
+# A thread is between the researchers and one annotator. Who asks for somebody else's finds nothing, as for
+# one that does not exist.
+
+# Threads and their messages, as an annotator and as researchers read them.
+
+
+class Shown(NamedTuple):
+    """A message as shown: who said it, whether that is the viewer, its text, and when."""
+
+    by: str
+    mine: bool
+    text: str
+    at: datetime
+
+
+def unread(user: int) -> int:
+    """Return how many messages an annotator has not seen. One look into an index."""
+    found = Thread.objects.filter(annotator=user, unread__gt=0).aggregate(all=Sum("unread"))
+    return found["all"] or 0
+
+
+def waiting(campaign: Campaign) -> int:
+    """Return in how many open threads of a campaign an annotator has the last word."""
+    return Thread.objects.filter(campaign=campaign, waits=True, closed_at=None).count()
+
+
+def of_annotator(user: User, campaign: int | None = None) -> QuerySet[Thread]:
+    """Return the threads of an annotator, latest first, with their messages."""
+    found = _with_messages().filter(annotator=user, campaign__archived_at=None)
+    return found if campaign is None else found.filter(campaign=campaign)
+
+
+def of_campaign(campaign: Campaign) -> QuerySet[Thread]:
+    """Return the threads of a campaign, latest first, with their messages. Researchers only."""
+    return _with_messages().filter(campaign=campaign)
+
+
+def _with_messages() -> QuerySet[Thread]:
+    said = Prefetch("messages", Message.objects.select_related("by"))
+    related = (
+        "campaign",
+        "annotator",
+        "assignment__task__continuation__dialogue",
+        "turn__continuation__dialogue",
+    )
+    return Thread.objects.select_related(*related).prefetch_related(said)
+
+
+def pseudonyms(threads: Iterable[Thread]) -> dict[int, str]:
+    """Return what researchers call the annotators of threads of one corpus, by account.
+
+    A thread about the campaign has the pseudonym, too: it stands in one list with those about tasks, which
+    have the answers beside them.
+    """
+    rows = list(threads)
+    return of_people({row.annotator_id for row in rows}, rows[0].campaign.corpus_id) if rows else {}
+
+
+def with_annotator(campaign: Campaign, name: str) -> Q:
+    """Return the condition for threads with the annotator whom researchers call so."""
+    person = person_called(name, campaign)
+    return Q(annotator=person) if person else Q(pk__in=[])
+
+
+def shown(thread: Thread, viewer: User, *, annotator: str) -> list[Shown]:
+    """Return the messages of a thread, oldest first; `annotator` is what the reader calls its annotator.
+
+    Everybody sees which researcher wrote; whose account is gone is “a researcher”.
+    """
+    return [
+        Shown(
+            annotator if said.from_annotator else said.by.get_username() if said.by else "a researcher",
+            said.by_id == viewer.pk,
+            said.text,
+            said.at,
+        )
+        for said in thread.messages.all()
+    ]
+
+
+def on_screen(
+    *, user: int, viewer: User, campaign: int, assignment: int, turns: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return the threads that belong beside a task: about it, or about a turn shown in it.
+
+    Each has its `line` (None: about the task as a whole), counted from 1, and its messages. Two queries. A
+    repeat does not show those about the task that it repeats, nor that task those about its repeat: it would
+    tell that both are the same.
+    """
+    lines = {turn: line for line, turn in reversed(list(enumerate(turns, start=1)))}
+    rows = Thread.objects.filter(annotator=user, campaign=campaign)
+    here = Assignment.objects.filter(pk=assignment, task=OuterRef("task"))
+    is_repeat = Q(occasion=Occasion.REPEAT) | Exists(here.filter(occasion=Occasion.REPEAT))
+    same = Assignment.objects.filter(is_repeat, Exists(here), user=user).exclude(pk=assignment)
+    rows = rows.filter(Q(assignment=assignment) | Q(turn__in=lines)).order_by("id")
+    rows = rows.exclude(assignment__in=same)
+    rows = rows.prefetch_related(Prefetch("messages", Message.objects.select_related("by")))
+    name = viewer.get_username()
+    return [as_json(row, viewer, annotator=name, line=lines.get(row.turn_id or 0)) for row in rows]
+
+
+def as_json(thread: Thread, viewer: User, *, annotator: str, line: int | None = None) -> dict[str, Any]:
+    """Return a thread for a page or program; `annotator` is what its reader calls the annotator."""
+    return {
+        "thread": thread.pk,
+        "line": line,
+        "unread": thread.unread,
+        "closed": thread.closed_at is not None,
+        "messages": [
+            {"by": said.by, "mine": said.mine, "text": said.text, "at": said.at.isoformat()}
+            for said in shown(thread, viewer, annotator=annotator)
+        ],
+    }
+
+
+TEXT_LIMIT = 5_000
+MOST_THREADS = 1_000
+"""Threads that one annotator may have in one campaign."""
+
+
+@transaction.atomic
+def write(
+    *,
+    by: User,
+    campaign: Campaign,
+    to: Sequence[User],
+    text: str,
+    assignment: Assignment | None = None,
+    turn: int | None = None,
+) -> list[Thread]:
+    """Begin a thread with each of some annotators of a campaign, as a researcher of it; return them.
+
+    About an assignment, and a turn (its id) that is shown there, it is with the one who holds it. Raises
+    PermissionDenied for who may not manage the campaign, NoteRefused where nothing is said, a system is
+    named, or somebody does not take part.
+    """
+    if not access.may_manage(by, campaign):
+        raise PermissionDenied
+    text = _text(text)
+    _must_be_blind(campaign, text)
+    if not to:
+        raise NoteRefused("Say to whom: at least one annotator of the campaign.")
+    if assignment is not None and (len(to) > 1 or assignment.user_id != to[0].pk):
+        raise NoteRefused(
+            "A message about a task goes to the annotator whose task it is, and to nobody else."
+        )
+    if turn is not None and (assignment is None or turn not in screens.load(assignment.task_id).turns):
+        raise NoteRefused("That turn is not part of what this annotator was shown in this task.")
+    members = set(campaign.members.filter(user__in=to).values_list("user_id", flat=True))
+    for person in to:
+        there = person.pk in members or (assignment is not None and assignment.campaign_id == campaign.pk)
+        if not there:
+            name = called(person.pk, campaign.corpus_id)
+            raise NoteRefused(f"{name} does not take part in this campaign.")
+    threads = [_begin(campaign, person, assignment, turn) for person in dict.fromkeys(to)]
+    for thread in threads:
+        _say(by, thread, text, from_annotator=False)
+    names = sorted(person.get_username() for person in to)
+    _log(by, campaign, "message", to=names, threads=[thread.pk for thread in threads])
+    return threads
+
+
+@transaction.atomic
+def ask(
+    *, by: User, campaign: int, text: str, assignment: int | None = None, line: int | None = None
+) -> Thread:
+    """Begin a thread as an annotator, about a line of a task of theirs, a task, or the campaign; return it.
+
+    Raises NotTaskHolder where they do not take part or the task is not theirs, NoteRefused where nothing is
+    said or the line is not there.
+    """
+    member = CampaignMember.objects.select_related("campaign").filter(campaign=campaign, user=by)
+    seat = member.select_for_update(of=("self",)).first()
+    if seat is None:
+        raise NotTaskHolder("You do not take part in this campaign.")
+    own = turn = None
+    if assignment is not None:
+        own = Assignment.objects.filter(pk=assignment, user=by, campaign=campaign).first()
+        if own is None:
+            raise NotTaskHolder("This task is not yours.")
+    if line is not None:
+        turns = screens.load(own.task_id).turns if own else ()
+        if not 1 <= line <= len(turns):
+            raise NoteRefused(f"There is no line {line} in what you were shown.")
+        turn = turns[line - 1]
+    thread = _begin(seat.campaign, by, own, turn)
+    _say(by, thread, _text(text), from_annotator=True)
+    return thread
+
+
+@transaction.atomic
+def answer(*, by: User, thread: Thread, text: str) -> Message:
+    """Say something in a thread: its annotator, or any researcher. Return the message.
+
+    Raises NotTaskHolder for other annotators, ThreadClosed, and NoteRefused where nothing is said or a
+    researcher names a system.
+    """
+    thread = _locked(thread)
+    text = _text(text)
+    mine = thread.annotator_id == by.pk
+    if not mine and not access.may_manage(by, thread.campaign_id):
+        raise NotTaskHolder("There is no such thread of yours.")
+    if thread.closed_at is not None:
+        raise ThreadClosed("This thread is closed: nothing more is said in it.")
+    if not mine:
+        _must_be_blind(thread.campaign, text)
+        _log(by, thread.campaign, "message", to=[thread.annotator.get_username()], threads=[thread.pk])
+    return _say(by, thread, text, from_annotator=mine)
+
+
+@transaction.atomic
+def see(*, by: User, thread: Thread) -> None:
+    """Note that the annotator of a thread has it before them: nothing in it is unread."""
+    Thread.objects.filter(pk=thread.pk, annotator=by).update(unread=0)
+
+
+@transaction.atomic
+def close(*, by: User, thread: Thread) -> None:
+    """Close a thread: it can be read, and nothing more is said in it. Closed already, it stays closed."""
+    _set_closed(by, thread, True)
+
+
+@transaction.atomic
+def open_again(*, by: User, thread: Thread) -> None:
+    """Open a closed thread again."""
+    _set_closed(by, thread, False)
+
+
+def _set_closed(by: User, thread: Thread, closed: bool) -> None:
+    if not access.may_manage(by, thread.campaign_id):
+        raise PermissionDenied
+    thread = _locked(thread)
+    thread.closed_at = timezone.now() if closed else None
+    thread.save(update_fields=["closed_at"])
+    _log(by, thread.campaign, "close a thread" if closed else "open a thread again", thread=thread.pk)
+
+
+def _begin(campaign: Campaign, annotator: User, assignment: Assignment | None, turn: int | None) -> Thread:
+    if Thread.objects.filter(campaign=campaign, annotator=annotator).count() >= MOST_THREADS:
+        name = called(annotator.pk, campaign.corpus_id)
+        raise NoteRefused(f"There are {MOST_THREADS:,} threads with {name} already.")
+    return Thread.objects.create(campaign=campaign, annotator=annotator, assignment=assignment, turn_id=turn)
+
+
+def _say(by: User, thread: Thread, text: str, *, from_annotator: bool) -> Message:
+    said = Message.objects.create(thread=thread, by=by, from_annotator=from_annotator, text=text)
+    unread = 0 if from_annotator else F("unread") + 1
+    Thread.objects.filter(pk=thread.pk).update(unread=unread, waits=from_annotator, last_at=said.at)
+    return said
+
+
+def _locked(thread: Thread) -> Thread:
+    rows = Thread.objects.select_for_update(of=("self",)).select_related("campaign__corpus", "annotator")
+    return rows.get(pk=thread.pk)
+
+
+def _text(text: str) -> str:
+    text = str(cleaned(text)).replace("\r\n", "\n").strip()
+    if not text:
+        raise NoteRefused("Write something first: a message is not empty.")
+    if len(text) > TEXT_LIMIT:
+        raise NoteRefused(f"A message has at most {TEXT_LIMIT:,} characters.")
+    return text
+
+
+def _must_be_blind(campaign: Campaign, text: str) -> None:
+    try:
+        check_blind(campaign.corpus, "text", "The message names", text)
+    except CampaignRefused as error:
+        raise NoteRefused(str(error)) from error
+
+
+def _log(by: User, campaign: Campaign, verb: str, **detail: object) -> None:
+    told = {"campaign": campaign.pk, **detail}
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=told)

@@ -1,0 +1,526 @@
+"""An annotator's own work: how far and how fast it goes, and what they submitted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from annotation.errors import RevisionClosed
+from annotation.models import Bookmark, Campaign, Label, Task, Turn, TurnNote
+from annotation.models.work import Assignment
+from annotation.work import screens
+from annotation.work.check_tasks import stage_progress, with_hidden
+from annotation.work.checking import passes_of
+from annotation.work.leases import PASSED, Hold, Seat
+from annotation.work.screens import Screen
+from config import commands
+from config.files import row_id
+
+# How far an annotator is, and how much is left for them.
+
+FRESH_SECONDS = 15.0
+MOST_COUNTED = 1_000
+
+
+class Progress(NamedTuple):
+    """`left` counts the task in hand; None means more than MOST_COUNTED. `minutes` is None until known.
+
+    In a campaign with checks, hidden tasks count as all others do; during training and the test, its tasks
+    alone are counted.
+    """
+
+    done: int
+    left: int | None
+    minutes: int | None
+
+
+class _Count(NamedTuple):
+    at: float
+    done: int
+    left: int
+
+
+LEFT = """
+SELECT count(*) FROM (
+  SELECT DISTINCT s.position FROM annotation_slot s
+   WHERE s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'
+   ORDER BY s.position LIMIT %(most)s) AS free
+"""
+
+LEFT_RULED = LEFT.replace("AND NOT s.taken", f"AND NOT s.taken AND {PASSED}")
+
+BUSY = (
+    "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned')"
+    " AND slot_id IS NOT NULL LIMIT 1"
+)
+
+ROOM = """(m.done < coalesce(c.most_tasks, 2147483647)
+   AND (m.done_today < coalesce(c.most_tasks_a_day, 2147483647)
+        OR m.done_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date))"""
+
+WITH_WORK = f"""
+SELECT m.campaign_id FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
+ WHERE m.user_id = %(user)s AND c.state = 'open' AND coalesce(c.deadline > now(), true) AND (
+   EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.campaign_id = c.id AND a.user_id = m.user_id
+            AND (a.state = 'returned' OR a.state = 'leased' AND {ROOM}))
+   OR {ROOM} AND EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
+     AND s.position < coalesce(c.batch_size::bigint * c.batches_open, 2147483647)
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'
+     AND (s.gate_id IS NULL OR concord_passes(s.gate_id, m.user_id)
+          AND NOT concord_wrote(s.task_id, m.user_id))))
+"""  # noqa: S608  (a condition of ours)
+
+_counts: dict[tuple[int, int], _Count] = {}
+
+
+def progress(*, seat: Seat, hold: Hold | None) -> Progress:
+    """Return how far a member is. What is left is counted afresh every few seconds, not at every request.
+
+    No more is left than the member may submit.
+    """
+    if seat.checked and (stage := stage_progress(seat)) is not None:
+        return Progress(*stage, None)
+    left = _left(seat, hold) + _in_hand(seat, hold)
+    if (most := seat.limits.left) is not None:
+        left = min(left, max(most, _in_hand(seat, hold)))
+    if seat.over:
+        left = 0
+    if left > MOST_COUNTED:
+        return Progress(seat.done, None, None)
+    minutes = None if seat.pace is None else round(left * seat.pace / 60)
+    return Progress(seat.done, left, minutes)
+
+
+def with_work(*, user: int) -> set[int]:
+    """Return the open campaigns in which a task is held by the user or free for them."""
+    with commands.cursor() as cursor:
+        cursor.execute(WITH_WORK, {"user": user})
+        return {campaign for (campaign,) in cursor.fetchall()}
+
+
+def has_later(*, seat: Seat) -> bool:
+    """Whether the campaign has tasks in batches that are not open yet."""
+    return Task.objects.filter(campaign=seat.campaign, position__gte=seat.upto).exists()
+
+
+def others_are_busy(*, seat: Seat) -> bool:
+    """Whether tasks are held that may come back when their leases run out."""
+    with commands.cursor() as cursor:
+        cursor.execute(BUSY, (seat.campaign,))
+        return cursor.fetchone() is not None
+
+
+def _in_hand(seat: Seat, hold: Hold | None) -> int:
+    """Count the tasks that no free slot stands for: those returned, held or given; not one revised."""
+    state = "" if hold is None else hold.state
+    others = max(0, seat.returned - (state == "returned")) + max(0, seat.leased - (state == "leased"))
+    return others + (state in ("returned", "leased"))
+
+
+def _left(seat: Seat, hold: Hold | None) -> int:
+    now = time.monotonic()
+    if hold is None:  # never kept: the task that comes next is among the free ones now, and will be in hand
+        _counts.pop((seat.campaign, seat.user), None)
+        return _counted(seat, held=False)
+    count = _counts.get((seat.campaign, seat.user))
+    if count is None or now - count.at > FRESH_SECONDS or seat.done < count.done:
+        count = _Count(now, seat.done, _counted(seat, held=hold.state == "leased"))
+        if len(_counts) > 10_000:
+            _counts.clear()
+        _counts[seat.campaign, seat.user] = count
+    return max(0, count.left - (seat.done - count.done))
+
+
+def _counted(seat: Seat, *, held: bool) -> int:
+    tasks = _count(seat)
+    return with_hidden(seat, tasks, held=held, most=MOST_COUNTED + 1) if seat.checked else tasks
+
+
+def _count(seat: Seat) -> int:
+    values: dict[str, Any] = {
+        "campaign": seat.campaign,
+        "user": seat.user,
+        "occasion": seat.occasion,
+        "most": MOST_COUNTED + 1,
+        "upto": seat.upto,
+    }
+    with commands.cursor() as cursor:
+        if seat.ruled:
+            cursor.execute(LEFT_RULED, values | passes_of(seat.campaign, seat.user))
+        else:
+            cursor.execute(LEFT, values)
+        return int(cursor.fetchone()[0])
+
+
+# How far and how fast a person works in each of their campaigns: for their own page, never for others'.
+
+DAYS = 14
+"""Days that the chart of a person's pace shows, today included."""
+
+TASKS_LEFT = """
+SELECT m.campaign_id, (SELECT count(*) FROM (
+  SELECT DISTINCT s.position FROM annotation_slot s
+   WHERE s.campaign_id = c.id AND NOT s.taken
+     AND s.position < coalesce(c.batch_size::bigint * c.batches_open, 2147483647)
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'
+   ORDER BY s.position LIMIT %(most)s) AS free) + (
+  SELECT count(*) FROM annotation_assignment a WHERE a.campaign_id = c.id AND a.user_id = m.user_id
+     AND a.state IN ('leased', 'returned')), m.done, c.most_tasks
+  FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
+ WHERE m.user_id = %(user)s AND c.state = 'open' AND coalesce(c.deadline > now(), true)
+"""
+MEDIANS = """
+SELECT campaign_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds), count(*) FROM (
+  SELECT a.campaign_id, (SELECT sum(told.value::bigint) / 1000.0 FROM jsonb_each_text(a.attention) AS told)
+    AS seconds FROM annotation_assignment a WHERE a.user_id = %(user)s AND a.state = 'submitted') AS own
+ WHERE seconds IS NOT NULL GROUP BY campaign_id
+"""
+BY_DAY = """
+SELECT campaign_id, (submitted_at AT TIME ZONE 'UTC')::date AS day, count(*)
+  FROM annotation_assignment
+ WHERE user_id = %(user)s AND state = 'submitted' AND submitted_at >= %(since)s GROUP BY 1, 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """How many tasks stand that were submitted on a day of UTC; `share` of the busiest day's (0 to 100)."""
+
+    date: date
+    tasks: int
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The median seconds of attention a task took, over `n` tasks of which a page told it, and the last days.
+
+    `seconds` is None where no page told any. `days` is empty where nothing was submitted in them.
+    """
+
+    seconds: float | None
+    n: int
+    days: tuple[Day, ...]
+
+
+def tasks_left(*, user: int) -> dict[int, int | None]:
+    """Return how many tasks are left for a person in each open campaign; None: more than MOST_COUNTED."""
+    with commands.cursor() as cursor:
+        cursor.execute(TASKS_LEFT, {"user": user, "most": MOST_COUNTED + 1})
+        found = cursor.fetchall()
+    told: dict[int, int | None] = {}
+    for campaign, tasks, done, most in found:
+        bound = tasks if most is None else min(tasks, max(0, most - done))
+        told[campaign] = None if bound > MOST_COUNTED else bound
+    return told
+
+
+def paces(*, user: int) -> dict[int, Pace]:
+    """Return a person's pace in each campaign in which they submitted something."""
+    today = timezone.now().astimezone(UTC).date()
+    first = today - timedelta(days=DAYS - 1)
+    with commands.cursor() as cursor:
+        cursor.execute(MEDIANS, {"user": user})
+        medians = {campaign: (float(median), n) for campaign, median, n in cursor.fetchall()}
+        cursor.execute(BY_DAY, {"user": user, "since": first})
+        counts: dict[int, dict[date, int]] = {}
+        for campaign, day, tasks in cursor.fetchall():
+            counts.setdefault(campaign, {})[day] = tasks
+    told = {}
+    for campaign in medians.keys() | counts.keys():
+        seconds, n = medians.get(campaign, (None, 0))
+        told[campaign] = Pace(seconds, n, _days(counts.get(campaign, {}), first))
+    return told
+
+
+def _days(counts: dict[date, int], first: date) -> tuple[Day, ...]:
+    if not counts:
+        return ()
+    most = max(counts.values())
+    days = [first + timedelta(days=number) for number in range(DAYS)]
+    return tuple(Day(day, counts.get(day, 0), round(100 * counts.get(day, 0) / most)) for day in days)
+
+
+# An annotator's own submissions: listed, searched, and told as they may be shown to them.
+#
+# A search finds what was on the screen and nothing else. Turns that come after what was rated, and names that
+# were hidden, must not be found either: a hit would tell of them. So what the database offers is looked
+# through on the screen as it was shown.
+
+# Whether a submission may still be revised: the campaign says for how long, and whether at all.
+
+NEVER = "In this campaign a submission stands as it is: it cannot be revised."
+
+
+def refusal(seat: Seat, submitted_at: datetime | None) -> str:
+    """Return why a submission made then can be revised no longer, '' where it can."""
+    if seat.state != Campaign.State.OPEN:
+        return f"The campaign is {seat.state}: what you submitted stands and can be read."
+    if seat.over:
+        return f"{seat.limits.sentence} What you submitted stands and can be read."
+    return too_late(seat.revise_hours, submitted_at)
+
+
+def too_late(hours: int | None, submitted_at: datetime | None) -> str:
+    """Return why a task is no longer revised `hours` after its submit (None: no bound, 0: never), else ''."""
+    if hours is None or submitted_at is None:
+        return ""
+    if hours == 0:
+        return NEVER
+    if timezone.now() - submitted_at < timedelta(hours=hours):
+        return ""
+    plural = "" if hours == 1 else "s"
+    return f"A submission may be revised for {hours:,} hour{plural} here; that time has passed for this one."
+
+
+def must_be_allowed(seat: Seat, assignment: int) -> None:
+    """Raise RevisionClosed where the campaign lets a submission be revised no longer, or never."""
+    if seat.revise_hours is None:
+        return
+    at = Assignment.objects.values_list("submitted_at", flat=True).get(pk=assignment)
+    if why := too_late(seat.revise_hours, at):
+        raise RevisionClosed(why)
+
+
+MOST_FOUND = 200
+"""Submissions that a search by text lists, latest first."""
+MOST_LOOKED_THROUGH = 1_000
+EXCERPT = 160
+SHORT = 40
+"""A list of answers names a question by its wording up to so many characters, else by its key."""
+MOST_ANSWERS = 6
+State = Assignment.State
+BOXES = ("flagged", "bookmarked", "commented")
+ASKED = ("text", "answer", "campaign", "since", "until", *BOXES)
+"""The fields of a search, as a form or an address gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is searched for; what is empty is not asked about.
+
+    `text` is looked for in the dialogue as shown, in own comments and in answers in words; `answer` is a
+    value (4, or a word of it) or a part of the name of a tag that was set.
+    """
+
+    text: str = ""
+    answer: str = ""
+    campaign: int | None = None
+    since: date | None = None
+    until: date | None = None
+    flagged: bool = False
+    bookmarked: bool = False
+    commented: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One submission as its annotator reads it. `closed` says why it cannot be revised, '' where it can."""
+
+    assignment: int
+    campaign: int
+    name: str
+    state: str
+    submitted_at: datetime
+    excerpt: str
+    comment: str
+    flagged: bool
+    closed: str
+    reason: str
+    answers: list[str] = field(default_factory=list)
+    n_answers: int = 0
+    notes: list[str] = field(default_factory=list)
+    bookmarks: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def submission_query(asked: dict[str, str]) -> Wanted:
+    """Return what is searched for, from the fields of a form; a date that is none is not asked about."""
+    return Wanted(
+        text=asked["text"][:200],
+        answer=asked["answer"][:200],
+        campaign=row_id(asked["campaign"]),
+        since=_date(asked["since"]),
+        until=_date(asked["until"]),
+        **{name: bool(asked[name]) for name in BOXES},
+    )
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def own_submissions(user: User, wanted: Wanted) -> QuerySet[Assignment] | list[Assignment]:
+    """Return a person's submissions that fit, latest first; with a text to look for, at most MOST_FOUND."""
+    rows = _fitting(user, submission_query).select_related("campaign").order_by("-submitted_at", "-id")
+    if not submission_query.text:
+        return rows
+    found = []
+    for row in rows.filter(_may_hold(submission_query.text))[:MOST_LOOKED_THROUGH]:
+        if _holds(row, submission_query.text):
+            found.append(row)
+        if len(found) == MOST_FOUND:
+            break
+    return found
+
+
+def told(rows: Iterable[Assignment]) -> list[Submission]:
+    """Return submissions as their annotator reads them, with what was rated, answers and notes."""
+    listed = list(rows)
+    pks = [row.pk for row in listed]
+    answers, counts = _answers(pks)
+    notes = _grouped(
+        TurnNote.objects.filter(assignment__in=pks, superseded_at=None)
+        .order_by("id")
+        .values_list("assignment_id", "comment", "flagged")
+    )
+    bookmarks = _grouped(Bookmark.objects.filter(assignment__in=pks).values_list("assignment_id", "id"))
+    return [
+        Submission(
+            assignment=row.pk,
+            campaign=row.campaign_id,
+            name=row.campaign.name,
+            state=row.state,
+            submitted_at=row.submitted_at,  # type: ignore[arg-type]  # a submission has its time
+            excerpt=_excerpt(screens.load(row.task_id, assignment=row.pk)),
+            comment=row.comment,
+            flagged=row.flagged or any(flagged for _, flagged in notes.get(row.pk, [])),
+            closed=_closed(row),
+            reason=row.withdrawn_reason,
+            answers=answers.get(row.pk, [])[:MOST_ANSWERS],
+            n_answers=counts.get(row.pk, 0),
+            notes=[comment for comment, _ in notes.get(row.pk, []) if comment],
+            bookmarks=len(bookmarks.get(row.pk, [])),
+        )
+        for row in listed
+    ]
+
+
+def _fitting(user: User, wanted: Wanted) -> QuerySet[Assignment]:
+    rows = Assignment.objects.filter(user=user, state__in=[State.SUBMITTED, State.RETURNED])
+    rows = rows.filter(campaign__archived_at=None, submitted_at__isnull=False)
+    here = OuterRef("pk")
+    notes = TurnNote.objects.filter(assignment=here, superseded_at=None)
+    if submission_query.campaign is not None:
+        rows = rows.filter(campaign=submission_query.campaign)
+    if submission_query.since is not None:
+        rows = rows.filter(submitted_at__date__gte=submission_query.since)
+    if submission_query.until is not None:
+        rows = rows.filter(submitted_at__date__lte=submission_query.until)
+    if submission_query.flagged:
+        rows = rows.filter(Q(flagged=True) | Exists(notes.filter(flagged=True)))
+    if submission_query.bookmarked:
+        rows = rows.filter(Exists(Bookmark.objects.filter(assignment=here)))
+    if submission_query.commented:
+        rows = rows.filter(~Q(comment="") | Exists(notes.exclude(comment="")))
+    if submission_query.answer:
+        rows = rows.filter(Exists(_with_answer(submission_query.answer).filter(assignment=here)))
+    return rows
+
+
+def _with_answer(answer: str) -> QuerySet[Label]:
+    named = Q(question__wording__icontains=answer) | Q(question__key__icontains=answer)
+    fits = Q(text__icontains=answer) | Q(question__level="binary", number=1) & named
+    with suppress(ValueError):
+        fits |= Q(number=float(answer))
+    return Label.objects.filter(fits, superseded_at=None)
+
+
+def _may_hold(text: str) -> Q:
+    """Whether a submission may hold a text: in its dialogue, hidden or not, or in what was written."""
+    here = OuterRef("pk")
+    said = Turn.objects.filter(continuation__dialogue=OuterRef("task__continuation__dialogue"))
+    notes = TurnNote.objects.filter(assignment=here, superseded_at=None, comment__icontains=text)
+    labels = Label.objects.filter(assignment=here, superseded_at=None, text__icontains=text)
+    words = max(text.split(), key=len, default="")
+    return (
+        Q(comment__icontains=text)
+        | Q(Exists(notes))
+        | Q(Exists(labels))
+        | Q(Exists(said.filter(text__icontains=words)))
+    )
+
+
+def _holds(row: Assignment, text: str) -> bool:
+    folded = _folded(text)
+    if folded in _folded(row.comment):
+        return True
+    notes = TurnNote.objects.filter(assignment=row, superseded_at=None).values_list("comment", flat=True)
+    texts = Label.objects.filter(assignment=row, superseded_at=None).exclude(text=None)
+    written = [*notes, *texts.values_list("text", flat=True)]
+    if any(folded in _folded(one or "") for one in written):
+        return True
+    shown = screens.load(row.task_id)
+    return any(folded in _folded(line.text) for line in shown.lines)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _excerpt(screen: Screen) -> str:
+    """Return how what was rated begins, as it was shown."""
+    rated = next((line for line in screen.lines if line.place in ("item", "rated")), None)
+    text = screen.card.line if screen.card else ""
+    if rated is not None:
+        text = f"{rated.who}: {' '.join(rated.text.split())}"
+    return text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1]}…"
+
+
+def _closed(row: Assignment) -> str:
+    if row.state != State.SUBMITTED:
+        return ""
+    if row.campaign.state != "open":
+        return f"The campaign is {row.campaign.state}."
+    return too_late(row.campaign.revise_hours, row.submitted_at)
+
+
+def _answers(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, int]]:
+    """Return the answers of assignments in words, tags that were not set left out, and how many there are."""
+    live = Label.objects.filter(assignment__in=pks, superseded_at=None, missing="")
+    rows = live.order_by("id").values_list(
+        "assignment_id",
+        "question__key",
+        "question__wording",
+        "question__level",
+        "question__group",
+        "number",
+        "text",
+    )
+    told: dict[int, list[str]] = {}
+    counts: dict[int, int] = {}
+    for pk, key, wording, level, group, number, text in rows:
+        counts[pk] = counts.get(pk, 0) + 1
+        name = wording if len(wording) <= SHORT else key.replace("_", " ")
+        is_tag = level == "binary" and bool(group)
+        if is_tag and number == 1:
+            told.setdefault(pk, []).append(name)
+        elif not is_tag:
+            value = text if number is None else f"{number:g}"
+            told.setdefault(pk, []).append(f"{name}: {value}")
+    return told, counts
+
+
+def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:
+    found: dict[int, list[tuple[Any, ...]]] = {}
+    for pk, *rest in rows:
+        found.setdefault(pk, []).append(tuple(rest))
+    return found

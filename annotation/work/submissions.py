@@ -1,0 +1,407 @@
+"""What researchers do about tasks and submissions: take back, reassign, hand back, void."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from typing import Any, NoReturn
+
+from django.contrib.auth.models import User
+from django.contrib.postgres.functions import TransactionNow
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.expressions import RawSQL
+from django.db.models.functions import Extract, Greatest
+from django.utils import timezone
+
+from annotation.campaigns.actions import log
+from annotation.campaigns.settings import check_blind
+from annotation.errors import CampaignRefused, NotTaskHolder, SubmissionRefused
+from annotation.models.campaigns import Campaign, CampaignMember
+from annotation.models.work import Assignment, Task
+from annotation.text.references import item_key, place_of
+from annotation.work import check_stages, leases
+from annotation.work.checking import cleaned, passes_of
+from annotation.work.labels import called
+from annotation.work.leases import PASSED, Seat
+from annotation.work.task_answers import held
+from config.models import Event
+
+# What researchers do about a submission that should not stand: hand it back to its annotator, or void it.
+#
+# Either way its labels are superseded and kept, the act is logged with its reason, and the member's count
+# falls. A returned task stays with its annotator, whose answers are its draft; a voided one frees its slot
+# for somebody else. The member's row is locked before the assignment, as in every request of the member's
+# own, so that a revision and a withdrawal come one after the other.
+
+REASON_LIMIT = 2_000
+State = Assignment.State
+ATTENDED = """(SELECT sum(told.value::bigint) / 1000.0
+  FROM jsonb_each_text(annotation_assignment.attention) AS told)"""
+LIVE = Q(labels__superseded_at__isnull=True, labels__isnull=False)
+
+
+def submissions(campaign: Campaign) -> QuerySet[Any]:
+    """Return what was submitted in a campaign, returned and voided ones among it, latest first.
+
+    Training and tests are not withdrawn: `annotation.checks` has them.
+
+    Each has `answers` (how many of its labels are live), `seen` (which names these answers), the `seconds`
+    from being handed out to being submitted, and those of `attended` time: while the page was in front of
+    somebody at work, None where no page told.
+    """
+    return (
+        campaign.assignments.filter(state__in=[State.SUBMITTED, State.RETURNED, State.VOIDED], round=0)
+        .select_related("user", "task__continuation__dialogue", "task__item__turn")
+        .annotate(
+            seconds=Extract(F("submitted_at") - F("leased_at"), "epoch"),
+            attended=RawSQL(ATTENDED, []),
+            answers=Count("labels", filter=LIVE),
+            seen=Max("labels__id", filter=LIVE, default=0),
+        )
+        .order_by("-submitted_at", "-id")
+    )
+
+
+@transaction.atomic
+def return_to_annotator(*, by: User, assignment: Assignment, reason: str, seen: int | None = None) -> int:
+    """Hand a submission back to be done again, and return how many labels no longer count.
+
+    `seen` names the answers that the researcher looked at; a revision made since then is not withdrawn
+    unseen. Raises SubmissionRefused.
+    """
+    reason = reasoned(reason)
+    own = locked(assignment)
+    _must_be_work(own)
+    if own.state != State.SUBMITTED:
+        raise SubmissionRefused(f"Only a submission can be returned; this task is {own.state}.")
+    _must_be_what_was_seen(own, seen)
+    own.draft = {**held(own).draft}
+    return _withdraw(by, own, State.RETURNED, reason)
+
+
+@transaction.atomic
+def void(*, by: User, assignment: Assignment, reason: str, seen: int | None = None) -> int:
+    """Take a submission, or one returned and not done again, out for good; return how many labels go.
+
+    Its slot is free for somebody else; it does not come back to its annotator. `seen` as for a return.
+    Raises SubmissionRefused.
+    """
+    reason = reasoned(reason)
+    own = locked(assignment)
+    _must_be_work(own)
+    if own.state not in (State.SUBMITTED, State.RETURNED):
+        raise SubmissionRefused(f"Only a submission can be voided; this task is {own.state}.")
+    if own.state == State.SUBMITTED:
+        _must_be_what_was_seen(own, seen)
+    own.draft = {}
+    return _withdraw(by, own, State.VOIDED, reason)
+
+
+def reasoned(reason: str) -> str:
+    """Return why something is done, stripped; raise SubmissionRefused where nothing is said, or too much."""
+    reason = str(cleaned(reason)).strip()
+    if not reason:
+        raise SubmissionRefused("Say why, in a few words: the reason is logged.")
+    if len(reason) > REASON_LIMIT:
+        raise SubmissionRefused(f"Give the reason in at most {REASON_LIMIT:,} characters.")
+    return reason
+
+
+def locked(assignment: Assignment) -> Assignment:
+    """Return an assignment as it is now, locked with its member's row, as in requests of the member's own."""
+    member = CampaignMember.objects.filter(campaign=assignment.campaign_id, user=assignment.user_id)
+    list(member.select_for_update())
+    return (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("campaign", "user")
+        .get(pk=assignment.pk)
+    )
+
+
+def _must_be_work(locked: Assignment) -> None:
+    if locked.round:
+        raise SubmissionRefused("Training and tests are not withdrawn. Let the person in instead, by hand.")
+
+
+def _must_be_what_was_seen(locked: Assignment, seen: int | None) -> None:
+    if seen is None:
+        return
+    now = locked.labels.filter(superseded_at__isnull=True).aggregate(last=Max("id", default=0))["last"]
+    if now != seen:
+        name = called(locked.user_id, locked.campaign.corpus_id)
+        raise SubmissionRefused(f"{name} has changed these answers since you looked. Look at them again.")
+
+
+def _withdraw(by: User, locked: Assignment, state: str, reason: str) -> int:
+    withdrawn = locked.labels.filter(superseded_at__isnull=True).update(superseded_at=timezone.now())
+    if locked.state == State.SUBMITTED:
+        members = CampaignMember.objects.filter(campaign=locked.campaign_id, user=locked.user_id)
+        members.update(done=Greatest(F("done") - 1, 0))
+        if locked.submitted_at is not None:
+            day = members.filter(done_on=locked.submitted_at.astimezone(UTC).date())
+            day.update(done_today=Greatest(F("done_today") - 1, 0))
+    locked.state, locked.withdrawn_reason = state, reason
+    locked.revision += 1
+    locked.written_by = ""
+    locked.save(update_fields=["state", "withdrawn_reason", "revision", "written_by", "draft"])
+    detail = {
+        "assignment": locked.pk,
+        "annotator": locked.user.get_username(),
+        "reason": reason,
+        "labels": withdrawn,
+    }
+    verb = "return a submission" if state == State.RETURNED else "void a submission"
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=locked.campaign.name, detail=detail)
+    return withdrawn
+
+
+VERBS = {"return": return_to_annotator, "void": void}
+
+
+# What researchers do about tasks that people hold: take one back, give one to somebody.
+#
+# Both lock the row of the member whose hands change first, as every request of the member's own does, so
+# that a submit and a take-back come one after the other. The database sees to it that no slot is held twice
+# and nobody sits in two slots of a task.
+
+# What annotators hold now, for researchers; and for an annotator, what was taken back from them lately.
+
+
+def in_hand(campaign: Campaign) -> QuerySet[Assignment]:
+    """Return what annotators of a campaign hold, longest held first: leased, given or returned to them.
+
+    Tasks of training, tests and checks are among it; they hold no place of the main work.
+    """
+    return (
+        campaign.assignments.filter(state__in=[State.LEASED, State.RETURNED])
+        .select_related("user", "task__continuation__dialogue", "task__item__turn")
+        .order_by("leased_at", "id")
+    )
+
+
+def key_of(task: Task) -> str:
+    """Return the key of what a task is about: of an item, or of a continuation with all its turns."""
+    own, item = task.continuation, task.item
+    if item is not None and item.is_comparison:
+        return item.key
+    return item_key(own.dialogue.key, own.key, item.turn.position if item and item.turn else None)
+
+
+def taken_back(user: User, campaign: int | None = None) -> QuerySet[Assignment]:
+    """Return what was taken back from somebody since their last submission in its campaign, latest first."""
+    rows: Any = Assignment.objects.filter(user=user, state=State.TAKEN, campaign__archived_at=None)
+    if campaign is not None:
+        rows = rows.filter(campaign=campaign)
+    sent = Assignment.objects.filter(
+        user=user, campaign=OuterRef("campaign"), state=State.SUBMITTED, submitted_at__isnull=False
+    )
+    last = sent.order_by().values("campaign").annotate(last=Max("submitted_at")).values("last")
+    rows = rows.annotate(last=Subquery(last))
+    since = Q(last=None) | Q(lease_expires__gt=Subquery(last))
+    return rows.filter(since).order_by("-lease_expires", "-id")
+
+
+HELD = (State.LEASED, State.RETURNED)
+GIVEN_HOURS = 72
+"""How long a task that was given waits for its annotator, at least."""
+
+FREE_SLOT = f"""
+SELECT s.id FROM annotation_slot s WHERE s.task_id = %(task)s AND NOT s.taken AND {PASSED}
+ ORDER BY s.number LIMIT 1 FOR UPDATE SKIP LOCKED
+"""  # noqa: S608  (a condition of ours)
+
+
+@transaction.atomic
+def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
+    """Take a task out of somebody's hands; return the assignment. Its slot is free for others at once.
+
+    The draft stays with its author, who is told and does not get the task again unless it is given to them.
+    Raises SubmissionRefused where they do not hold it any more, or no reason is said.
+    """
+    reason = _reason(assignment.campaign, reason)
+    own = locked(assignment)
+    name = called(own.user_id, own.campaign.corpus_id)
+    if own.slot_id is None:
+        _refuse(
+            "This task trains, tests or checks somebody: it holds no place, so there is nothing to take back."
+        )
+    if own.state == State.SUBMITTED:
+        _refuse(f"{name} has submitted this task meanwhile. Return or void it under All submissions.")
+    if own.state not in HELD:
+        _refuse(f"{name} does not hold this task any more: it is {own.state}.")
+    Assignment.objects.filter(pk=own.pk).update(
+        state=State.TAKEN, withdrawn_reason=reason, lease_expires=TransactionNow()
+    )
+    own.refresh_from_db()
+    annotator = own.user.get_username()
+    told = {"assignment": own.pk, "annotator": annotator, "task": key_of(own.task), "reason": reason}
+    log(by, own.campaign, "take a task back", **told)
+    return own
+
+
+@transaction.atomic
+def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> Assignment:
+    """Give somebody a task that has a free place; return the assignment.
+
+    It comes to them after the task in hand and waits for GIVEN_HOURS, or a lease where that is longer. Raises
+    SubmissionRefused where they do not take part, the rules, a limit, a test or their own work stand against
+    it, or all places are taken.
+    """
+    reason = _reason(campaign, reason)
+    name = called(to.pk, campaign.corpus_id)
+    try:
+        seat = leases.take_seat(campaign=campaign.pk, user=to.pk)
+    except NotTaskHolder:
+        _refuse(f"{name} does not take part in this campaign. Add them to its annotators first.")
+    _must_be_able(seat, to, name)
+    mine = Assignment.objects.filter(task=task, user=to, occasion=seat.occasion, round=0)
+    before = mine.select_for_update().first()
+    _must_be_new(before, name)
+    if task.position >= seat.upto:
+        _refuse("This task is in a batch that is not open yet. Open the batch first.")
+    slot = _slot(seat, campaign, task, name)
+    now = timezone.now()
+    made = before or Assignment(task=task, campaign=campaign, user=to, occasion=seat.occasion)
+    made.slot_id, made.state, made.given_reason, made.skip_reason = slot, State.LEASED, reason, ""
+    made.guidelines_id, made.leased_at = seat.guidelines, now
+    made.lease_expires = now + max(timedelta(hours=GIVEN_HOURS), timedelta(minutes=seat.lease_minutes))
+    try:
+        with transaction.atomic():
+            made.save()
+    except IntegrityError:
+        _refuse(f"The rules of this campaign, or what somebody took at this moment, keep {name} from it.")
+    log(
+        by,
+        campaign,
+        "give a task",
+        assignment=made.pk,
+        to=to.get_username(),
+        task=key_of(task),
+        reason=reason,
+    )
+    return made
+
+
+@transaction.atomic
+def pass_to(*, by: User, assignment: Assignment, to: User, reason: str) -> Assignment:
+    """Take a task back from whoever holds it and give it to somebody else, both or neither."""
+    people = [assignment.user_id, to.pk]
+    rows = CampaignMember.objects.filter(campaign=assignment.campaign_id, user__in=people).order_by("id")
+    list(
+        rows.select_for_update()
+    )  # in one order, so that two who pass tasks crosswise do not block each other
+    if to.pk == assignment.user_id:
+        _refuse(f"{called(to.pk, assignment.campaign.corpus_id)} holds this task already.")
+    own = take_back(by=by, assignment=assignment, reason=reason)
+    return give(by=by, campaign=own.campaign, task=own.task, to=to, reason=reason)
+
+
+def task_named(campaign: Campaign, name: str) -> Task:
+    """Return the task of a campaign that a number (its id) or an item key names; raise SubmissionRefused.
+
+    Where a task covers a continuation with all its turns, the key of any of these names it.
+    """
+    name = name.strip()
+    if name.isascii() and name.isdecimal() and len(name) < 19:
+        found = campaign.tasks.filter(pk=int(name)).first()
+    else:
+        found = _at(campaign, name)
+    if found is None:
+        _refuse(
+            f"The campaign has no task “{name[:120]}”. Name one by its item's key, such as "
+            "dialogue/continuation/3, as exports and submissions do."
+        )
+    return found
+
+
+def _at(campaign: Campaign, key: str) -> Task | None:
+    try:
+        place = place_of(key)
+    except ValueError:
+        return None
+    if place.record:
+        kind, name = place.record
+        return campaign.tasks.filter(
+            item__kind=kind, item__record__key=name, continuation__dialogue__key=place.dialogue
+        ).first()
+    rows = campaign.tasks.filter(
+        continuation__dialogue__key=place.dialogue, continuation__key=place.continuation
+    ).select_related("item__turn", "continuation__dialogue")
+    for task in rows:
+        item = task.item
+        if item is not None and item.is_comparison:
+            if item.key == key:
+                return task
+        elif not place.others and (item is None or (item.turn.position if item.turn else None) == place.turn):
+            return task
+    return None
+
+
+def _reason(campaign: Campaign, reason: str) -> str:
+    """Return why, as its annotator may read it."""
+    reason = reasoned(reason)
+    try:
+        check_blind(campaign.corpus, "reason", "The reason names", reason)
+    except CampaignRefused as error:
+        raise SubmissionRefused(str(error)) from error
+    return reason
+
+
+def _must_be_able(seat: Seat, to: User, name: str) -> None:
+    """Refuse somebody who could not work on a task now, whichever it is."""
+    limits = seat.limits
+    if not to.is_active:
+        _refuse(f"{name} is deactivated.")
+    if seat.state != Campaign.State.OPEN:
+        _refuse(f"The campaign is {seat.state}: tasks are given while it is open.")
+    if seat.over:
+        _refuse(f"{limits.sentence} Set a later one first.")
+    if seat.most is not None and seat.done + seat.leased + seat.returned >= seat.most:
+        _refuse(f"{name} has, with what they hold, as many tasks as one person may have here: {seat.most:,}.")
+    if limits.reached == "day":
+        _refuse(f"{name} has submitted as many tasks today as one person may: {seat.most_a_day:,}.")
+    if seat.checked:
+        standing = check_stages.standing_of(seat.campaign, seat.user)
+        if check_stages.stage(standing):
+            _refuse(f"{name} has not finished the training and the test yet. Let them in by hand first.")
+        if standing.paused_at is not None:
+            _refuse(f"{name} is paused by the checks. Let them go on first.")
+
+
+def _must_be_new(before: Assignment | None, name: str) -> None:
+    """Refuse a task that somebody has, or has answered."""
+    if before is None or before.state in (State.EXPIRED, State.TAKEN, State.SKIPPED):
+        return
+    why = {
+        State.LEASED: "holds this task already",
+        State.RETURNED: "holds this task already: it was returned to them",
+        State.SUBMITTED: "has rated this task already",
+        State.VOIDED: "rated this task already, and it was voided: somebody else has to rate it",
+    }
+    _refuse(f"{name} {why[State(before.state)]}.")
+
+
+def _slot(seat: Seat, campaign: Campaign, task: Task, name: str) -> int:
+    values = {"task": task.pk, **passes_of(seat.campaign, seat.user)}
+    for _ in range(2):
+        with connection.cursor() as cursor:
+            cursor.execute(FREE_SLOT, values)
+            if row := cursor.fetchone():
+                return int(row[0])
+        if not leases.return_expired(campaign=campaign.pk):
+            break
+    if task.slots.filter(taken=False).exists():
+        _refuse(
+            f"The rules of this campaign keep {name} from this task, or somebody takes it at this moment."
+        )
+    holders = task.assignments.filter(slot__isnull=False, state__in=[*HELD, State.SUBMITTED])
+    told = [
+        f"{called(one.user_id, campaign.corpus_id)} "
+        f"({'rated it' if one.state == State.SUBMITTED else 'holds it'})"
+        for one in holders.order_by("id")
+    ]
+    _refuse(f"All places of this task are taken: {', '.join(told)}. Take it back from who holds it first.")
+
+
+def _refuse(why: str) -> NoReturn:
+    raise SubmissionRefused(why)
