@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.by_level.scored import Frame, Scored, Scores, Units
+from calibration.statistics.level_scores import Frame, Scored, Scores, Units
 
 TURNS, PEOPLE, DISAGREEMENT = 7, 6, 1.0
 VARIANCES = {"system": 0.3, "dialogue": 0.1, "both": 0.1, "turn": 0.5}

@@ -67,7 +67,7 @@ def _export(_about: str, *, prepare: bool) -> dict[str, Any]:
     from annotation.models import Corpus
     from calibration.exports.labels import labels
     from calibration.exports.writing import write
-    from calibration.reading.scope import of_corpus
+    from calibration.ratings.scope import of_corpus
 
     if prepare:
         return {}

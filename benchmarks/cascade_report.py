@@ -64,9 +64,9 @@ def _imported(folder: Path, families: int, trials: int) -> None:
 
 def _timed(resamples: int) -> dict[str, Any]:
     from annotation.models import Corpus, Item
-    from calibration.cascade.computing import compute
-    from calibration.cascade.query import read
     from calibration.cascade.renderings import as_json
+    from calibration.cascade.report import compute
+    from calibration.cascade.score_figures import read
 
     corpus = Corpus.objects.get(name="Benchmark")
     began, worked = time.perf_counter(), time.process_time()

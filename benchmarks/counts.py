@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from calibration.statistics import Plan, Result
-from calibration.statistics.counts import Counted, Rated, Table, table
-from calibration.statistics.marks import columns_of, counts_of, rated_of
+from calibration.statistics.counts import Counted, Rated, Table, columns_of, counts_of, rated_of, table
 
 SOURCES, DIALOGUES, SYSTEMS, TURNS = 6, 50, 7, 30
 SENSITIVITY, SPECIFICITY = 0.8, 0.97

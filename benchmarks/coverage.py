@@ -20,10 +20,8 @@ import numpy as np
 
 from calibration.statistics import STATISTICS, Plan, Ratings
 from calibration.statistics.core.engine import Estimate, estimates, result_of
-from calibration.statistics.core.features import Draw
-from calibration.statistics.core.intervals import bounds_of
-from calibration.statistics.core.resampling import resampling_of
-from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.resampling import bounds_of, resampling_of
+from calibration.statistics.core.samples import Draw, Sample
 from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen_estimated
 
 PREVALENCES = (0.02, 0.05, 0.1, 0.2, 0.5)

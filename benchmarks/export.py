@@ -106,7 +106,7 @@ def _rate(form: str, labels: int, repeats: int) -> tuple[float, int]:
     from annotation.models import Corpus
     from calibration.exports.labels import labels as query
     from calibration.exports.writing import write
-    from calibration.reading.scope import of_corpus
+    from calibration.ratings.scope import of_corpus
 
     files: list[Counted] = []
 

@@ -27,9 +27,8 @@ from benchmarks._levels_made import (
     true_correlations,
 )
 from calibration.statistics import Plan
-from calibration.statistics.by_level.scored import LEVELS, Scored
-from calibration.statistics.by_level.table import level_table
-from calibration.statistics.by_level.types import COEFFICIENTS, LevelTable, Options
+from calibration.statistics.level_correlations import COEFFICIENTS, LevelTable, Options, level_table
+from calibration.statistics.level_scores import LEVELS, Scored
 
 SYSTEMS = 99
 LOOPED = 2  # resamples and permutations that the loop over SciPy does of each figure

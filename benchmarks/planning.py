@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.core.types import Floats
-from calibration.statistics.planned_figures import planned
-from calibration.statistics.planning import ROUGH_PILOT, clusters_for_width
+from calibration.statistics.core.ratings import Floats
+from calibration.statistics.planning import ROUGH_PILOT, clusters_for_width, planned
 
 PILOTS = (5, 8, 12, 20, 40, 80)
 STUDY, TURNS = 200, 8

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from calibration.statistics import Plan, Ratings, Result, analyse
+from calibration.statistics.core.ratings import Level
 from calibration.statistics.core.resampling import resampling_of
-from calibration.statistics.core.types import Level
 from calibration.statistics.gaps import Comparison, beyond_one_more, direction, pooled_results
 
 ITEMS, EACH, CLUSTER = 300, 3, 3

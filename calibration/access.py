@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import User
-from django.http import Http404
-from django.shortcuts import get_object_or_404
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
-from calibration.adjudication.actions import may_decide
-from calibration.exports import kept
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from annotation import access
+from annotation import access as loading
+from annotation.models import Corpus, Task
+from annotation.models.campaigns import Campaign
+from calibration.adjudication.rounds import may_decide
+from calibration.exports import downloads
 from calibration.models import (
     AdjudicationCase,
     AdjudicationDecision,
@@ -20,9 +32,105 @@ from calibration.models import (
     SearchText,
     Study,
 )
+from calibration.studies import actions as studies
 from config.files import row_id
+from config.permissions import Viewer, is_researcher
 from jobs.models import Job
 from judges.models import Bench, Draft
+
+# Who may use what is made of one campaign's labels: researchers, and those who look after that campaign.
+#
+# A study, a gold or an export that speaks of a whole corpus is for researchers alone. Whoever may not gets
+# 403, whether or not there is such a one.
+
+Answer = HttpResponse | StreamingHttpResponse
+View = Callable[..., Any]
+Row = TypeVar("Row", bound=Model)
+
+
+def visible_to(user: Viewer, rows: QuerySet[Row]) -> QuerySet[Row]:
+    """Return of studies, golds or exports what a viewer may see: all, or those of campaigns looked after."""
+    return rows if is_researcher(user) else rows.filter(campaign__in=access.managed(user))
+
+
+def must_manage(user: Viewer, campaign: Campaign | int | None) -> None:
+    """Raise PermissionDenied for who may not manage a campaign, or, where there is none, whole corpora."""
+    if not (is_researcher(user) if campaign is None else access.may_manage(user, campaign)):
+        raise PermissionDenied
+
+
+def must_manage_any(user: Viewer) -> None:
+    """Raise PermissionDenied for who is neither a researcher nor looks after any campaign."""
+    if not is_researcher(user) and not access.managed(user).exists():
+        raise PermissionDenied
+
+
+def within_campaign(user: Viewer, campaign: Campaign | None, continuations: list[int]) -> None:
+    """Raise PermissionDenied where someone who looks after a campaign names continuations outside it."""
+    if not continuations or is_researcher(user):
+        return
+    known = Task.objects.filter(campaign=campaign, continuation__in=continuations)
+    if set(continuations) - set(known.values_list("continuation", flat=True)):
+        raise PermissionDenied
+
+
+def may_see(user: Viewer, rows: QuerySet[Any], pk: int) -> bool:
+    """Whether someone may see a study, gold or export; for researchers one query at most."""
+    return is_researcher(user) or visible_to(user, rows.filter(pk=pk)).exists()
+
+
+def _only(rows: QuerySet[Any]) -> Callable[[View], View]:
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, pk: int, *args: Any, **kwargs: Any) -> Answer:
+            if not may_see(request.user, rows, pk):
+                raise PermissionDenied
+            answer: Answer = view(request, pk, *args, **kwargs)
+            return answer
+
+        return guarded
+
+    return decorate
+
+
+study_researcher_only = _only(Study.objects.all())
+"""Decorator of page views about the study `pk`."""
+
+gold_researcher_only = _only(Gold.objects.all())
+"""Decorator of page views about the gold `pk`."""
+
+export_researcher_only = _only(Export.objects.all())
+"""Decorator of page views about the export `pk`."""
+
+
+def place_researcher_only(view: View) -> View:
+    """Decorate a page view about the corpus or campaign that the address names as a parameter."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Answer:
+        campaign = row_id(request.GET.get("campaign", ""))
+        named = campaign is not None and access.may_manage(request.user, campaign)
+        if not named and not is_researcher(request.user):
+            raise PermissionDenied
+        answer: Answer = view(request, *args, **kwargs)
+        return answer
+
+    return guarded
+
+
+class IsStudyResearcher(BasePermission):
+    """API permission: researchers, and those who look after the campaign of the study `pk`."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return may_see(request.user, Study.objects.all(), view.kwargs["pk"])
+
+
+class IsGoldResearcher(BasePermission):
+    """API permission: researchers, and those who look after the campaign of the gold `pk`, and of `other`."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        named = [view.kwargs[name] for name in ("pk", "other") if name in view.kwargs]
+        return all(may_see(request.user, Gold.objects.all(), pk) for pk in named)
 
 
 def study(pk: int) -> Study:
@@ -48,7 +156,7 @@ def export(pk: int) -> Export:
 
 def export_job_of(pk: int, user: User) -> Job:
     """Return the job that writes a large download, for whoever asked for it alone."""
-    return get_object_or_404(Job, pk=pk, kind=kept.KIND, created_by=user)
+    return get_object_or_404(Job, pk=pk, kind=downloads.KIND, created_by=user)
 
 
 def bench(pk: int) -> Bench:
@@ -107,3 +215,32 @@ def search_text(search: Search, number: str) -> SearchText:
     """Return a text of a search by its number as an address or a form names it."""
     rows = search.texts.select_related("version__prompt")
     return get_object_or_404(rows, number=row_id(number) or 0)
+
+
+# What the parameters of an address name: a place, a part, an earlier report.
+
+WHOSE = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
+
+
+def asked_report(study: Study, request: HttpRequest) -> Report | None:
+    """Return the earlier report that a request names, None where it names none."""
+    number = row_id(request.GET.get("snapshot", ""))
+    return None if number is None else snapshot(study, number)
+
+
+def part_of(request: HttpRequest, study: Study) -> str | None:
+    """Return the part of the split that a request asks for; None for a test part that was not yet shown."""
+    if request.GET.get("part") != "test":
+        return studies.default_part(study)
+    return "test" if studies.latest(study, "test") else None
+
+
+def place_of(request: HttpRequest) -> tuple[Corpus | None, Campaign | None]:
+    """Return the corpus and campaign that a request's parameters name."""
+    campaign, corpus = row_id(request.GET.get("campaign", "")), row_id(request.GET.get("corpus", ""))
+    if campaign is not None:
+        found = loading.campaign(campaign)
+        return found.corpus, found
+    if corpus is not None:
+        return loading.corpus(corpus), None
+    return None, None

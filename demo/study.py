@@ -27,9 +27,8 @@ from annotation.work.check_stages import Key
 from annotation.work.leases import Hold
 from annotation.work.screens import Screen, load
 from annotation.work.transcripts import Part
-from calibration.adjudication import actions as adjudication
-from calibration.adjudication import deciding, holding
-from calibration.gold import making
+from calibration.adjudication import decisions, rounds
+from calibration.gold import derivation
 from demo import build, loading
 from demo.raters import RATERS, SimulatedRater, uniform
 
@@ -214,23 +213,23 @@ def _link(study: Campaign, *, by: User) -> None:
 def _decide(study: Campaign, *, by: User, judge: User) -> None:
     """A round of adjudication, decided but for the last cases, and gold in which decisions come first."""
     accounts.give_campaign_role(by=by, campaign=study, person=judge, role="adjudicator")
-    plan = adjudication.Plan(
+    plan = rounds.Plan(
         study.corpus, study, study.scheme_version, {"no_majority": True, "spread": 1, "control": 2}
     )
-    found = adjudication.begin(by=by, name=ROUND, plan=plan)
+    found = rounds.begin(by=by, name=ROUND, plan=plan)
     for _ in range(found.cases.count() - LEFT):
-        held = holding.next_case(by=judge, found=found)
+        held = decisions.next_case(by=judge, found=found)
         if held is None:
             break
         turn = held.case.item.turn
         reply = build.BY_TEXT[turn.text if turn else ""]
         is_scale = held.case.question.key == "helpful"
-        deciding.decide(
+        decisions.decide(
             by=judge,
             decision=held.pk,
             answer=float(reply.helpful if is_scale else reply.talks_down),
             reason="How much the visitor knows afterwards decides it.",
         )
-    making.make(
+    derivation.make(
         corpus=study.corpus, campaign=study, scheme_version=study.scheme_version, rule="majority", by=by
     )

@@ -77,20 +77,20 @@ if TYPE_CHECKING:
 JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 
 KINDS: dict[str, str] = {
-    "report": "calibration.studies.job",
-    "plan": "calibration.plans.job",
-    "profile": "calibration.profiles.job",
-    "counts": "calibration.counts.job",
+    "report": "calibration.studies.actions",
+    "plan": "calibration.studies.plans",
+    "profile": "calibration.comparisons.profiles",
+    "counts": "calibration.comparisons.counts",
     "deletion": "annotation.corpora.deletion",
     "import": "annotation.corpora.uploads",
     "opening": "annotation.campaigns.actions",
-    "gold": "calibration.gold.job",
+    "gold": "calibration.gold.derivation",
     "starting": "judges.runs.actions",
     "writing": "systems.producing.job",
     "baseline": "systems.producing.baseline_job",
-    "export": "calibration.exports.job",
+    "export": "calibration.exports.downloads",
     "calls": "jobs.runs",
-    "search": "calibration.searches.job",
+    "search": "calibration.workbench.searches.job",
     "invitations": "annotation.people.links",
     "nearest": "judges.prompts.requests",
     "benchmark": "systems.making.job",
@@ -109,7 +109,7 @@ QUEUES: dict[str, str] = {
 RUN_KINDS: dict[str, str] = {
     "judge": "judges.runs.judge_calls",
     "draft": "judges.drafts.actions",
-    "improve": "calibration.searches.improving",
+    "improve": "calibration.workbench.searches.improving",
     "metric": "judges.runs.metric_calls",
     "generate": "systems.producing.calls",
 }
@@ -125,7 +125,7 @@ SWEEPS: tuple[str, ...] = (
     "systems.making.job:sweep",
     "systems.simulating.job:sweep",
     "config.idempotency:clear",
-    "calibration.exports.kept:clear",
+    "calibration.exports.downloads:clear",
 )
 """What else workers put in order every few seconds: `module:function` without arguments."""
 

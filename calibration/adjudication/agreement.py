@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from calibration.adjudication import material
-from calibration.adjudication.material import CONTROL, TITLES, strict_majority
-from calibration.adjudication.settings import Settings
+from calibration.adjudication import cases as material
+from calibration.adjudication.cases import CONTROL, TITLES, Settings, strict_majority
 from calibration.models import AdjudicationDecision, AdjudicationRound
-from calibration.reading.census import QuestionInfo
+from calibration.ratings.scope import QuestionInfo
 from calibration.reports.figures import worded
 from calibration.statistics import Plan, Ratings, Result, analyse
-from calibration.statistics.core.data import codes
-from calibration.statistics.core.types import Floats
+from calibration.statistics.core.ratings import Floats, codes
 
 DECISIONS = "the decisions"
 MAJORITY = "the people’s majority"

@@ -3,16 +3,364 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from calibration.agree import plans, scores
-from calibration.agree.report import Section
-from calibration.plans.answer import PlanAnswer
-from calibration.plans.query import PLANNED
-from calibration.statistics import Plan
-from calibration.statistics.scores import ScoreAnalysis
+from calibration.agree.report import Block, Section, title_of
+from calibration.reports.wording import PEOPLE as CROWD
+from calibration.statistics.analysis import Analysis, Entry
+from calibration.statistics.cocoeval import OVERALL, POLICIES, Policy, Row, TagTable, tables_of
+from calibration.statistics.core.engine import Result
+from calibration.statistics.core.ratings import Ratings
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.planning import people_of
+from calibration.statistics.rater_panel import RaterPanel, rater_panel
+from calibration.statistics.repeats import repeats_of, right_answers
+from calibration.statistics.score_calibration import FOLDS
+from calibration.statistics.scores import MAPS, RULES, Mapped, Marks, Probabilities, ScoreAnalysis, of_scores
+from calibration.studies.plan_texts import cautions, headings, rows, sentences
+from calibration.studies.plans import PEOPLE, PLANNED, PlanAnswer, plan_for
+
+# `agree --plan-width` and `--plan-power`: how many more double-rated dialogues a file's study needs.
+
+
+def computed_plans(title: str, ratings: Ratings, plan: Plan, options: dict[str, Any]) -> list[PlanAnswer]:
+    """Return the plans asked for of one question: of people together, and of each judge and metric."""
+    found = []
+    if options["plan_width"] is not None:
+        for rater in _raters(ratings):
+            found.append(
+                plan_for(
+                    _empty(title, ratings, plan, options, "width", rater, options["plan_width"]),
+                    ratings,
+                    plan,
+                )
+            )
+    if options["plan_power"] is not None:
+        for column in ratings.of_kind("judge"):
+            rater = ratings.raters[column]
+            found.append(
+                plan_for(
+                    _empty(title, ratings, plan, options, "power", rater, options["plan_power"]),
+                    ratings,
+                    plan,
+                )
+            )
+    return found
+
+
+def _raters(ratings: Ratings) -> Iterator[str]:
+    if len(people_of(ratings)) > 1:
+        yield PEOPLE
+    for kind in ("judge", "metric"):
+        yield from (ratings.raters[column] for column in ratings.of_kind(kind))
+
+
+def _empty(
+    title: str, ratings: Ratings, plan: Plan, options: dict[str, Any], goal: Any, rater: str, target: float
+) -> PlanAnswer:
+    return PlanAnswer(
+        study="",
+        corpus="this file",
+        part="all",
+        goal=goal,
+        question=title,
+        title=title or "this question",
+        item_kind="",
+        pooled=False,
+        rater=rater,
+        raters=(),
+        crowd=CROWD.many if any(ratings.kinds) else "raters",
+        statistic=options["plan_statistic"] or "" if goal == "width" else "alt_test_winning_rate",
+        target=target,
+        level=plan.level,
+        resamples=plan.resamples,
+        seed=plan.seed,
+        epsilon=options["epsilon"],
+    )
+
+
+def plan_section(answer: PlanAnswer, ratings: Ratings) -> Section:
+    """Return a plan as a section of the report: its sentences, then the numbers of dialogues in lines."""
+    who = "people" if answer.rater == PEOPLE else answer.rater
+    head = headings(answer)
+    told = [f"{head[0]} {n}: {head[1].lower()} {expected} ({span})." for n, expected, span in rows(answer)]
+    return Section(
+        f"Plan, {who} on {answer.title}",
+        ratings,
+        Analysis(),
+        tuple(told),
+        tuple(sentences(answer)),
+        (),
+        tuple(cautions(answer)),
+    )
+
+
+# `agree --threshold` and `--scale-maps`: metrics' scores in people's terms, cross-fitted by cluster.
+
+HOW = (
+    f"Cross-fitted: the clusters are dealt into {FOLDS} folds, and each item is read by what the other folds "
+    "teach."
+)
+
+
+def computed_scores(ratings: Ratings, plan: Plan, *, threshold: bool, maps: bool) -> ScoreAnalysis:
+    """Return what was asked for of the scores in a question's ratings."""
+    found = of_scores(ratings, plan=plan)
+    return replace(
+        found,
+        marks=found.marks if threshold else (),
+        probabilities=found.probabilities if threshold else (),
+        mapped=found.mapped if maps else (),
+    )
+
+
+def score_section(title: str, ratings: Ratings, found: ScoreAnalysis) -> Section:
+    """Return the scores of a question as a section of the report: a block per score and kind of reading."""
+    rows = [(_heading(one), score_entries(one, title)) for one in readings(found)]
+    blocks = tuple(Block(heading, shown) for heading, shown in rows if shown)
+    said = tuple(f"{_heading(one)}: {one.reason}." for one in readings(found) if one.reason)
+    every = tuple(entry for block in blocks for entry in block.entries)
+    name = f"Scores in people’s terms: {title}" if title else "Scores in people’s terms"
+    return Section(name, ratings, Analysis(panel=every), (HOW,), said, blocks, ())
+
+
+def readings(found: ScoreAnalysis) -> Sequence[Marks | Probabilities | Mapped]:
+    """Return every reading of every score."""
+    return (*found.marks, *found.probabilities, *found.mapped)
+
+
+def _heading(one: Marks | Probabilities | Mapped) -> str:
+    if isinstance(one, Probabilities):
+        return f"{one.rater} as a probability, {one.method}"
+    if isinstance(one, Mapped):
+        return f"{one.rater} on people’s scale, {MAPS[one.map]}"
+    if one.threshold is None:
+        return f"{one.rater}, threshold by {RULES[one.rule].name}"
+    sign = "at least" if one.threshold.rising else "at most"
+    return f"{one.rater} {sign} {one.threshold.value:.4g}, by {RULES[one.rule].name}"
+
+
+def score_entries(one: Marks | Probabilities | Mapped, question: str) -> tuple[Entry, ...]:
+    """Return the figures of one reading of a score, named after it."""
+    return tuple(
+        Entry(replace(result, name=f"{_prefix(one)}_{result.name}"), (one.rater,), question)
+        for result in _results(one)
+    )
+
+
+def _prefix(one: Marks | Probabilities | Mapped) -> str:
+    if isinstance(one, Probabilities):
+        return one.method
+    return f"map_{one.map}" if isinstance(one, Mapped) else f"threshold_{one.rule}"
+
+
+def _results(one: Marks | Probabilities | Mapped) -> tuple[Result, ...]:
+    if not isinstance(one, Probabilities):
+        return one.results
+    found = one.calibration
+    if found is None:
+        return ()
+    parts = found.parts
+    error = found.expected_calibration_error
+    return (error, found.brier, parts.reliability, parts.resolution, parts.uncertainty, parts.within)
+
+
+def scores_as_json(found: ScoreAnalysis, question: str) -> dict[str, list[dict[str, Any]]]:
+    """Return plain values: `thresholds`, `probabilities` with their bins, and `scale_maps`."""
+    return {
+        "thresholds": [
+            _plain_of_scores(one, question)
+            | {
+                "rule": one.rule,
+                "threshold": one.threshold.value if one.threshold else None,
+                "rising": one.threshold.rising if one.threshold else None,
+                "least": one.least,
+                "most": one.most,
+                "n_ties": one.n_ties,
+            }
+            for one in found.marks
+        ],
+        "probabilities": [
+            _plain_of_scores(one, question) | {"method": one.method, "bins": _bins(one)}
+            for one in found.probabilities
+        ],
+        "scale_maps": [_plain_of_scores(one, question) | {"map": one.map} for one in found.mapped],
+    }
+
+
+def _plain_of_scores(one: Marks | Probabilities | Mapped, question: str) -> dict[str, Any]:
+    figures = {result.name: result.as_dict() for result in _results(one)}
+    return {
+        "question": question,
+        "rater": one.rater,
+        "n_learned": one.n_learned,
+        "reason": one.reason,
+        "figures": figures,
+    }
+
+
+def _bins(one: Probabilities) -> list[dict[str, Any]]:
+    return [
+        {"low": b.low, "high": b.high, "n": b.n, "predicted": b.predicted, "observed": b.observed.as_dict()}
+        for b in (one.calibration.curve if one.calibration else ())
+    ]
+
+
+# `agree --raters`: each rater of a question, one table a figure, from the lowest to the highest.
+
+REPEATED = "Answering alike is not answering right: a rater can repeat its mistakes."
+NOTES = {
+    "rater_difference": "The rest are the people other than the rater; where there are none, all others.",
+    "rater_severity": (
+        "Least squares of value = item + rater: each rater is taken to be off by the same amount on every "
+        "item. 0 is the average person, each by the number of ratings; below 0 a rater is severe."
+    ),
+    "rater_misfit": "Above 1 a rater is less predictable than the others once severity is allowed for.",
+    "rater_spread": "Below 1 a rater keeps to the middle of the scale, above 1 to its ends.",
+    "rater_alpha_gain": "Below 0 the rater pulls alpha down.",
+}
+
+
+def raters(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
+    """Return a table per figure; a sentence in their place where nobody can be described."""
+    panel = rater_panel(ratings, plan=plan)
+    if not panel.rows:
+        return [Block("Raters, one by one", (), note=f"Nobody is described: {panel.reason}.")]
+    found = _tables((row.rater, row.figures) for row in panel.rows)
+    found = [_noted(block, panel) for block in found]
+    if panel.over is not None:
+        people = tuple(row.rater for row in panel.rows if row.kind == "human")
+        entry = Entry(panel.over, people)
+        note = "The interval says what other people would have given on these items."
+        found.append(Block("Pairs of people, over people", (entry,), note=note))
+    return found
+
+
+def repeats(ratings: Ratings, samples: Ratings, plan: Plan) -> list[Block]:
+    """Return how alike each rater answers again; `samples` holds their repeated answers, each as a rater."""
+    told: list[Block] = []
+    for column, name in enumerate(ratings.raters):
+        mine = [j for j, other in enumerate(samples.raters) if other.rpartition("#")[0] == name]
+        if len(mine) > 1 and ratings.identified[column]:
+            right = right_answers(ratings, name)
+            found = repeats_of(samples.take(mine), name, "samples", reference=right, plan=plan)
+            entries = tuple(Entry(figure, (name,)) for figure in found.figures)
+            heading = f"How alike {name} answers, {found.n_answers} samples of an item"
+            told.append(Block(heading, entries, note=REPEATED))
+    return told
+
+
+def _tables(told: Iterable[tuple[str, Sequence[Result]]]) -> list[Block]:
+    by_name: dict[str, list[Entry]] = {}
+    for rater, figures in told:
+        for figure in figures:
+            by_name.setdefault(figure.name, []).append(Entry(figure, (rater,)))
+    return [
+        Block(title_of(name), tuple(sorted(entries, key=_value)), each=True)
+        for name, entries in by_name.items()
+    ]
+
+
+def _value(entry: Entry) -> tuple[bool, float]:
+    return entry.result.value is None, entry.result.value or 0.0
+
+
+def _noted(block: Block, panel: RaterPanel) -> Block:
+    """Return a table with what its figure means, and who is not compared with whom."""
+    name = block.entries[0].result.name
+    said = [NOTES.get(name, "")]
+    if name == "rater_severity" and panel.groups:
+        groups = "; ".join(", ".join(group) for group in panel.groups)
+        said.append(f"Groups that share no item, each with a zero of its own: {groups}.")
+    if name == "rater_severity" and panel.through_judges:
+        said.append("People are joined by the items that judges rated, not by items of their own.")
+    return Block(block.heading, block.entries, note=" ".join(filter(None, said)), each=True)
+
+
+# `agree --table7`: CoCoEval's table 7 of the file's binary questions, each a behaviour.
+
+
+def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> tuple[TagTable, ...]:
+    """Return the table of each judge. Raises ValueError where the ratings have no tags, people or judge."""
+    tags = {name: ratings for name, ratings in questions.items() if ratings.level == "binary"}
+    if not tags:
+        raise ValueError("--table7 needs binary questions: --scale binary, or a column level that says so")
+    found = tables_of(tags, policies=[policy], plan=plan)
+    if not found:
+        raise ValueError(
+            "--table7 compares judges with people: the column kind must say judge of one rater and human of "
+            "another, and both must have answered every question"
+        )
+    return found
+
+
+def tag_section(table: TagTable, ratings: Ratings) -> Section:
+    """Return a judge's table as a section of the report: a block per behaviour, the last of all joined."""
+    blocks = tuple(
+        Block(f"{_name(row)}: {table.judge} against {len(table.people)} people", tag_entries(row, table))
+        for row in table.rows
+    )
+    facts = (
+        f"{table.n_items:,} turns that all of them answered for every behaviour; {table.n_dropped:,} that "
+        "only some of them answered are left out.",
+        f"Policy {table.policy}: {POLICIES[table.policy]}.",
+    )
+    every = tuple(entry for block in blocks for entry in block.entries)
+    said = (f"{table.reason[:1].upper()}{table.reason[1:]}.",) if table.reason else ()
+    title = f"Tags together, {table.judge}"
+    return Section(title, ratings, Analysis(panel=every), facts, said, blocks, ())
+
+
+def tag_entries(row: Row, table: TagTable) -> tuple[Entry, ...]:
+    """Return the figures of a behaviour, named `table7_...`, with the raters that each compares."""
+    everyone = (table.judge, *table.people)
+    found = [
+        _entry(row.detected_by_people, "", everyone, row),
+        _entry(row.detected_by_judge, "", everyone, row),
+        *(_entry(result, "judge_", everyone, row) for result in row.judge.values()),
+        *(_entry(result, "people_", everyone, row) for result in row.people.values()),
+    ]
+    return tuple(found)
+
+
+def _entry(result: Result, side: str, raters: Sequence[str], row: Row) -> Entry:
+    return Entry(replace(result, name=f"table7_{side}{result.name}"), tuple(raters), row.behaviour)
+
+
+def tag_tables_as_json(tables: Sequence[TagTable]) -> list[dict[str, Any]]:
+    """Return a row per judge and behaviour, the overall row last; null where there is no figure.
+
+    `intervals` holds low and high by the name of the figure.
+    """
+    return [_plain(row, table) for table in tables for row in table.rows]
+
+
+def _plain(row: Row, table: TagTable) -> dict[str, Any]:
+    named = {
+        "detected_people": row.detected_by_people,
+        "detected_judge": row.detected_by_judge,
+        **row.judge,
+        **{f"people_{name}": result for name, result in row.people.items()},
+    }
+    people = {f"people_{name}": None for name in row.judge} if not row.people else {}
+    return {
+        "question": row.behaviour,
+        "judge": table.judge,
+        "policy": table.policy,
+        **{name: result.value for name, result in named.items()},
+        **people,
+        "intervals": {name: [result.low, result.high] for name, result in named.items()},
+        "reasons": {name: result.reason for name, result in named.items() if not result.ok},
+        "n_items": table.n_items,
+        "n_dropped": table.n_dropped,
+        "n_clusters": row.detected_by_judge.n_clusters,
+    }
+
+
+def _name(row: Row) -> str:
+    return "All behaviours joined" if row.behaviour == OVERALL else row.behaviour
 
 
 @dataclass
@@ -28,7 +376,7 @@ class Extras:
         """Return the lists asked for: `thresholds`, `probabilities`, `scale_maps`, `plans`."""
         found: dict[str, list[Any]] = {name: [] for name in self.asked}
         for title, analysis in self.scored:
-            for name, members in scores.as_json(analysis, title).items():
+            for name, members in scores_as_json(analysis, title).items():
                 if name in found:
                     found[name] += members
         if "plans" in found:
@@ -38,8 +386,8 @@ class Extras:
     def entries(self) -> Iterator[Mapping[str, Any]]:
         """Yield the figures of scores for the flat table; a plan is no figure, and has a JSON."""
         for title, found in self.scored:
-            for one in scores.readings(found):
-                yield from (entry.as_dict() for entry in scores.entries(one, title))
+            for one in readings(found):
+                yield from (entry.as_dict() for entry in score_entries(one, title))
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -84,9 +432,9 @@ def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -
     out = Extras(asked=asked)
     for section in sections:
         _scores(section, plan, options, out)
-        for answer in plans.computed(section.title, section.ratings, plan, options):
+        for answer in computed_plans(section.title, section.ratings, plan, options):
             out.planned.append(answer)
-            out.sections.append(plans.section(answer, section.ratings))
+            out.sections.append(plan_section(answer, section.ratings))
     _check(out, options)
     if (options["threshold"] or options["scale_maps"]) and not out.scored:
         needs = "binary questions" if not options["scale_maps"] else "questions"
@@ -114,7 +462,7 @@ def _check(out: Extras, options: dict[str, Any]) -> None:
 def _scores(section: Section, plan: Plan, options: dict[str, Any], out: Extras) -> None:
     if not (options["threshold"] or options["scale_maps"]):
         return
-    found = scores.computed(section.ratings, plan, threshold=options["threshold"], maps=options["scale_maps"])
+    found = computed_scores(section.ratings, plan, threshold=options["threshold"], maps=options["scale_maps"])
     if found:
         out.scored.append((section.title, found))
-        out.sections.append(scores.section(section.title, section.ratings, found))
+        out.sections.append(score_section(section.title, section.ratings, found))

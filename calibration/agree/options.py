@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibration.agree import extras, panels
-from calibration.agree import raters as rater_tables
-from calibration.agree.by_level import options as level_options
-from calibration.agree.report import Block, Section
-from calibration.agree.words import raters_of, title_of
+from calibration.agree import extras, judges, levels
+from calibration.agree.report import Block, Section, raters_of, title_of
 from calibration.statistics import STATISTICS, Analysis, Plan, Ratings
-from calibration.statistics.analysis import Entry
+from calibration.statistics.analysis import Entry, f_intervals
 from calibration.statistics.cocoeval import POLICIES
-from calibration.statistics.core.types import SCALES
-from calibration.statistics.icc_intervals import f_intervals
+from calibration.statistics.core.ratings import SCALES
 from calibration.statistics.prevalence import corrected_shares
-from calibration.statistics.unanswered.figures import bounds_of
+from calibration.statistics.unanswered import bounds_of
 
 # What `agree` computes of a question only where it is asked to: an option, and the blocks it adds.
 
@@ -109,8 +105,8 @@ MORE = (
         "--raters",
         "also each rater beside the rest: severity, spread, agreement, and how alike it answers again",
         "nobody has a row, as no rater is identified",
-        rater_tables.raters,
-        rater_tables.repeats,
+        extras.raters,
+        extras.repeats,
     ),
 )
 
@@ -142,7 +138,7 @@ def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(said)
     given = frozenset(name for name in DEFAULTS if options[name] is not None)
     if options["levels"]:
-        level_options.check(options)
+        levels.check(options)
     planned = options["plan_width"] is not None or options["plan_power"] is not None
     if options["csv"] and planned:
         raise ValueError("--csv holds figures, and a plan is none: print it as text, --html or --json")
@@ -241,13 +237,13 @@ def _add_more(parser: ArgumentParser) -> None:
     for more in MORE:
         parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
     extras.add_arguments(parser)
-    panels.add_arguments(parser)
+    judges.add_arguments(parser)
     parser.add_argument(
         "--verify",
         action="store_true",
         help="compute kappa and MCC of two raters by scikit-learn as well; a difference is an error",
     )
-    level_options.add_to(parser)
+    levels.add_to(parser)
     parser.add_argument(
         "--compare",
         action="store_true",

@@ -10,13 +10,12 @@ from typing import Any
 
 import vl_convert
 
-from calibration.answers.beside_oracle import NAMED, beside_oracle
-from calibration.answers.computing import AnswersReport
 from calibration.answers.figures import CHANCE, Figure
-from calibration.answers.tables import column_head
-from calibration.rendering import Rendering
-from calibration.reports import drawing
-from calibration.reports.drawing import alt
+from calibration.answers.report import AnswersReport
+from calibration.answers.tables import NAMED, beside_oracle, column_head
+from calibration.renderings import Rendering
+from calibration.reports import charts
+from calibration.reports.charts import alt
 
 WIDTH, BAR, WIDEST_LABEL, MOST_ROWS = 360, 18, 440, 60
 LINE = f"Dashed line: {CHANCE:.0%}, what guessing reaches."
@@ -96,13 +95,13 @@ def shown(made: AnswersReport) -> list[tuple[Chart, str]]:
 
 def svg(made: AnswersReport, chart: Chart) -> str:
     """Return a chart as a free-standing SVG on white."""
-    return drawing.on_white(_drawn(_frozen(made, chart)))
+    return charts.on_white(_drawn(_frozen(made, chart)))
 
 
 def inline_svg(made: AnswersReport, chart: Chart) -> str:
     """Return a chart for a page, in the page's colours."""
     spoken = f"{chart.title}. {chart.caption} The same figures are in the tables."
-    return drawing.in_page(_drawn(_frozen(made, chart)), spoken)
+    return charts.in_page(_drawn(_frozen(made, chart)), spoken)
 
 
 def png(made: AnswersReport, chart: Chart) -> bytes:
@@ -119,16 +118,16 @@ def _frozen(made: AnswersReport, chart: Chart) -> str:
 @lru_cache(maxsize=64)
 def _drawn(frozen: str) -> str:
     drawn = _chart(json.loads(frozen)).properties(background="transparent", padding=6)
-    return drawing.to_svg(dict(drawn.configure(font=drawing.FONT).configure_view(stroke=None).to_dict()))
+    return charts.to_svg(dict(drawn.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
 
 
 def _chart(bars: list[dict[str, Any]]) -> Any:
     names = list(dict.fromkeys(bar["row"] for bar in bars))
     kinds = list(dict.fromkeys(bar["kind"] for bar in bars))
     labels = alt.Axis(
-        labelColor=drawing.INK,
+        labelColor=charts.INK,
         ticks=False,
-        domainColor=drawing.STRONG,
+        domainColor=charts.STRONG,
         labelPadding=6,
         labelLimit=WIDEST_LABEL,
     )
@@ -136,20 +135,20 @@ def _chart(bars: list[dict[str, Any]]) -> Any:
     base = alt.Chart(alt.Data(values=bars)).encode(y=y)
     if len(kinds) > 1:
         base = base.encode(yOffset=alt.YOffset("kind:N", sort=kinds, scale=alt.Scale(domain=kinds)))
-    x = alt.X("value:Q", title="accuracy", scale=alt.Scale(domain=[0, 1]), axis=drawing.axis())
-    ranges = drawing.COLOURS[: len(kinds)]
-    legend = alt.Legend(title=None, orient="top", labelColor=drawing.INK) if len(kinds) > 1 else None
+    x = alt.X("value:Q", title="accuracy", scale=alt.Scale(domain=[0, 1]), axis=charts.axis())
+    ranges = charts.COLOURS[: len(kinds)]
+    legend = alt.Legend(title=None, orient="top", labelColor=charts.INK) if len(kinds) > 1 else None
     colour = alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=list(ranges)), legend=legend)
     marks = [
         base.transform_filter("datum.value !== null").mark_bar(opacity=0.55).encode(x=x, color=colour),
         base.transform_filter("datum.low !== null")
-        .mark_rule(strokeWidth=1.5, color=drawing.INK)
+        .mark_rule(strokeWidth=1.5, color=charts.INK)
         .encode(x=alt.X("low:Q"), x2="high:Q"),
         base.transform_filter("datum.note !== ''")
-        .mark_text(align="left", dx=4, x=0, color=drawing.INK, fontSize=10)
+        .mark_text(align="left", dx=4, x=0, color=charts.INK, fontSize=10)
         .encode(text="note:N"),
         alt.Chart(alt.Data(values=[{"chance": CHANCE}]))
-        .mark_rule(strokeDash=[4, 3], color=drawing.INK_2)
+        .mark_rule(strokeDash=[4, 3], color=charts.INK_2)
         .encode(x="chance:Q"),
     ]
     return alt.layer(*marks).properties(width=WIDTH, height=alt.Step(BAR if len(kinds) == 1 else BAR - 4))

@@ -14,11 +14,10 @@ from django.utils.safestring import mark_safe
 
 from annotation.text.table_cells import guarded
 from calibration.answers import charts
-from calibration.answers.agreement import Agreement
-from calibration.answers.computing import AnswersReport
-from calibration.answers.figures import CHANCE, Figure, RowFigures
-from calibration.answers.names import NamesRow
-from calibration.answers.query import REPORT
+from calibration.answers.answers import Agreement
+from calibration.answers.figures import CHANCE, Figure, NamesRow, RowFigures
+from calibration.answers.report import AnswersReport
+from calibration.answers.rows import REPORT
 from calibration.answers.tables import (
     Cell,
     Line,
@@ -33,10 +32,8 @@ from calibration.answers.tables import (
     spread,
     value_text,
 )
-from calibration.rendering import Rendering
-from calibration.reports.latex import NEEDS, escaped, fitted
-from calibration.reports.terminal import aligned, printable
-from calibration.statistics.core.result import FLAGS
+from calibration.renderings import NEEDS, Rendering, aligned, escaped, fitted, printable
+from calibration.statistics.core.engine import FLAGS
 
 # An Answers report as plain data: what the command prints, the API answers, and JSON files hold.
 

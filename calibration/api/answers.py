@@ -14,13 +14,11 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api.people import Text
 from annotation.scripts.answers import RULES
-from calibration.answers import one_answer
-from calibration.answers.computing import compute, compute_on_test
-from calibration.answers.listing import NARROWED, listing
-from calibration.answers.query import LAYOUTS, LEVELS, MOST_RESAMPLES, read
-from calibration.answers.reading import judge_named
+from calibration.answers import answers as one_answer
+from calibration.answers.answers import NARROWED, judge_named, listing
 from calibration.answers.renderings import content
-from calibration.answers.rows import AnswerRow
+from calibration.answers.report import compute, compute_on_test
+from calibration.answers.rows import LAYOUTS, LEVELS, MOST_RESAMPLES, AnswerRow, read
 from calibration.api.serializers import OpensTestSerializer, asked, made_of
 from calibration.errors import CalibrationError
 from config.lists import Pages, paged

@@ -14,11 +14,11 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.scenarios.records import STAGES
 from calibration.api.serializers import OpensTestSerializer, ResultSerializer, asked, made_of
-from calibration.cascade import one_decision
-from calibration.cascade.computing import compute, compute_on_test
-from calibration.cascade.query import COMPETENCE, MOST_RESAMPLES, TURN_SCORE, read
-from calibration.cascade.reading import raters_named
+from calibration.cascade import decisions
+from calibration.cascade.decisions import raters_named
 from calibration.cascade.renderings import content
+from calibration.cascade.report import compute, compute_on_test
+from calibration.cascade.score_figures import COMPETENCE, MOST_RESAMPLES, TURN_SCORE, read
 from calibration.errors import CascadeRefused
 
 Plain = serializers.Serializer[Any]
@@ -188,4 +188,4 @@ def decision(request: Request, pk: int) -> Response:
         raters = raters_named(item.corpus, names)
     except CascadeRefused as error:
         raise ValidationError({"judge": [str(error)]}) from error
-    return Response(one_decision.content(one_decision.view(item, raters)))
+    return Response(decisions.content(decisions.view(item, raters)))

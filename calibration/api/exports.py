@@ -21,6 +21,7 @@ from annotation.models import Campaign
 from annotation.models.corpora import Corpus
 from annotation.work import labels as pseudonyms
 from calibration import access
+from calibration.access import must_manage, visible_to, within_campaign
 from calibration.api.serializers import (
     ExportPartSerializer,
     ExportSerializer,
@@ -30,16 +31,14 @@ from calibration.api.serializers import (
     TranscriptExportSerializer,
 )
 from calibration.errors import CalibrationError
-from calibration.exports import job as export_job
-from calibration.exports import tuning
+from calibration.exports import downloads, tuning
+from calibration.exports.downloads import SFT, TRANSCRIPTS, ZIP, Order
 from calibration.exports.labels import Download
-from calibration.exports.orders import SFT, TRANSCRIPTS, ZIP, Order
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import PARTS, Taken, take
-from calibration.exports.transcripts.forms import FORMS
+from calibration.exports.transcripts import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
-from calibration.permissions import must_manage, visible_to, within_campaign
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
 from config.lists import Filters, Pages, named, numbered, paged, since
@@ -124,7 +123,7 @@ def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     taken, notes = taken_by(request, corpus, campaign, given.validated_data), given.validated_data["notes"]
     user: Any = request.user
     return response_of(
-        export_job.labels_or_job(
+        downloads.labels_or_job(
             corpus=corpus, campaign=campaign, taken=taken, form=form, notes=notes, by=user
         )
     )
@@ -214,7 +213,7 @@ def _asked(request: Request, kind: type[LabelExportSerializer], *lists: str) -> 
 def _ordered(request: Request, order: Order) -> Response | StreamingHttpResponse:
     user: Any = request.user
     try:
-        return response_of(export_job.order_or_job(order=order, by=user), order.name)
+        return response_of(downloads.order_or_job(order=order, by=user), order.name)
     except CalibrationError as refused:
         raise ValidationError({"detail": f"{refused}."}) from refused
 
@@ -227,10 +226,10 @@ def written_file(request: Request, pk: int) -> StreamingHttpResponse:
     user: Any = request.user
     job = access.export_job_of(pk, user)
     must_manage(user, job.params["campaign"])
-    found = export_job.download(job)
+    found = downloads.download(job)
     if found is None:
         raise NotFound("This file is not there any more, or not yet: look at the job, or ask for it again.")
-    return found.response(export_job.name_of(job))
+    return found.response(downloads.name_of(job))
 
 
 def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, given: dict[str, Any]) -> Taken:
@@ -303,6 +302,6 @@ def sft(request: Request) -> Response | StreamingHttpResponse:
         settings = tuning.settings_of({one.name: data[one.name] for one in CocoevalContinuation.settings})
         taken, named = tuning.taken_for(corpus=corpus, part=part, purpose=data["purpose"], by=user)  # type: ignore[arg-type]
         order = Order(SFT, corpus, None, taken, "jsonl", choice={"part": named, **settings})
-        return response_of(export_job.order_or_job(order=order, by=user), order.name)  # type: ignore[arg-type]
+        return response_of(downloads.order_or_job(order=order, by=user), order.name)  # type: ignore[arg-type]
     except CalibrationError as refused:
         raise ValidationError({"detail": f"{refused}."}) from refused

@@ -5,19 +5,25 @@ For researchers; those of a campaign also for who looks after it. Test is opened
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.decorators import api_view, permission_classes
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access as loading
 from annotation.access import IsCampaignResearcher
+from annotation.models import Item
+from annotation.models.turn_numbers import numbers_of
+from annotation.work.labels import Pointed
 from calibration import access
+from calibration.access import IsStudyResearcher, part_of
 from calibration.api.serializers import (
     EveryoneSerializer,
     PartSerializer,
@@ -30,14 +36,265 @@ from calibration.api.serializers import (
 )
 from calibration.errors import CalibrationError
 from calibration.models import Report, Study
-from calibration.permissions import IsStudyResearcher
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable
+from calibration.studies import actions as study_actions
 from calibration.studies import actions as verbs
-from calibration.studies import job as jobs
+from calibration.studies import disagreements as reading
+from calibration.studies import plan_texts
+from calibration.studies.disagreements import Listing, Place, listing, points_of
+from calibration.studies.plans import GOALS, PLANNED, newer_job, plan_or_job, read
 from config.lists import Filters, Pages, holds, named, numbered, paged, since
 from config.openapi import files
-from jobs.models import Job
+from jobs.models.job import Job
+
+# Plans over HTTP: how many more double-rated dialogues a study needs. For who may see the study.
+
+Plain = serializers.Serializer[Any]
+LEAST, MOST = 1e-6, 1e6
+"""Widths that may be asked for."""
+
+
+class PlanQuerySerializer(Plain):
+    """What is planned; left out: the study's headline figure, and half its present width."""
+
+    goal = serializers.ChoiceField(required=False, choices=GOALS)
+    question = serializers.CharField(required=False, help_text="scheme@version/key")
+    rater = serializers.CharField(required=False, help_text="people, a judge or a metric")
+    statistic = serializers.ChoiceField(required=False, choices=PLANNED)
+    width = serializers.FloatField(
+        required=False, min_value=LEAST, max_value=MOST, help_text="high less low of the interval wanted"
+    )
+    half_width = serializers.FloatField(
+        required=False, min_value=LEAST, max_value=MOST, help_text="half of it"
+    )
+    power = serializers.FloatField(
+        required=False, min_value=0.01, max_value=0.99, help_text="share of studies that are to pass"
+    )
+    pay = serializers.FloatField(
+        required=False, min_value=LEAST, max_value=MOST, help_text="what an hour of rating costs"
+    )
+    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
+    again = serializers.BooleanField(
+        required=False, default=False, help_text="compute a new one where the last is of earlier labels"
+    )
+
+
+class PlanRowSerializer(Plain):
+    """The expected width (null: no interval) or power with so many dialogues, and its range over pilots."""
+
+    n_clusters = serializers.IntegerField()
+    expected = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    share_undefined = serializers.FloatField()
+
+
+class PlanTimingSerializer(Plain):
+    """Seconds of attention that rating an item took, with an interval over people where there are three."""
+
+    seconds = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    ratings = serializers.IntegerField(help_text="items rated, once for each of the people")
+    people = serializers.IntegerField()
+
+
+class PlanCrowdSerializer(Plain):
+    """The same plan with another number of raters an item; `reason` says why there is none."""
+
+    raters = serializers.IntegerField()
+    needed = serializers.IntegerField(allow_null=True)
+    needed_low = serializers.IntegerField(allow_null=True)
+    needed_high = serializers.IntegerField(allow_null=True)
+    n_pilot = serializers.IntegerField()
+    n_items = serializers.IntegerField()
+    reason = serializers.CharField(allow_blank=True)
+
+
+class PlanEffortSerializer(Plain):
+    """What it takes with so many raters an item, all told; null where it is not known."""
+
+    raters = serializers.FloatField()
+    dialogues = serializers.IntegerField(allow_null=True)
+    items = serializers.IntegerField(allow_null=True)
+    ratings = serializers.IntegerField(allow_null=True)
+    hours = serializers.FloatField(allow_null=True)
+    hours_low = serializers.FloatField(allow_null=True)
+    hours_high = serializers.FloatField(allow_null=True)
+    cost = serializers.FloatField(allow_null=True)
+    cost_low = serializers.FloatField(allow_null=True)
+    cost_high = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class PlanSerializer(Plain):
+    """A plan; `reason` says why there is none, and then `rows` is empty."""
+
+    study = serializers.CharField()
+    corpus = serializers.CharField()
+    part = serializers.CharField()
+    goal = serializers.CharField()
+    question = serializers.CharField()
+    title = serializers.CharField()
+    item_kind = serializers.CharField()
+    pooled = serializers.BooleanField()
+    rater = serializers.CharField()
+    raters = serializers.ListField(child=serializers.CharField())
+    crowd = serializers.CharField()
+    statistic = serializers.CharField(allow_blank=True)
+    target = serializers.FloatField(allow_null=True)
+    level = serializers.FloatField()
+    resamples = serializers.IntegerField()
+    seed = serializers.IntegerField()
+    epsilon = serializers.FloatField()
+    reason = serializers.CharField(allow_blank=True)
+    value = serializers.FloatField(allow_null=True)
+    width = serializers.FloatField(allow_null=True)
+    needed = serializers.IntegerField(allow_null=True)
+    needed_low = serializers.IntegerField(allow_null=True)
+    needed_high = serializers.IntegerField(allow_null=True)
+    more = serializers.IntegerField(allow_null=True)
+    reaching = serializers.FloatField(allow_null=True)
+    rough = serializers.BooleanField()
+    design_effect = serializers.FloatField(allow_null=True)
+    n_pilot = serializers.IntegerField()
+    n_items = serializers.IntegerField()
+    rows = PlanRowSerializer(many=True)
+    method = serializers.CharField(allow_blank=True)
+    ratings_an_item = serializers.FloatField(allow_null=True)
+    crowds = PlanCrowdSerializer(many=True)
+    timing = PlanTimingSerializer(allow_null=True)
+    pay = serializers.FloatField(allow_null=True)
+    efforts = PlanEffortSerializer(many=True, help_text="as many raters as the pilot had come first")
+    answer = serializers.ListField(child=serializers.CharField())
+    cautions = serializers.ListField(child=serializers.CharField())
+    computed_at = serializers.CharField(allow_null=True, help_text="null: of the labels of now")
+    labels_since = serializers.BooleanField(help_text="whether labels have come since, or no longer count")
+    computing = ReportJobSerializer(allow_null=True, help_text="the job that computes a newer one; else null")
+
+
+@extend_schema(parameters=[PlanQuerySerializer], responses={200: PlanSerializer, 202: ReportJobSerializer})
+@api_view(["GET"])
+@permission_classes([IsStudyResearcher])
+def plan(request: Request, pk: int) -> Response:
+    """Return how many more double-rated dialogues a study needs.
+
+    A large plan is computed by a job: 202 until it is done. It stays as it was when labels come, and says so
+    (`labels_since`); `again` asks for a new one, whose job stands at `computing` meanwhile.
+    """
+    return _planned(request, access.study(pk))
+
+
+@extend_schema(parameters=[PlanQuerySerializer], responses={200: PlanSerializer, 202: ReportJobSerializer})
+@api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
+def campaign_plan(request: Request, campaign: int) -> Response:
+    """Return the plan from a campaign as its own pilot: that of its automatic study."""
+    found = loading.campaign(campaign)
+    user: Any = request.user
+    return _planned(request, study_actions.automatic(corpus=found.corpus, campaign=found, by=user))
+
+
+def _planned(request: Request, study: Study) -> Response:
+    given = PlanQuerySerializer(data=request.query_params.dict())
+    given.is_valid(raise_exception=True)
+    user: Any = request.user
+    try:
+        query = read(given.validated_data, study)
+        found = plan_or_job(study=study, query=query, by=user, again=given.validated_data["again"])
+    except CalibrationError as error:
+        raise ValidationError({"detail": [str(error)]}) from error
+    if isinstance(found, Job):
+        if not found.active:
+            raise ValidationError({"detail": [found.error or "The job was cancelled: ask `again`."]})
+        return Response(ReportJobSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+    newer = newer_job(study, query) if found.computed_at else None
+    said: dict[str, Any] = {"answer": plan_texts.sentences(found), "cautions": plan_texts.cautions(found)}
+    said |= {"computing": newer if newer and newer.active else None}
+    return Response(PlanSerializer(found.as_dict() | said).data)
+
+
+# The items behind a figure, over HTTP. For who may see the study.
+
+PARAMETERS = [
+    OpenApiParameter("question", str, required=True, description="scheme@version/key, or scheme@version/all"),
+    OpenApiParameter("a", str, description=f"a rater, or {reading.PEOPLE} (the default)"),
+    OpenApiParameter("b", str, description=f"a rater, or {reading.PEOPLE} (the default)"),
+    OpenApiParameter("cell", str, description="row,column of `table`: only these items"),
+    OpenApiParameter("part", str, enum=["dev", "test", "all"]),
+    OpenApiParameter("limit", int),
+    OpenApiParameter("offset", int),
+]
+
+
+@extend_schema(parameters=PARAMETERS, responses=OpenApiTypes.OBJECT)
+@paged
+@api_view(["GET"])
+@permission_classes([IsStudyResearcher])
+def disagreements(request: Request, pk: int) -> Response:
+    """List the items of a question on which two raters differ, farthest apart first, with all answers."""
+    study = access.study(pk)
+    try:
+        part = part_of(request._request, study)
+        if part is None:
+            raise ValidationError(
+                {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
+            )
+        found = listing(study, part, request.query_params.dict())
+    except CalibrationError as error:
+        raise ValidationError({"question": [str(error)]}) from error
+    except KeyError as error:
+        raise NotFound(str(error.args[0])) from error
+    pager = Pages()
+    rows: list[Any] = pager.paginate_queryset(found.rows, request) or []
+    items = [found.asked.items[row] for row in rows]
+    numbers, points = _numbers(items), points_of(found.asked, items)
+    answer = pager.get_paginated_response(
+        [_row(found, row, numbers) | {"evidence": _evidence(found, row, points)} for row in rows]
+    )
+    ratings = found.compared.ratings
+    answer.data |= {
+        "both": found.both,
+        "differ": found.differ,
+        "scale": ratings.names or ratings.scale,
+        "table": reading.table(found.compared),
+    }
+    return answer
+
+
+def _numbers(items: Sequence[int]) -> dict[int, int]:
+    """Return the numbers of items' turns as annotators count them, by the item's id."""
+    turns = dict(Item.objects.filter(pk__in=items, turn__isnull=False).values_list("pk", "turn_id"))
+    numbers = numbers_of(turns.values())
+    return {item: numbers[turn] for item, turn in turns.items()}
+
+
+def _evidence(
+    found: Listing, row: int, points: Mapping[Place, tuple[Pointed, ...]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return what the answers to a row point at, by rater."""
+    ratings = found.compared.ratings
+    names = [ratings.raters[column] for column in found.compared.columns]
+    place = found.asked.items[row], found.asked.tags[row]
+    return {name: [one.as_json() for one in kept] for name in names if (kept := points.get((*place, name)))}
+
+
+def _row(found: Listing, row: int, numbers: Mapping[int, int]) -> dict[str, Any]:
+    """Return an item with its turn's number, its distance, and the answers; a category by its name."""
+    ratings = found.compared.ratings
+    answers = {ratings.raters[column]: ratings.values[row, column] for column in found.compared.columns}
+    return {
+        "item": ratings.items[row],
+        "turn_number": numbers.get(found.asked.items[row]),
+        "distance": found.apart[row],
+        "answers": {
+            rater: ratings.names[int(value)] if ratings.names else float(value)
+            for rater, value in answers.items()
+            if value == value
+        },
+    }
+
 
 PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])
 EVERYONE = OpenApiParameter(
@@ -168,7 +425,7 @@ def _report(request: Request, found: Study) -> Response:
     part = given.validated_data.get("part") or _default(found)
     if part != "test":
         try:
-            return _answer(jobs.current(study=found, part=part, by=_user(request)))
+            return _answer(verbs.current(study=found, part=part, by=_user(request)))
         except CalibrationError as error:
             raise ValidationError({"part": [str(error)]}) from error
     newest = verbs.latest(found, part)
@@ -197,7 +454,7 @@ def _computed(request: Request, found: Study, part: str) -> Report | Job:
     if newest is not None and is_readable(newest) and part != "test" and not verbs.is_stale(newest):
         return newest
     try:
-        return jobs.report_or_job(study=found, part=part, by=_user(request))
+        return verbs.report_or_job(study=found, part=part, by=_user(request))
     except CalibrationError as error:
         raise ValidationError({"part": [str(error)]}) from error
 

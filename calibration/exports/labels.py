@@ -20,8 +20,7 @@ from annotation.text.table_cells import guarded
 from calibration.exports.parts import OF_PART, PART_SQL, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, guarded_sql, write
 from calibration.models import Export, Gold
-from calibration.reading.census import census
-from calibration.reading.scope import Scope
+from calibration.ratings.scope import Scope, census
 from config.models import Event
 from jobs.fake_models import BEGINNING, CONDITION_KEYS
 

@@ -16,7 +16,7 @@ from annotation.work.labels import pseudonym
 from calibration.exports.labels import ALONE, ITEM, MEMBERS_KEY
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
-from calibration.reading.scope import Scope
+from calibration.ratings.scope import Scope
 
 STANDING = ("submitted", "returned")
 """States of assignments whose comment stands."""

@@ -2,13 +2,115 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from annotation.corpora import splits
+from annotation.models import Question
+from annotation.text.display import number
 from calibration.exports.labels import FAKE_MODEL, IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
-from calibration.gold import findings
 from calibration.models import Gold
+from calibration.statistics.gold import Estimation
+
+# What a rule found out about the raters, for whoever may see it.
+#
+# It rests on answers together with who gave them. While a corpus's test part is locked it is not shown,
+# unless it was learned on dev alone.
+
+MEASURES = {
+    "severity": "Severity (below 0: stricter)",
+    "accuracy": "Right answers",
+    "competence": "Competence",
+    "weight": "Weight",
+    "agreement": "Agreement with the others",
+    "n": "Answers",
+}
+"""What a rule may tell of a rater, and how it is headed."""
+LOCKED = "locked: it rests on answers about the test part, which nobody has opened"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found about one question's raters, a table and remarks; or why it is not shown."""
+
+    question: str
+    basis: str
+    measures: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    remarks: tuple[str, ...]
+    locked: str = ""
+    estimation: Estimation | None = None
+
+    @property
+    def headings(self) -> list[str]:
+        """How the measures are headed."""
+        named = MEASURES | ({"n": "Dev items shared"} if self.basis == "dev" else {})
+        return [named.get(measure, measure) for measure in self.measures]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is said below the table: how the estimate ended, and remarks."""
+        estimated = [estimation_sentence(self.estimation)] if self.estimation else []
+        return estimated + [f"{remark[:1].upper()}{remark[1:]}." for remark in self.remarks]
+
+    @property
+    def cells(self) -> list[tuple[str, list[str]]]:
+        """The rows as texts; an empty one where there is no value."""
+        return [(name, [_cell(value) for value in row]) for name, row in self.rows]
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else number(value, 3)
+
+
+def estimation_sentence(estimation: Estimation) -> str:
+    """Say after how many rounds an estimate ended, at which likelihood, and whether it converged."""
+    rounds = f"{estimation.rounds:,} round{'' if estimation.rounds == 1 else 's'}"
+    likelihood = f"log-likelihood {number(estimation.log_likelihood, 1)}"
+    if estimation.converged:
+        return f"The estimate converged after {rounds} ({likelihood})."
+    return f"The estimate has not converged: it still changed after {rounds} ({likelihood})."
+
+
+def told(gold: Gold) -> list[Findings]:
+    """Return what a gold's rule found, by question in their order."""
+    locked = not gold.is_of_training and splits.unopened(gold.corpus).exists()
+    order = Question.objects.filter(version=gold.scheme_version).order_by("position")
+    keys = [key for key in order.values_list("key", flat=True) if key in gold.findings]
+    return [_of(key, gold.findings[key], locked) for key in keys]
+
+
+def _of(question: str, found: dict[str, Any], locked: bool) -> Findings:
+    if locked and found["basis"] != "dev":
+        return Findings(question, found["basis"], (), (), (), LOCKED)
+    told = {measure for row in found["raters"].values() for measure in row}
+    measures = tuple(measure for measure in MEASURES if measure in told) + tuple(
+        sorted(told - MEASURES.keys())
+    )
+    raters = sorted(found["raters"].items())
+    rows = tuple((name, tuple(row.get(measure) for measure in measures)) for name, row in raters)
+    estimation = Estimation(**found["estimation"]) if "estimation" in found else None
+    return Findings(question, found["basis"], measures, rows, tuple(found["remarks"]), estimation=estimation)
+
+
+def as_json(gold: Gold) -> dict[str, Any]:
+    """Return the same for programs, by question: measures by rater, or why they are not shown."""
+    return {
+        one.question: {"locked": one.locked}
+        if one.locked
+        else {
+            "basis": one.basis,
+            "raters": {name: dict(zip(one.measures, row, strict=True)) for name, row in one.rows},
+            "remarks": list(one.remarks),
+            **({"estimation": asdict(one.estimation)} if one.estimation else {}),
+        }
+        for one in told(gold)
+    }
+
 
 GOLD_COLUMNS = (
     Column("item", f"({ITEM})"),
@@ -64,5 +166,5 @@ def provenance(gold: Gold) -> dict[str, Any]:
         "made_by": str(gold.created_by) if gold.created_by else None,
         "labels": gold.n,
         "without_value": gold.without,
-        "findings": findings.as_json(gold),
+        "findings": as_json(gold),
     }

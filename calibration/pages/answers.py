@@ -17,14 +17,12 @@ from annotation import access
 from annotation.corpora import splits
 from annotation.models import Corpus, QuestionSet
 from annotation.text.display import language_tag
-from calibration.answers import charts, one_answer
-from calibration.answers.computing import compute, open_test
-from calibration.answers.groups import BY, SCRIPT, SYSTEM
-from calibration.answers.listing import NARROWED, listing
-from calibration.answers.query import LAYOUTS, REPORT, read, settings_of
-from calibration.answers.reading import has_answers, judge_named, judges_of
+from calibration.answers import answers as one_answer
+from calibration.answers import charts
+from calibration.answers.answers import NARROWED, has_answers, judge_named, judges_of, listing
 from calibration.answers.renderings import RENDERINGS, view_of
-from calibration.answers.rows import AnswerRow
+from calibration.answers.report import compute, open_test
+from calibration.answers.rows import BY, LAYOUTS, REPORT, SCRIPT, SYSTEM, AnswerRow, read, settings_of
 from calibration.errors import CalibrationError
 from config.permissions import researcher_only
 

@@ -18,15 +18,23 @@ from annotation.models import Corpus
 from annotation.scenarios.points import scenario_of
 from annotation.scenarios.records import FORM, STAGES, condition_json
 from annotation.text.display import language_tag, number
-from calibration.cascade import funnel_chart
-from calibration.cascade.computing import CascadeReport, compute, open_test
-from calibration.cascade.one_decision import DecisionView, script, view
-from calibration.cascade.query import BY, COMPETENCE, TURN_SCORE, read
-from calibration.cascade.reading import judges_of, raters_named
+from calibration.cascade import renderings
+from calibration.cascade.decisions import DecisionView, judges_of, raters_named, script, view
 from calibration.cascade.renderings import RENDERINGS, oracle_line
-from calibration.cascade.tables import Cell, Table, flags, interval, reasons
+from calibration.cascade.report import CascadeReport, compute, open_test
+from calibration.cascade.score_figures import (
+    BY,
+    COMPETENCE,
+    TURN_SCORE,
+    Cell,
+    Table,
+    flags,
+    interval,
+    read,
+    reasons,
+)
 from calibration.errors import CalibrationError, CascadeRefused
-from calibration.statistics.core.result import FLAGS, Result
+from calibration.statistics.core.engine import FLAGS, Result
 from config.permissions import researcher_only
 
 # One decision of a group-chat agent: what it had seen, the key, and where it failed. Researchers only.
@@ -151,7 +159,7 @@ def cascade(request: HttpRequest, pk: int) -> HttpResponse:
 def cascade_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The report as CSV, Markdown, LaTeX or JSON, its funnel as SVG or PNG."""
     corpus = access.corpus(pk)
-    rendering = (RENDERINGS | funnel_chart.RENDERINGS).get(form)
+    rendering = (RENDERINGS | renderings.CHARTS).get(form)
     if rendering is None:
         raise Http404
     try:
@@ -213,9 +221,9 @@ def _shown(made: CascadeReport) -> dict[str, Any]:
         "failing": _failing(made),
         "reasons": [f"{reason}." for reason in reasons(made.tables)],
         "flags": [(flag, FLAGS.get(flag, flag)) for flag in flags(made.tables)],
-        "chart_title": funnel_chart.TITLE,
-        "chart_caption": funnel_chart.CAPTION,
-        "svg": mark_safe(funnel_chart.inline_svg(made)),
+        "chart_title": renderings.TITLE,
+        "chart_caption": renderings.CAPTION,
+        "svg": mark_safe(renderings.inline_svg(made)),
     }
 
 

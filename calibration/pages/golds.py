@@ -24,24 +24,33 @@ from annotation.models import Campaign, Corpus, Item, Question, SchemeVersion, t
 from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED
 from calibration import access
+from calibration.access import (
+    WHOSE,
+    gold_researcher_only,
+    may_see,
+    place_of,
+    place_researcher_only,
+    visible_to,
+)
 from calibration.errors import CalibrationError, GoldRuleError
-from calibration.exports import job as export_job
+from calibration.exports import downloads
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
+from calibration.gold.derivation import (
+    Preview,
+    changes_of,
+    counts_everybody,
+    default_rule_of,
+    described,
+    gold_or_job,
+    preview_gold,
+)
 from calibration.gold.difference import STATUSES, comparable, difference, shared_questions
-from calibration.gold.findings import told
-from calibration.gold.job import gold_or_job, preview_gold
-from calibration.gold.making import Preview, changes_of, counts_everybody, described
-from calibration.gold.reading import default_rule_of
-from calibration.gold.rules import RULES, Option, Rule, known_options, rules_with
-from calibration.gold.rules.words import label
-from calibration.models import GoldLabel
-from calibration.models.gold import Gold
-from calibration.pages.asked import WHOSE, place_of
+from calibration.gold.export import told
+from calibration.gold.rules import RULES, Option, Rule, known_options, label, rules_with
+from calibration.models import Gold, GoldLabel
 from calibration.pages.exports import being_written, place_told, taken_by
-from calibration.permissions import gold_researcher_only, may_see, place_researcher_only, visible_to
-from calibration.reading.census import Census, offered
-from calibration.reading.scope import scope_of
+from calibration.ratings.scope import Census, offered, scope_of
 from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import is_researcher
@@ -121,7 +130,7 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
     if taken is None:
         return redirect(f"{reverse('gold-difference', args=[pk])}?with={number}")
     user: Any = request.user
-    found = export_job.difference_or_job(first=first, second=second, taken=taken, form=form, by=user)
+    found = downloads.difference_or_job(first=first, second=second, taken=taken, form=form, by=user)
     if isinstance(found, Job):
         return being_written(request, place_told(first.corpus_id, first.campaign_id))
     return found.response(f"gold-{first.pk}-and-{second.pk}")
@@ -384,7 +393,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     if taken is None:
         return redirect("gold", pk)
     user: Any = request.user
-    found = export_job.gold_or_job(gold=gold, taken=taken, form=form, by=user)
+    found = downloads.gold_or_job(gold=gold, taken=taken, form=form, by=user)
     if isinstance(found, Job):
         return being_written(request, place_told(gold.corpus_id, gold.campaign_id))
     return found.response(f"gold-{gold.pk}")

@@ -11,29 +11,39 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access as loading
 from annotation.access import campaign_researcher_only
+from annotation.corpora import queries
 from annotation.corpora.openings import unopened
 from calibration import access
+from calibration.access import asked_report, part_of, study_researcher_only
 from calibration.errors import CalibrationError, OlderFormat
+from calibration.figure_cache import Kept
 from calibration.models import Report, Study
-from calibration.pages.asked import asked_report
-from calibration.permissions import study_researcher_only
-from calibration.reports import charts, drawing
+from calibration.reports import charts
+from calibration.reports.figures import worded
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.view import charts_of, pairs_of, view_of
+from calibration.reports.wording import crowd_of
+from calibration.statistics.planning import GAP
 from calibration.studies import actions as studies
-from calibration.studies import job as jobs
+from calibration.studies import disagreements as measure
+from calibration.studies import plan_texts, plans
+from calibration.studies.disagreements import PEOPLE as ALL_PEOPLE
+from calibration.studies.disagreements import Listing, listing, shown, value_name
 from calibration.studies.inputs import split_of
+from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read
 from config.permissions import researcher_only
-from jobs.models import Job
+from jobs.models.job import Job
 
 # What the pages of a study answer where it cannot be computed.
 
@@ -97,7 +107,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _shown_as(request: HttpRequest, found: Report) -> dict[str, Any]:
     """Return what the page shows of a report, by the switches of its tables."""
-    job = jobs.under_way(found.study, found.part)
+    job = studies.under_way(found.study, found.part)
     return view_of(found, request.GET.dict()) | {
         "job": job,
         "part": found.part,
@@ -119,8 +129,8 @@ def _part(request: HttpRequest, study: Study) -> str:
 def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | None:
     """Return the report to show: on test the newest, else `jobs.current`."""
     if part == "test":
-        return studies.latest(study, part) or jobs.under_way(study, part)
-    return jobs.current(study=study, part=part, by=_user(request))
+        return studies.latest(study, part) or studies.under_way(study, part)
+    return studies.current(study=study, part=part, by=_user(request))
 
 
 @require_GET
@@ -146,7 +156,7 @@ def recompute(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(_address(study, "open-test"))
     before = studies.latest(study, part)
     try:
-        found = jobs.report_or_job(study=study, part=part, by=_user(request))
+        found = studies.report_or_job(study=study, part=part, by=_user(request))
     except CalibrationError as error:
         messages.error(request, str(error))
         return redirect(_address(study, "report"))
@@ -160,7 +170,7 @@ def recompute(request: HttpRequest, pk: int) -> HttpResponse:
 def progress(request: HttpRequest, pk: int, job: int) -> HttpResponse:
     """How far the computing of a report is; once it is finished, the page goes on to the report."""
     study = access.study(pk)
-    row = get_object_or_404(Job, pk=job, kind=jobs.KIND, params__study=study.pk)
+    row = get_object_or_404(Job, pk=job, kind=studies.KIND, params__study=study.pk)
     part = row.params["part"]
     response = render(request, "calibration/_progress.html", {"study": study, "job": row, "part": part})
     if row.state == Job.State.DONE:
@@ -192,7 +202,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         user = _user(request)
         studies.open_test(study=study, by=user, purpose=form.cleaned_data["purpose"])
-        jobs.report_or_job(study=study, part="test", by=user)
+        studies.report_or_job(study=study, part="test", by=user)
         return redirect(_address(study, "report", part="test"))
     context = _frame(study) | {"form": form, "split": split, "looks": split.looks.select_related("by")}
     context |= {"judges": [rater.name for rater in unopened(split, studies.judges_of(study))]}
@@ -214,9 +224,9 @@ def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
 def chart_file(drawn: charts.Chart, form: str, name: str) -> HttpResponse:
     """Return a chart as SVG, PNG, or its data as CSV."""
     if form == "svg":
-        return file_of(drawing.svg(drawn), "image/svg+xml", name, form)
+        return file_of(charts.svg(drawn), "image/svg+xml", name, form)
     if form == "png":
-        return file_of(drawing.png(drawn), "image/png", name, form)
+        return file_of(charts.png(drawn), "image/png", name, form)
     return file_of(charts.as_csv(drawn), "text/csv; charset=utf-8", name, "csv")
 
 
@@ -263,3 +273,200 @@ def _address(study: Study, name: str, **query: str) -> str:
 
 def _user(request: HttpRequest) -> Any:
     return request.user
+
+
+# The plan of a study: how many more double-rated dialogues it needs. For who may see the study.
+
+ASKED = ("goal", "question", "rater", "statistic", "width", "half_width", "power", "pay", "part")
+
+
+@require_GET
+@study_researcher_only
+@refusal_shown
+def plan(request: HttpRequest, pk: int) -> HttpResponse:
+    """The form and the plan of what it asks; a large one in the background, with its progress."""
+    study = access.study(pk)
+    given = _given(request)
+    context = _form(study, given)
+    status = 200
+    try:
+        query = read(given, study)
+        again = "again" in request.GET
+        found = plans.plan_or_job(study=study, query=query, by=_user(request), again=again)
+        if again:
+            return redirect(_address_of_plans(study, request))
+        context |= {"query": query} | _shown_of_plans(found)
+        if isinstance(found, PlanAnswer) and found.computed_at:
+            newer = plans.newer_job(study, query)
+            context["kept"] = Kept({}, found.computed_at, found.labels_since, newer)
+    except CalibrationError as refused:
+        context["refused"], status = str(refused), 422 if given else 200
+    return render(request, "calibration/plan.html", context, status=status)
+
+
+@require_GET
+@campaign_researcher_only
+def campaign_plan(request: HttpRequest, campaign: int) -> HttpResponse:
+    """The plan from a campaign as its own pilot: that of its automatic study."""
+    found = loading.campaign(campaign)
+    study = studies.automatic(corpus=found.corpus, campaign=found, by=_user(request))
+    return redirect(_address_of_plans(study, request))
+
+
+@require_GET
+@study_researcher_only
+@refusal_shown
+def plan_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
+    """The plan as text, JSON, CSV or Markdown, or its chart as SVG, PNG or data."""
+    study = access.study(pk)
+    query = read(_given(request), study)
+    found = plans.plan_or_job(study=study, query=query, by=_user(request))
+    if isinstance(found, Job):
+        return redirect(_address_of_plans(study, request))
+    name = f"{study.name}-plan"
+    if form in plan_texts.FORMS:
+        rendering = plan_texts.FORMS[form]
+        return file_of(rendering.write(found), rendering.media_type, name, rendering.suffix)
+    chart = plan_texts.chart_of(found)
+    if chart is None or form not in ("svg", "png", "data"):
+        raise Http404
+    return chart_file(chart, form, name)
+
+
+@require_GET
+@study_researcher_only
+def plan_progress(request: HttpRequest, pk: int, job_id: int) -> HttpResponse:
+    """How far a plan in the background is; once it is finished, the page goes on to it."""
+    study = access.study(pk)
+    row = get_object_or_404(Job, pk=job_id, kind=plans.KIND, params__study=study.pk)
+    address = _address_of_plans(study, request)
+    context = {"study": study, "job": row, "address": address, "asked": request.GET.urlencode()}
+    response = render(request, "calibration/_plan_progress.html", context)
+    if row.state == Job.State.DONE:
+        response["HX-Redirect"] = address
+    return response
+
+
+def _given(request: HttpRequest) -> dict[str, str]:
+    return {name: request.GET[name].replace("\0", "") for name in ASKED if request.GET.get(name)}
+
+
+def _form(study: Study, given: dict[str, str]) -> dict[str, Any]:
+    """Return what the form offers and what is chosen; without labels to compare it offers nothing."""
+    choices = Choices(study, exact=False)
+    gaps = [(key, f"Gap in {worded(key.removeprefix(GAP)).name}") for key in PLANNED if key.startswith(GAP)]
+    plain = [(key, worded(key).name) for key in PLANNED if not key.startswith(GAP)]
+    return {
+        "study": study,
+        "active_room": "studies",
+        "given": given,
+        "questions": [
+            (asked.ref, f"{asked.title} ({asked.subjects[0].question.scheme_title})")
+            for asked in choices.questions
+        ],
+        "raters": [
+            (PEOPLE, "people with each other"),
+            *((r.name, f"{r.name} ({r.kind})") for r in choices.raters()),
+        ],
+        "statistics": [("Of raters", plain), ("Of a judge beside people", gaps)],
+        "forms": plan_texts.FORMS.values(),
+    }
+
+
+def _shown_of_plans(found: PlanAnswer | Job) -> dict[str, Any]:
+    """Return what the page shows of a plan, or of the job that computes it."""
+    if isinstance(found, Job):
+        return {"job": found}
+    chart = plan_texts.chart_of(found)
+    return {
+        "answer": found,
+        "half": f"{found.target / 2:.4g}" if found.goal == "width" and found.target else "",
+        "heading": plan_texts.title(found),
+        "sentences": plan_texts.sentences(found),
+        "cautions": plan_texts.cautions(found),
+        "headings": plan_texts.headings(found),
+        "rows": plan_texts.rows(found),
+        "effort_headings": plan_texts.effort_headings(found),
+        "efforts": plan_texts.efforts(found),
+        "chart": chart,
+        "svg": mark_safe(charts.inline_svg(chart)) if chart else "",
+    }
+
+
+def _address_of_plans(study: Study, request: HttpRequest) -> str:
+    given = _given(request)
+    return reverse("plan", args=[study.pk]) + (f"?{urlencode(given)}" if given else "")
+
+
+# The items behind a figure of a report, those on which raters differ most first.
+
+PAGE = 20
+
+
+@require_GET
+@study_researcher_only
+@refusal_shown
+def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
+    """The items of one question where two raters differ, with the turns and all answers.
+
+    The part of the split is that of the report; test is shown once it was opened for this study.
+    """
+    study = access.study(pk)
+    part = part_of(request, study)
+    if part is None:
+        return redirect("open-test", pk)
+    frame = {"study": study, "part": part, "active_room": "studies"}
+    try:
+        found = listing(study, part, request.GET.dict())
+    except KeyError as error:
+        raise Http404 from error
+    page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))
+    items = shown(found.asked, found.compared, list(page), [found.apart[row] for row in page])
+    context = frame | {
+        "found": found,
+        "page": page,
+        "items": items,
+        "may_share": queries.may_share({row.item.continuation.dialogue_id for row in items}),
+        "question": found.asked.data.subject.question,
+        "choices": _choices(found),
+        "who": [_everybody(found).get(name, name) for name in (found.first, found.second)],
+        "table": _table(found, part),
+        "query": f"{urlencode(found.named(part))}&",
+    }
+    return render(request, "calibration/disagreements.html", context)
+
+
+def _choices(found: Listing) -> list[tuple[str, str]]:
+    """Return who can be chosen: all people, then each identified rater, people first."""
+    ratings = found.asked.ratings
+    single = [
+        (name, name)
+        for kind in ("human", "judge", "key", "metric")
+        for name, its, identified in zip(ratings.raters, ratings.kinds, ratings.identified, strict=True)
+        if its == kind and identified
+    ]
+    return [*_everybody(found).items(), *single]
+
+
+def _everybody(found: Listing) -> dict[str, str]:
+    """Return what all people at once are called: simulated raters are no people."""
+    return {ALL_PEOPLE: f"the {crowd_of(found.asked.data.raters).many}"}
+
+
+def _table(found: Listing, part: str) -> dict[str, Any] | None:
+    """Return the counts of answers that met, each with the parameters that list its items."""
+    counts = measure.table(found.compared)
+    if counts is None:
+        return None
+    names = [value_name(found.asked, value) for value in found.asked.ratings.scale or ()]
+    rows = [
+        (
+            name,
+            [
+                (n, urlencode(found.named(part) | {"cell": f"{i},{j}"}), i == j, (i, j) == found.cell)
+                for j, n in enumerate(line)
+            ],
+        )
+        for i, (name, line) in enumerate(zip(names, counts, strict=True))
+    ]
+    return {"names": names, "rows": rows}

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET, require_POST
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.pages.workbench import ROOM
-from calibration.searches import actions, reading
-from calibration.searches.actions import BOUNDS
+from calibration.workbench import searches
+from calibration.workbench.searches import BOUNDS
 from config.permissions import researcher_only
 from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.errors import JobError
@@ -72,7 +72,7 @@ class SearchForm(forms.Form):
         field.choices = [(one.ref, one.ref) for one in usable]
 
     def chosen(self) -> dict[str, Any]:
-        """Return what `calibration.searches.actions.start` takes beside bench and person."""
+        """Return what `calibration.workbench.searches.start` takes beside bench and person."""
         data = {name: value for name, value in self.cleaned_data.items() if not name.startswith(NEED)}
         options = {"needs": needs_of(self.cleaned_data)}
         return data | {"version": versions.find(data.pop("begin")), "options": options}
@@ -99,7 +99,7 @@ def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
         chosen["options"]["parameters"] = given_parameters(judge)
         sent = given_parameters(improver)
         try:
-            made = actions.start(by=user_of(request), bench=bench, improver_parameters=sent, **chosen)
+            made = searches.start(by=user_of(request), bench=bench, improver_parameters=sent, **chosen)
         except (CalibrationError, JobError) as error:
             form.add_error(None, str(error))
         else:
@@ -119,7 +119,7 @@ def bench_search(request: HttpRequest, pk: int, search: int) -> HttpResponse:
     found = access.search(bench, search)
     context: dict[str, Any] = {"bench": bench, "search": found, **ROOM}
     try:
-        context["shown"] = reading.shown(found)
+        context["shown"] = searches.shown(found)
     except CalibrationError as error:
         messages.error(request, str(error))
     return render(request, "workbench/search.html", context)
@@ -133,7 +133,7 @@ def search_act(request: HttpRequest, pk: int, search: int, verb: str) -> HttpRes
     try:
         if verb == "adopt":
             text = access.search_text(found, request.POST.get("text", ""))
-            actions.adopt(by=user_of(request), text=text)
+            searches.adopt(by=user_of(request), text=text)
         else:
             _verb(verb)(by=user_of(request), search=found)
     except (CalibrationError, JobError) as error:
@@ -142,6 +142,6 @@ def search_act(request: HttpRequest, pk: int, search: int, verb: str) -> HttpRes
 
 
 def _verb(verb: str) -> Any:
-    if verb not in actions.VERBS:
+    if verb not in searches.VERBS:
         raise Http404
-    return actions.VERBS[verb]
+    return searches.VERBS[verb]

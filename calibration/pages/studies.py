@@ -21,22 +21,17 @@ from annotation.models import Campaign, Corpus
 from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED
 from calibration import access
+from calibration.access import WHOSE, place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
 from calibration.models import Study
-from calibration.pages.asked import WHOSE, place_of
-from calibration.permissions import study_researcher_only
-from calibration.preferences.reading import comparing
-from calibration.reading.census import Census, offered
-from calibration.reading.continuations import condition_keys
-from calibration.reading.definitions import DEFAULT_STATISTICS, EPSILON, parse
-from calibration.reading.levels import LEVELS
-from calibration.reading.scale_maps import ScaleMap
-from calibration.reading.scope import scope_of
+from calibration.ratings.definitions import DEFAULT_STATISTICS, EPSILON, LEVELS, ScaleMap, parse
+from calibration.ratings.levels import condition_keys
+from calibration.ratings.scope import Census, offered, scope_of
+from calibration.ratings.votes import comparing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.core.base import Family
+from calibration.statistics.core.engine import Family
 from calibration.statistics.panels import RULES
-from calibration.statistics.preferences.fitting import MODELS
-from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
+from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS
 from calibration.statistics.table import described
 from calibration.studies import actions as studies
 from config.permissions import researcher_only

@@ -11,22 +11,32 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.corpora import splits
 from annotation.errors import AnnotationError
-from annotation.models import Corpus
+from annotation.models import Corpus, Item, Question, turn_numbers
 from annotation.pages.campaigns import choose
 from calibration import access
+from calibration.access import place_of
 from calibration.errors import CalibrationError
-from calibration.pages.asked import place_of
-from calibration.workbench import agreement, checks, progress
+from calibration.models import Mark
+from calibration.studies.disagreements import lines_of, named_value
+from calibration.workbench import as_json, checks, marks
 from calibration.workbench import sheets as showing
-from calibration.workbench.families import own_systems
-from calibration.workbench.sheets import Judged, items_of, judged_on, sheets
-from calibration.workbench.versions import item_systems, side_by_side
+from calibration.workbench.checks import own_systems
+from calibration.workbench.sheets import Judged, Sheet, items_of, judged_on, sheets
+from calibration.workbench.versions import (
+    DIRECTIONS,
+    Difference,
+    differences,
+    item_systems,
+    side_by_side,
+    systems_of,
+)
 from config.files import row_id
 from config.permissions import researcher_only
 from jobs import runs
@@ -390,7 +400,7 @@ def _panel(request: HttpRequest, found: Bench, draft: Draft) -> dict[str, Any]:
     page = Paginator(targets, PAGE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "draft": draft,
-        "tried": progress.tried(draft),
+        "tried": as_json.tried(draft),
         "page": page,
         "query": f"draft={draft.number}&",
         "one": benches.unit(found)[0],
@@ -399,8 +409,8 @@ def _panel(request: HttpRequest, found: Bench, draft: Draft) -> dict[str, Any]:
     try:
         context["cards"] = showing.cards(found, judged, list(page))
         read = sheets(found, [judged])
-        context["figures"] = agreement.agreement(read, judged)
-        context["unanswered"] = agreement.unanswered(read)
+        context["figures"] = showing.agreement(read, judged)
+        context["unanswered"] = showing.unanswered(read)
     except CalibrationError as error:
         context["refused"] = str(error)
     return context
@@ -497,7 +507,7 @@ def _draft(bench: Bench, drafts: list[Draft], request: HttpRequest) -> Draft | N
 
 def _active(draft: Draft) -> bool:
     """Whether something that a check asked is under way."""
-    return any(progress.tried(one).active for one in [draft, *draft.checks.select_related("bench", "rater")])
+    return any(as_json.tried(one).active for one in [draft, *draft.checks.select_related("bench", "rater")])
 
 
 # Versions and drafts of a bench side by side. Researchers only.
@@ -514,3 +524,125 @@ def bench_versions(request: HttpRequest, pk: int) -> HttpResponse:
     except CalibrationError as error:
         return render(request, "workbench/versions.html", context | {"refused": str(error)}, status=422)
     return render(request, "workbench/versions.html", context)
+
+
+# Where drafts and people disagree on a bench, what was said of it.
+
+FILTERS = ("judged", "question", "direction", "system")
+
+
+@require_GET
+@researcher_only
+def bench_differences(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: where a draft or judge differs from people, farthest apart first, and who is wrong."""
+    bench = access.bench(pk)
+    judged = judged_on(bench)
+    chosen = _chosen(judged, request.GET.get("judged", ""))
+    asked = {name: request.GET.get(name, "") for name in FILTERS[1:]}
+    context: dict[str, Any] = {"bench": bench, "judged": judged, "chosen": chosen, "asked": asked, **ROOM}
+    status = 200
+    try:
+        found = sheets(bench, [chosen] if chosen else [])
+        listed = differences(found, chosen, **asked) if chosen else []
+        context |= _listed(request, bench, chosen, found, listed)
+    except CalibrationError as error:
+        context["refused"], status = str(error), 422
+    return render(request, "workbench/differences.html", context, status=status)
+
+
+def _chosen(judged: list[Judged], key: str) -> Judged | None:
+    if key and not any(one.key == key for one in judged):
+        raise Http404
+    return next((one for one in judged if not key or one.key == key), None)
+
+
+def _listed(
+    request: HttpRequest,
+    bench: Bench,
+    chosen: Judged | None,
+    found: list[Sheet],
+    listed: list[Difference],
+) -> dict[str, Any]:
+    page = Paginator(listed, PAGE).get_page(request.GET.get("page"))
+    related = ("continuation__dialogue", "continuation__system", "turn")
+    items = Item.objects.select_related(*related).in_bulk([one.item for one in page])
+    turn_numbers.number(item.turn for item in items.values())
+    lines, standing = lines_of(list(items.values())), marks.standing(bench)
+    named = {name: request.GET.get(name, "") for name in FILTERS if request.GET.get(name)}
+    return {
+        "page": page,
+        "query": f"{urlencode(named)}&" if named else "",
+        "here": request.get_full_path(),
+        "questions": [sheet.question for sheet in found],
+        "systems": systems_of(found),
+        "directions": DIRECTIONS,
+        "counts": marks.counts(bench),
+        "verdicts": [pair for pair in Mark.Verdict.choices if pair[0] != Mark.Verdict.WITHDRAWN],
+        "rows": [
+            {
+                "one": one,
+                "item": items[one.item],
+                "lines": lines[one.item],
+                "people": _said(one, one.sheet.ratings.of_kind("human")),
+                "judge": _judge(one, chosen),
+                "mark": standing.get((one.item, one.sheet.question.id, chosen.key)) if chosen else None,
+            }
+            for one in page
+        ],
+    }
+
+
+def _said(one: Difference, columns: tuple[int, ...]) -> list[tuple[str, str]]:
+    ratings = one.sheet.ratings
+    return [
+        (ratings.raters[j], named_value(one.sheet.question, ratings, float(ratings.values[one.row, j])))
+        for j in columns
+        if ratings.values[one.row, j] == ratings.values[one.row, j]
+    ]
+
+
+def _judge(one: Difference, chosen: Judged | None) -> str:
+    values = one.sheet.of(chosen)[0].values if chosen else ()
+    return named_value(one.sheet.question, one.sheet.ratings, float(values[one.row]))
+
+
+@require_POST
+@researcher_only
+def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: say who is wrong, take it back, or send it on to adjudication."""
+    bench, by = access.bench(pk), user_of(request)
+    judged = next((one for one in judged_on(bench) if one.key == request.POST.get("judged")), None)
+    if judged is None:
+        raise Http404
+    item = get_object_or_404(Item, pk=row_id(request.POST.get("item", "")) or 0)
+    question = get_object_or_404(Question, pk=row_id(request.POST.get("question", "")) or 0)
+    verdict, note = request.POST.get("verdict", ""), request.POST.get("note", "").strip()
+    try:
+        if verdict == "adjudicate":
+            standing = marks.standing(bench).get((item.pk, question.pk, judged.key))
+            if standing is None:
+                raise Http404
+            marks.send_to_adjudication(by=by, mark=standing)
+            messages.success(request, "It waits for adjudication.")
+        else:
+            marks.mark(
+                by=by, bench=bench, judged=judged, item=item, question=question, verdict=verdict, note=note
+            )
+    except CalibrationError as error:
+        messages.error(request, str(error))
+    named = {name: request.POST.get(f"keep-{name}", "") for name in (*FILTERS, "page")}
+    query = urlencode({name: value for name, value in named.items() if value})
+    return redirect(f"{reverse('bench-differences', args=[pk])}?{query}#item-{item.pk}-{question.pk}")
+
+
+@require_GET
+@researcher_only
+def bench_marks(request: HttpRequest, pk: int, form: str) -> HttpResponse:
+    """Researchers: the marks of a bench as CSV or JSON."""
+    bench = access.bench(pk)
+    if form not in marks.FORMS:
+        raise Http404
+    kind = f"{marks.FORMS[form]}; charset=utf-8"
+    response = HttpResponse(marks.written(bench, form), content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="bench-{bench.pk}-marks.{form}"'
+    return response

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from calibration.reading.coverage import Marked
-from calibration.reading.levels import Level
-from calibration.statistics.core.result import Result
-from calibration.statistics.evidence.overlap import Asks
+from calibration.ratings.coverage import Marked
+from calibration.ratings.definitions import Level
+from calibration.statistics.core.engine import Result
+from calibration.statistics.evidence import Asks
 from calibration.statistics.permutation import Correlation
 from calibration.statistics.repeats import How
-from calibration.statistics.unanswered.figures import NAME as BOUNDS
+from calibration.statistics.unanswered import NAME as BOUNDS
 
 # A figure as reports keep it: a result, and whom it compares on which question.
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calibration.reading.coverage import ANOTHER
+from calibration.ratings.coverage import ANOTHER
 from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
 from calibration.reports.wording import Crowd, crowd_of, in_words, without
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.core.base import InReports
+from calibration.statistics.core.engine import InReports
 from calibration.statistics.replacement import CORRECTED, StandIn
 from calibration.statistics.table import described
 

@@ -12,11 +12,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from calibration.errors import OlderFormat
-from calibration.reading.answered import Answered
-from calibration.reading.calls import Calls
-from calibration.reading.compared import Uncompared
-from calibration.reading.definitions import Definition, parse
-from calibration.reading.scale_maps import ScaleMap
+from calibration.ratings.calls import Calls
+from calibration.ratings.definitions import Definition, ScaleMap, parse
+from calibration.ratings.ratings import Answered
+from calibration.ratings.votes import Uncompared
 from calibration.reports.contents import (
     BoundsRow,
     ComparedJudges,

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from annotation.kinds import KINDS as ITEM_KINDS
-from calibration.disagreements.reading import PEOPLE
-from calibration.reading.answered import Answered
+from calibration.ratings.ratings import Answered
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -23,8 +22,9 @@ from calibration.reports.figures import (
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
-from calibration.statistics.core.types import CATEGORIES
+from calibration.statistics.core.ratings import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
+from calibration.studies.disagreements import PEOPLE
 
 KINDS = (HUMAN, JUDGE, METRIC, "key")
 VERDICTS = {"passed": "passed", "not_passed": "not passed", "cannot_say": "cannot say"}

@@ -14,19 +14,44 @@ from annotation.corpora.openings import Opened, openings
 from annotation.models import TestLook
 from annotation.work.check_stages import left_out
 from calibration.models import Report, Study
-from calibration.reading import changes
-from calibration.reading.scope import leaves_out, of_study
-from calibration.reports import caveats, charts, drawing, lede, tables
+from calibration.ratings import scope
+from calibration.ratings.calls import AT_ONCE, CACHED, IN_BATCHES, Calls
+from calibration.ratings.scope import leaves_out, of_study
+from calibration.reports import charts, sentences, tables
 from calibration.reports.contents import Figure
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, worded
-from calibration.reports.how_asked import how_asked
 from calibration.reports.sections import SECTIONS, Asked, Section, View
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.reports.tables import Row, Table, behind, label, noted
+from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.pooled import POOLED
+from calibration.statistics.panel import POOLED
 from calibration.statistics.table import STATISTICS
 from calibration.studies import actions as studies
+
+# In which mode judges were asked, where their calls say it: at once, or in the provider's batches.
+
+
+def how_asked(result: Snapshot) -> list[str]:
+    """Return a sentence per judge whose mode is known; nothing is said of labels that came otherwise."""
+    return [_sentence(row) for row in result.calls if row.modes]
+
+
+def _sentence(row: Calls) -> str:
+    found = dict(row.modes)
+    taken, modes = found.pop(CACHED, 0), [mode for mode in (AT_ONCE, IN_BATCHES) if mode in found]
+    if not modes:
+        return f"{row.rater} took the replies that equal requests of other runs had got, {_calls(taken)}."
+    how = modes[0]
+    if len(modes) > 1:
+        how = " and ".join(f"{mode} for {_calls(found[mode])}" for mode in modes)
+    cached = f"; {_calls(taken)} took the reply that an equal request of another run had got" if taken else ""
+    return f"{row.rater} was asked {how}{cached}."
+
+
+def _calls(n: int) -> str:
+    return counted(n, "call")
+
 
 # Every rater with every other on one question, by one statistic of two raters; which ones there are.
 
@@ -224,9 +249,9 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
     return {
         "report": report,
         "result": result,
-        "heading": lede.headline_question(result) if report.study.automatic else report.study.name,
-        "answers": lede.lede(result),
-        "caveats": caveats.caveats(result),
+        "heading": sentences.headline_question(result) if report.study.automatic else report.study.name,
+        "answers": sentences.lede(result),
+        "caveats": sentences.caveats(result),
         "charts": _drawn(charts.charts(result)),
         "agreement": tables.agreement(result),
         "sections": [
@@ -270,9 +295,9 @@ def pairs_of(result: Snapshot, asked: Asked) -> Pairs | None:
     return pairs(result, asked.get("pairs", ""), asked.get("statistic", ""))
 
 
-def _changes(report: Report) -> changes.Changes:
+def _changes(report: Report) -> scope.Changes:
     """Return what became of the labels that a report was computed from."""
-    return changes.since(of_study(report.study), report.created_at)
+    return scope.since(of_study(report.study), report.created_at)
 
 
 def looks(report: Report) -> list[TestLook]:
@@ -311,4 +336,4 @@ def links(result: Snapshot) -> list[str]:
 
 def _trusted(chart: charts.Chart) -> SafeString:
     """Return a chart's SVG. Its texts (names of questions and raters) are escaped by the renderer."""
-    return mark_safe(drawing.inline_svg(chart))
+    return mark_safe(charts.inline_svg(chart))

@@ -12,11 +12,9 @@ planning, comparisons) are modules of their own. Every answer is a ``Result``.
 """
 
 from calibration.statistics.analysis import Analysis, Entry, analyse
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.records import ratings_from_records
+from calibration.statistics.core.engine import FLAGS, Result
+from calibration.statistics.core.ratings import RatingError, Ratings, Record, ratings_from_records
 from calibration.statistics.core.resampling import Plan
-from calibration.statistics.core.result import FLAGS, Result
-from calibration.statistics.core.types import RatingError, Record
 from calibration.statistics.table import STATISTICS
 
 __all__ = [

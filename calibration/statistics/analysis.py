@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
-from calibration.statistics.core.base import Statistic
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.engine import Estimate, estimates, result_of
+from calibration.statistics.core.engine import (
+    Counts,
+    Estimate,
+    Result,
+    Statistic,
+    estimates,
+    finished,
+    result_of,
+)
+from calibration.statistics.core.ratings import Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.gaps import Comparison, Member, gap_results, pooled_results
+from calibration.statistics.icc import Form
 from calibration.statistics.replacement import (
     JUDGE_TESTS,
     StandIn,
@@ -26,6 +33,90 @@ from calibration.statistics.replacement import (
     stand_in,
 )
 from calibration.statistics.table import STATISTICS, described
+
+# Comparing two raters, and several comparisons at once.
+#
+# Corrections of p-values: Holm (1979), Benjamini-Hochberg (1995), Benjamini-Yekutieli (2001). For the
+# difference of any statistic with an interval, see ``analyse`` (gaps) and ``paired_difference``.
+
+ROUNDING = 1e-12  # what counts as equal, relative to the largest value
+Correction = Literal["holm", "benjamini_hochberg", "benjamini_yekutieli", "bonferroni"]
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test's statistic and its p-value."""
+
+    statistic: float
+    p: float
+    method: str
+
+
+def corrected_p_values(p_values: Sequence[float], correction: Correction) -> Floats:
+    """Return adjusted p-values in the order given; a test is rejected at q where its value is <= q."""
+    p = np.asarray(p_values, np.float64)
+    m = len(p)
+    if m == 0:
+        return p
+    if np.isnan(p).any() or (p < 0).any() or (p > 1).any():
+        raise ValueError("p-values lie between 0 and 1")
+    if correction == "bonferroni":
+        return np.minimum(p * m, 1)
+    order = np.argsort(p, kind="stable")
+    ranks = np.arange(1, m + 1)
+    if correction == "holm":
+        stepped = np.maximum.accumulate(p[order] * (m - ranks + 1))
+    else:
+        scale = m / ranks * ((1 / ranks).sum() if correction == "benjamini_yekutieli" else 1)
+        stepped = np.minimum.accumulate((p[order] * scale)[::-1])[::-1]
+    out = np.empty(m)
+    out[order] = np.minimum(stepped, 1)
+    return out
+
+
+def paired_difference(
+    ratings: Ratings,
+    statistic: str | Statistic,
+    first: tuple[str, str],
+    second: tuple[str, str],
+    plan: Plan | None = None,
+) -> Result:
+    """A pair statistic of ``first`` less that of ``second``, on shared items and the same resamples.
+
+    KeyError for an unknown statistic or rater. Example: kappa of (ann, judge A) less kappa of (ann, judge B).
+    """
+    plan = plan or Plan()
+    chosen = STATISTICS[statistic] if isinstance(statistic, str) else statistic
+    columns = [tuple(ratings.column(r) for r in pair) for pair in (first, second)]
+    everyone = sorted({c for pair in columns for c in pair})
+    shared = np.isnan(ratings.values[:, everyone]).sum(axis=1) == 0
+    limited = ratings.with_values(np.where(shared[:, None], ratings.values, np.nan))
+    resampling = resampling_of(limited, plan)
+    samples = [Sample(limited, pair, resampling) for pair in columns]
+    found = [estimates(sample, [chosen], resampling)[0] for sample in samples]
+    name = f"difference_{chosen.key}"
+    counts: Counts = {
+        "n_items": samples[0].n_items,
+        "n_clusters": samples[0].n_clusters,
+        "n_raters": len(everyone),
+        "n_missing": samples[0].n_missing,
+    }
+    bad = next((e.verdict for e in found if not e.ok), None)
+    if bad is not None:
+        return Result(name, status=bad.status, reason=bad.reason, method=plan.method, **counts)
+    method = f"{' and '.join(first)} less {' and '.join(second)}"
+    left = [e.leave_one_out for e in found if e.leave_one_out is not None]
+    return finished(
+        name,
+        found[0].point - found[1].point,
+        found[0].replicates - found[1].replicates,
+        plan,
+        method=method,
+        flags=tuple(dict.fromkeys(flag for e in found for flag in e.verdict.flags)),
+        leave_one_out=left[0] - left[1] if left else None,
+        **counts,
+    )
+
 
 PEOPLE = "human"
 MEAN_OF_PEOPLE = f"mean(kind:{PEOPLE})"
@@ -378,3 +469,110 @@ def mean_of(block: Floats) -> Floats:
     given = ~np.isnan(block)
     n = given.sum(axis=1)
     return np.where(n > 0, np.where(given, block, 0).sum(axis=1) / np.maximum(n, 1), np.nan)
+
+
+# Intervals of intraclass correlations from the F distribution, for complete tables of independent items.
+#
+# Source: McGraw and Wong (1996), tables 4 and 7. They assume normal effects and no clusters; the bootstrap of
+# ``analyse`` assumes neither and is the default. Use these with few items, where resampling says little.
+
+
+def f_interval(ratings: Ratings, form: Form, average: bool = False, level: float = 0.95) -> Result:
+    """Return ICC(form,1) or ICC(form,k) with its F interval.
+
+    With missing cells, fewer than two items or no variation between items there is no F interval; the result
+    then says why, or has a value alone.
+    """
+    statistic: Statistic = STATISTICS[f"icc_{form}_{'k' if average else '1'}"]
+    resampling = resampling_of(ratings, Plan(resamples=0))
+    sample = Sample(ratings, range(len(ratings.raters)), resampling)
+    plain = result_of(estimates(sample, [statistic], resampling)[0], sample, resampling.plan)
+    method = f"F distribution, {level:.0%}; items independent and normal"
+    if not plain.ok:
+        return replace(plain, method=method)
+    if np.isnan(sample.values).any() or sample.n_items < len(ratings.values):
+        return replace(plain, method=method, reason="no F interval with missing cells; use the bootstrap")
+    low, high = _bounds(sample.values, form, average, (1 + level) / 2)
+    if np.isinf(low):
+        return replace(plain, method=method, reason="no F interval: the raters agree without error")
+    if not low <= (plain.value or 0.0) <= high:
+        reason = (
+            "no F interval: its approximation fails on so little variation between items; use the bootstrap"
+        )
+        return replace(plain, method=method, reason=reason)
+    return replace(plain, low=low, high=high, method=method, reason="")
+
+
+BY_F = "_f"
+"""What the name of an intraclass correlation with its F interval ends in."""
+
+
+def f_intervals(ratings: Ratings, panel: Iterable[Entry], level: float = 0.95) -> tuple[Entry, ...]:
+    """Return each intraclass correlation of a panel once more, with its F interval and `_f` after its name.
+
+    ``panel`` are the entries of ``analyse`` over these ratings; those of other statistics are passed over.
+    """
+    found = []
+    for entry in panel:
+        family, *rest = entry.result.name.split("_")
+        if family != "icc":
+            continue
+        form: Form = int(rest[0])  # type: ignore[assignment]
+        chosen = ratings.take([ratings.column(rater) for rater in entry.raters])
+        result = f_interval(chosen, form, rest[1] == "k", level)
+        found.append(replace(entry, result=replace(result, name=result.name + BY_F)))
+    return tuple(found)
+
+
+def _bounds(block: Floats, form: Form, average: bool, tail: float) -> tuple[float, float]:
+    n, k = block.shape
+    between, within, raters, error = mean_squares(block)
+    if form == 2:
+        low, high = _two_way_random(between, raters, error, n, k, tail)
+        return (_of_average(low, k), _of_average(high, k)) if average else (low, high)
+    noise, df = (within, n * (k - 1)) if form == 1 else (error, (n - 1) * (k - 1))
+    if noise <= 0:
+        return np.inf, np.inf
+    ratio = between / noise
+    low, high = ratio / _f(tail, n - 1, df), ratio * _f(tail, df, n - 1)
+    if average:
+        return 1 - 1 / low, 1 - 1 / high
+    return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
+
+
+def _two_way_random(
+    between: float, raters: float, error: float, n: int, k: int, tail: float
+) -> tuple[float, float]:
+    """Limits of ICC(2,1), with Satterthwaite's degrees of freedom for its noise."""
+    if error <= 0:
+        return np.inf, np.inf
+    icc = (between - error) / (between + (k - 1) * error + k * (raters - error) / n)
+    a, b = k * icc * raters / error, n * (1 + (k - 1) * icc) - k * icc
+    df = (k - 1) * (n - 1) * (a + b) ** 2 / ((n - 1) * a**2 + b**2)
+    upper, lower = _f(tail, n - 1, df), _f(tail, df, n - 1)
+    noise = k * raters + (k * n - k - n) * error
+    return (
+        n * (between - upper * error) / (upper * noise + n * between),
+        n * (lower * between - error) / (noise + n * lower * between),
+    )
+
+
+def _of_average(limit: float, k: int) -> float:
+    """Return the limit for the mean of k raters; NaN at or below -1 / (k - 1), where there is none."""
+    bottom = 1 + limit * (k - 1)
+    return limit * k / bottom if bottom > 0 else np.nan
+
+
+def mean_squares(block: Floats) -> tuple[float, float, float, float]:
+    """Return the mean squares between items, within items, between raters and of error."""
+    n, k = block.shape
+    rows, columns, grand = block.mean(axis=1, keepdims=True), block.mean(axis=0), block.mean()
+    between = k * float(((rows - grand) ** 2).sum()) / (n - 1)
+    within = float(((block - rows) ** 2).sum()) / (n * (k - 1))
+    raters = n * float(((columns - grand) ** 2).sum()) / (k - 1)
+    error = float(((block - rows - columns + grand) ** 2).sum()) / ((n - 1) * (k - 1))
+    return between, within, raters, error
+
+
+def _f(probability: float, first: float, second: float) -> float:
+    return float(special.fdtri(first, second, probability))

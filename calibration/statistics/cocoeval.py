@@ -16,12 +16,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.base import events_flags
-from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.engine import Labels, Result, cluster_codes, events_flags, finished
+from calibration.statistics.core.ratings import Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling
-from calibration.statistics.core.result import Result
-from calibration.statistics.core.sums import Labels, cluster_codes, finished
-from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of
 
 Policy = Literal["consistent", "cocoeval"]

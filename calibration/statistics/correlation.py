@@ -6,9 +6,13 @@ joint table says everything; with many, see ``ranks``.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from calibration.statistics.core.base import (
+import numpy as np
+from scipy import sparse
+
+from calibration.statistics.core.engine import (
     CORRELATION_LEVELS,
     InReports,
     Statistic,
@@ -16,10 +20,393 @@ from calibration.statistics.core.base import (
     as_numbers,
     constant_undefined,
 )
-from calibration.statistics.core.features import Draw
-from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import Floats
-from calibration.statistics.ranks import kendall_by_item, spearman_by_item
+from calibration.statistics.core.ratings import Floats, Ints
+from calibration.statistics.core.samples import Draw, Sample
+
+# Rank correlation of two raters with many distinct values, under rows of item weights.
+#
+# Items are sorted once; a resample only changes how much each weighs. A value's mid-rank is the weight below
+# it plus half its own weight, and concordant pairs are counted bit by bit of the rank of y (a merge sort that
+# serves all resamples at once), in O(items x log values) per resample.
+
+# Kendall's tau-b of many resamples at once, from pairs of units.
+#
+# All items of a unit weigh alike, so that the difference of concordant and discordant pairs is a quadratic
+# form of the units' weights. Its matrix is made once from all pairs of items; a resample then costs units x
+# units, by matrix product.
+
+MOST_ITEMS, MOST_UNITS = 30_000, 3_000
+FEW_ROWS = 32  # resamples below which making the matrix does not pay
+BLOCK = 32  # units whose items are compared with all later ones at a time
+GROUPS = 4_000_000  # groups of equal values x resamples held at a time
+
+
+def pays(draw: Draw) -> bool:
+    """Whether the matrix is small enough to be made, and there are resamples enough to need it."""
+    n_units = draw.sample.resampling.n_units
+    return len(draw.weights) >= FEW_ROWS and draw.sample.n_items <= MOST_ITEMS and n_units <= MOST_UNITS
+
+
+def kendall_by_unit(draw: Draw) -> Floats:
+    """Kendall's tau-b for rows of weights; NaN where x or y has one value."""
+    if not draw.sample.n_items:
+        return np.full(len(draw.weights), np.nan)
+    known = draw.sample.once(UnitPairs)
+    weights = draw.weights if known.all_units else draw.weights[:, known.units]
+    n = weights @ known.sizes
+    # All numbers are whole: half the bits hold them exactly where no sum can pass 2 to the power of 24.
+    bits = np.float32 if n.max(initial=0.0) * known.sizes.max() < 2**24 else np.float64
+    beside = weights.astype(bits, copy=False) @ known.differences.astype(bits, copy=False)
+    difference = np.einsum("ru,ru->r", beside, weights) / 2
+    square = n**2
+    x_free, y_free = ((square - side.tied(weights)) / 2 for side in (known.x_values, known.y_values))
+    undefined = (x_free <= 0) | (y_free <= 0)
+    bottom = np.sqrt(np.where(undefined, 1.0, x_free)) * np.sqrt(np.where(undefined, 1.0, y_free))
+    return np.where(undefined, np.nan, np.clip(difference / bottom, -1, 1))
+
+
+class UnitPairs:
+    """The units with items: how many each has, their differences pair by pair, and what values they hold.
+
+    ``differences`` (units x units) holds concordant less discordant pairs, each counted from both sides.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        order = np.argsort(sample.units, kind="stable")
+        self.units, starts, sizes = np.unique(sample.units[order], return_index=True, return_counts=True)
+        self.sizes = sizes.astype(np.float64)
+        x, y = (np.unique(side[order], return_inverse=True)[1].ravel() for side in (sample.x, sample.y))
+        self.differences = _differences(x, y, np.append(starts, len(order)))
+        unit = np.repeat(np.arange(len(starts)), sizes)
+        self.x_values, self.y_values = (_Values.of(side, unit, len(starts)) for side in (x, y))
+        self.all_units = len(self.units) == sample.resampling.n_units
+
+
+def _differences(x: Ints, y: Ints, starts: Ints) -> Floats:
+    """Sum sign(x - x') sign(y - y') over the pairs of items of two units; ``starts`` ends with all items."""
+    n_units = len(starts) - 1
+    small = np.int16 if len(x) <= np.iinfo(np.int16).max else np.int32
+    x, y = x.astype(small), y.astype(small)
+    out = np.empty((n_units, n_units))
+    for first in range(0, n_units, BLOCK):
+        last = min(first + BLOCK, n_units)
+        here, after = slice(starts[first], starts[last]), slice(starts[first], None)
+        signs = _signs(x[after], x[here]) * _signs(y[after], y[here])
+        by_unit = np.add.reduceat(signs, starts[first:-1] - starts[first], axis=0, dtype=np.int32)
+        sums = np.add.reduceat(by_unit, starts[first:last] - starts[first], axis=1)
+        out[first:, first:last] = sums
+        out[first:last, first:] = sums.T
+    return out
+
+
+def _signs(after: Ints, here: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
+    one, other = after[:, None], here[None, :]
+    return (one > other).view(np.int8) - (one < other).view(np.int8)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """How many items of each unit hold a value that no other item holds, and which units hold shared ones."""
+
+    alone: Floats
+    shared: sparse.csr_array
+
+    @staticmethod
+    def of(codes: Ints, unit: Ints, n_units: int) -> _Values:
+        several = np.bincount(codes)[codes] > 1
+        alone = np.bincount(unit[~several], minlength=n_units).astype(np.float64)
+        local = np.unique(codes[several], return_inverse=True)[1].ravel()
+        shape = (int(local.max(initial=-1)) + 1, n_units)
+        return _Values(alone, sparse.csr_array((np.ones(len(local)), (local, unit[several])), shape=shape))
+
+    def tied(self, weights: Floats) -> Floats:
+        """Sum the squared weight of each value's items."""
+        total = np.einsum("ru,ru,u->r", weights, weights, self.alone)
+        if self.shared.shape[0]:
+            step = max(1, GROUPS // self.shared.shape[0])
+            for start in range(0, len(weights), step):
+                held = self.shared @ np.ascontiguousarray(weights[start : start + step].T)
+                total[start : start + step] += np.einsum("gr,gr->r", held, held)
+        return np.asarray(total)
+
+
+LEAST_ROWS = 8  # resamples worked on at a time however many the items: their weights lie side by side
+ROWS = 400_000  # items x resamples worked on at a time: small enough to stay in cache
+
+
+def spearman_by_item(draw: Draw) -> Floats:
+    """Spearman's rho for rows of weights; NaN where x or y has one value."""
+    return by_rows(draw, _spearman_rows)
+
+
+def kendall_by_item(draw: Draw) -> Floats:
+    """Kendall's tau-b for rows of weights; NaN where x or y has one value."""
+    return kendall_by_unit(draw) if pays(draw) else by_rows(draw, _kendall_rows)
+
+
+class Order:
+    """A sample sorted by x and by y: units of the items, where groups of equal values start, rank codes."""
+
+    def __init__(self, sample: Sample) -> None:
+        by_x = np.lexsort((-sample.y, sample.x))
+        x, y = sample.x[by_x], sample.y[by_x]
+        self.units = sample.units[by_x]
+        self.x_starts = _starts(x)
+        self.y_codes: Ints = np.unique(y, return_inverse=True)[1].ravel()
+        by_y = np.argsort(self.y_codes, kind="stable")
+        self.units_by_y = self.units[by_y]
+        self.y_starts = _starts(self.y_codes[by_y].astype(np.float64))
+        self.x_codes_by_y: Ints = np.unique(x, return_inverse=True)[1].ravel()[by_y]
+        self.pair_starts = _pair_starts(x, y)
+
+
+def by_rows(draw: Draw, compute: Callable[[Order, Floats], Floats]) -> Floats:
+    """Return compute's values; it reads weights of units x resamples, so that items are rows in memory."""
+    order = draw.sample.once(Order)
+    step = max(LEAST_ROWS, ROWS // max(1, draw.sample.n_items))
+    parts = [
+        compute(order, np.ascontiguousarray(draw.weights[start : start + step].T))
+        for start in range(0, len(draw.weights), step)
+    ]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _spearman_rows(order: Order, weights: Floats) -> Floats:
+    by_y = weights[order.units_by_y]
+    x_group, x_dev = _group_ranks(weights[order.units], order.x_starts)
+    y_group, y_dev = _group_ranks(by_y, order.y_starts)
+    weighted = by_y * x_dev[order.x_codes_by_y]
+    covariance = _dot(_grouped(weighted, order.y_starts), y_dev)
+    x_spread, y_spread = _dot(x_group * x_dev, x_dev), _dot(y_group * y_dev, y_dev)
+    return _correlation(covariance, x_spread, y_spread)
+
+
+def _kendall_rows(order: Order, weights: Floats) -> Floats:
+    by_x = weights[order.units]
+    n = by_x.sum(axis=0)
+    pairs = n * (n - 1) / 2
+    x_group, y_group = _grouped(by_x, order.x_starts), _grouped(weights[order.units_by_y], order.y_starts)
+    x_ties, y_ties = _tied(x_group), _tied(y_group)
+    both_ties = _tied(_grouped(by_x, order.pair_starts))
+    concordant = _concordant(order.y_codes, by_x)
+    difference = 2 * concordant - (pairs - x_ties - y_ties + both_ties)
+    return _correlation(difference, pairs - x_ties, pairs - y_ties)
+
+
+def right_of_many(order: Order, weights: Floats) -> Floats:
+    """Return the weight of pairs that x and y order alike or both tie."""
+    by_x = weights[order.units]
+    return _concordant(order.y_codes, by_x) + _tied(_grouped(by_x, order.pair_starts))
+
+
+def concordance(x: Floats, y: Floats) -> int:
+    """Return concordant less discordant pairs: the numerator of every tau (Knight 1966)."""
+    order = np.lexsort((-y, x))
+    x, y = x[order], y[order]
+    codes: Ints = np.unique(y, return_inverse=True)[1].ravel()
+    n = len(x)
+    tied = [
+        float(_tied(np.diff(np.append(starts, n)).astype(np.float64)[:, None])[0])
+        for starts in (_starts(x), _starts(np.sort(y)), _pair_starts(x, y))
+    ]
+    untied = n * (n - 1) / 2 - tied[0] - tied[1] + tied[2]
+    return round(2 * float(_concordant(codes, np.ones((n, 1)))[0]) - untied)
+
+
+def _concordant(codes: Ints, weights: Floats) -> Floats:
+    """Weight of pairs that rise in both; items are sorted by x, and by falling y where x is tied."""
+    total = np.zeros(weights.shape[1])
+    for bit in range(int(codes.max()).bit_length() if codes.size else 0):
+        order = np.argsort(codes >> (bit + 1), kind="stable")
+        block = codes[order] >> (bit + 1)
+        upper = ((codes[order] >> bit) & 1).astype(np.float64)[:, None]
+        here = weights[order]
+        lower_before = np.cumsum(here * (1 - upper), axis=0)
+        starts = _starts(block.astype(np.float64))
+        before_block = np.where((starts > 0)[:, None], lower_before[starts - 1], 0.0)
+        here *= upper
+        total += _dot(here, lower_before) - _dot(_grouped(here, starts), before_block)
+    return total
+
+
+def _group_ranks(weights: Floats, starts: Ints) -> tuple[Floats, Floats]:
+    """Return each group's weight, and its mid-rank less the mean rank, so that nothing large cancels."""
+    group = _grouped(weights, starts)
+    ranks = np.cumsum(group, axis=0)
+    half = ranks[-1] / 2 if len(ranks) else np.zeros(weights.shape[1])
+    ranks -= group / 2
+    ranks -= half
+    return group, ranks
+
+
+def _grouped(weights: Floats, starts: Ints) -> Floats:
+    """Sum the rows of each group of items."""
+    return weights if len(starts) == len(weights) else np.add.reduceat(weights, starts, axis=0)
+
+
+def _dot(one: Floats, other: Floats) -> Floats:
+    return np.asarray(np.einsum("ir,ir->r", one, other))
+
+
+def _correlation(top: Floats, x_spread: Floats, y_spread: Floats) -> Floats:
+    """Return the ratio; NaN where a side has one value, whose spread is then exactly 0."""
+    undefined = (x_spread <= 0) | (y_spread <= 0)
+    bottom = np.sqrt(np.where(undefined, 1.0, x_spread)) * np.sqrt(np.where(undefined, 1.0, y_spread))
+    return np.where(undefined, np.nan, np.clip(top / bottom, -1, 1))
+
+
+def _tied(group: Floats) -> Floats:
+    return _dot(group, group - 1) / 2
+
+
+def _starts(values: Floats) -> Ints:
+    return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+
+
+def _pair_starts(x: Floats, y: Floats) -> Ints:
+    changed = (x[1:] != x[:-1]) | (y[1:] != y[:-1])
+    return np.flatnonzero(np.concatenate([[True], changed]))
+
+
+# Pairwise ranking accuracy: the share of pairs of items that one rater orders as the other does.
+#
+# Source: Deutsch, Foster and Freitag (2023), "Ties Matter". Two items that the first rater (people) ties are
+# right where the second ties them, too. A metric, or a judge on another scale, seldom ties exactly, so there
+# differences of at most a threshold count as ties; the threshold is the one of highest accuracy on the same
+# items, which is slightly optimistic, and the result's method names it. On a shared scale a tie is the same
+# value.
+
+MOST_VALUES = 200  # of the first rater; one with more hardly ties anything, so there is no threshold to find
+MOST_FOR_THRESHOLD = 2000  # items (evenly spread over the second rater's values) that a threshold is found on
+WORK = 400_000  # items x resamples worked on at a time
+
+
+def ranking_accuracy(draw: Draw) -> Floats:
+    """(pairs ordered alike + pairs tied by both) / pairs, for rows of weights."""
+    sample = draw.sample
+    if len(np.unique(sample.x)) > MOST_VALUES:
+        right = by_rows(draw, right_of_many)
+    else:
+        right = _by_values(draw)
+    n = draw.weights @ np.bincount(sample.units, minlength=draw.weights.shape[1])
+    pairs = n * (n - 1) / 2
+    return np.where(pairs > 0, right / np.where(pairs > 0, pairs, 1.0), np.nan)
+
+
+class Places:
+    """The distinct (x, y) of a sample in the order of y, and where y's differences exceed the threshold.
+
+    ``members`` are the places of each value of x, from the lowest; ``before`` counts, per place, those whose
+    y lies below its own by more than the threshold.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        pairs, self.which = np.unique(np.column_stack([sample.y, sample.x]), axis=0, return_inverse=True)
+        y, x = pairs.T
+        self.members = [np.flatnonzero(x == value) for value in np.unique(x)]
+        self.before = _before(y, threshold_of(sample))
+
+
+def threshold_of(sample: Sample) -> float:
+    """Return the difference up to which the second rater's values count as a tie."""
+    if sample.on_scale or len(np.unique(sample.x)) > MOST_VALUES:
+        return 0.0
+    return sample.once(_best_threshold)
+
+
+def _by_values(draw: Draw) -> Floats:
+    """Return the weight of pairs that are right, value by value of the first rater."""
+    places = draw.sample.once(Places)
+    if draw.sample.tabular:
+        xs, ys = draw.sample.grids
+        cells = np.searchsorted(xs, draw.sample.x) * len(ys) + np.searchsorted(ys, draw.sample.y)
+        first = np.zeros(int(places.which.max()) + 1, np.int64)
+        first[places.which.ravel()] = cells
+        return _right(draw.totals("joint").reshape(len(draw.weights), -1)[:, first], places)
+    order = np.argsort(places.which.ravel(), kind="stable")
+    starts = np.searchsorted(places.which.ravel()[order], np.arange(int(places.which.max()) + 1))
+    step = max(1, WORK // max(1, draw.sample.n_items))
+    parts = []
+    for start in range(0, len(draw.weights), step):
+        weights = draw.weights[start : start + step][:, draw.sample.units[order]]
+        parts.append(_right(np.add.reduceat(weights, starts, axis=1), places))
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _right(weights: Floats, places: Places) -> Floats:
+    """Sum over x's values the pairs with a lower x and a clearly lower y, and the ties of both."""
+    n_rows, n_places = weights.shape
+    lower = np.zeros((n_rows, n_places))  # weight at each place of the values of x before this one
+    right = -weights.sum(axis=1) / 2  # an item makes no pair with itself
+    for members in places.members:
+        mine, before = weights[:, members], places.before[members]
+        below = np.cumsum(np.pad(lower, ((0, 0), (1, 0))), axis=1)[:, before]
+        own = np.cumsum(np.pad(mine, ((0, 0), (1, 0))), axis=1)[:, np.searchsorted(members, before)]
+        right += (mine * (below - own)).sum(axis=1) + mine.sum(axis=1) ** 2 / 2
+        lower[:, members] = mine
+    return right
+
+
+def _before(y: Floats, threshold: float) -> Ints:
+    """Count, per value of a sorted y, the values that it exceeds by more than the threshold."""
+    before: Ints = np.searchsorted(y, y - threshold, side="left")
+    while (near := (before > 0) & (y - y[before - 1] <= threshold)).any():  # the subtraction above rounds
+        before[near] -= 1
+    while (far := y - y[before] > threshold).any():
+        before[far] += 1
+    return before
+
+
+def _spread(sample: Sample) -> tuple[Floats, Floats]:
+    """Return x and y of the sample's items, or of MOST_FOR_THRESHOLD of them evenly spread over y."""
+    if sample.n_items <= MOST_FOR_THRESHOLD:
+        return sample.x, sample.y
+    order = np.argsort(sample.y, kind="stable")
+    chosen = order[np.linspace(0, len(order) - 1, MOST_FOR_THRESHOLD).astype(np.int64)]
+    return sample.x[chosen], sample.y[chosen]
+
+
+def _best_threshold(sample: Sample) -> float:
+    """Return the smallest threshold of highest accuracy, over all pairs."""
+    x, y = _spread(sample)
+    i, j = np.triu_indices(len(x), 1)
+    people, difference = np.sign(x[i] - x[j]), y[i] - y[j]
+    size = np.abs(difference)
+    order = np.argsort(size, kind="stable")
+    tied = (people == 0)[order]
+    ordered = ((np.sign(difference) == people) & (difference != 0))[order]
+    gained = np.cumsum(tied) + ordered.sum() - np.cumsum(ordered)
+    candidates = np.flatnonzero(np.append(size[order][1:] != size[order][:-1], True))
+    start = int((tied & (size[order] == 0)).sum() + ordered.sum())
+    best = candidates[np.argmax(gained[candidates])]
+    return float(size[order][best]) if gained[best] > start else 0.0
+
+
+def two_items(sample: Sample) -> Verdict | None:
+    """A pair needs two items."""
+    if sample.n_items < 2:
+        return Verdict("insufficient", "a ranking needs two items, there is one")
+    return None
+
+
+def _said(sample: Sample) -> str:
+    threshold = threshold_of(sample)
+    return f"differences of up to {threshold:g} count as ties" if threshold else ""
+
+
+RANKING = Statistic(
+    key="ranking_accuracy",
+    title="Ranking accuracy",
+    compute=ranking_accuracy,
+    levels=CORRELATION_LEVELS,
+    symmetric=False,
+    needs_scale=False,
+    bounds=(0.0, 1.0),
+    checks=(two_items, constant_undefined),
+    source="Deutsch, Foster and Freitag (2023)",
+    remark=_said,
+    in_reports=InReports("Ranking accuracy", "Ranked alike"),
+)
 
 
 def pearson(draw: Draw) -> Floats:

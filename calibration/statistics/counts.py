@@ -12,22 +12,203 @@ corrections are Concord's choice. See docs/statistics/counts.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import xlogy
 
-from calibration.statistics.core.intervals import cluster_flags
-from calibration.statistics.core.resampling import Plan
-from calibration.statistics.core.result import Counts, Result
-from calibration.statistics.core.sums import finished
-from calibration.statistics.core.types import Floats, Ints
-from calibration.statistics.counted import Column, Counted
-from calibration.statistics.differences import Difference, differences
+from calibration.statistics.analysis import ROUNDING, corrected_p_values
+from calibration.statistics.core.engine import Counts, Result, finished
+from calibration.statistics.core.ratings import Floats, Ints
+from calibration.statistics.core.resampling import Plan, cluster_flags
 from calibration.statistics.judge_errors import Correction, Rated, corrected
 from calibration.statistics.prevalence import wilson_bounds
-from calibration.statistics.strata import Design, Mask, Sums, mean, mean_of_strata
+from calibration.statistics.strata import Column, Counted, Design, Mask, Sums, mean, mean_of_strata, swaps
+
+# How far a row of continuations is from people's, paired by dialogue.
+
+NAME = "difference_from_people"
+NO_PAIRS = "no dialogue has a value in this row and one by people"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A cell less people's cell over the dialogues that both have, with its p-value, corrected and not.
+
+    ``p`` is None where there is no difference. ``p_holm`` is corrected over the columns of the row.
+    """
+
+    result: Result
+    p: float | None
+    p_holm: float | None
+
+
+def differences(counted: Counted, design: Design, chosen: Mask, people: Mask) -> list[Difference]:
+    """Return a row's differences from people, one a column, all on the same resamples.
+
+    The p-value is two-sided: row and people change places in whole clusters, which are exchangeable if the
+    row is as people are; all ways are tried where they are few, as many as resamples otherwise.
+    """
+    mine, theirs, shared = _paired(counted, design, chosen, people)
+    units = mine.present | theirs.present
+    ours, others, strata = mine.at(units), theirs.at(units), design.strata[units]
+    points = mean(ours, strata) - mean(others, strata)
+    replicates = design.replicates(
+        units, lambda w: mean_of_strata(w, ours, strata) - mean_of_strata(w, others, strata)
+    )
+    _, clusters = np.unique(design.clusters[units], return_inverse=True)
+    ps = _permuted(ours, others, strata, clusters.ravel(), design)
+    has = np.isfinite(points)
+    holm = dict(zip(np.flatnonzero(has).tolist(), corrected_p_values(ps[has].tolist(), "holm"), strict=True))
+    found = []
+    for at in range(len(counted.columns)):
+        n_clusters = design.n_clusters((mine.numbers[:, at] > 0) & (theirs.numbers[:, at] > 0))
+        result = finished(
+            NAME,
+            float(points[at]),
+            replicates[:, at],
+            design.plan,
+            n_items=int(shared[at]),
+            n_clusters=n_clusters,
+            n_raters=1,
+            method="paired by dialogue, clusters within strata",
+            undefined=NO_PAIRS,
+        )
+        p = float(ps[at]) if has[at] else None
+        found.append(Difference(result, p, float(holm[at]) if has[at] else None))
+    return found
+
+
+def _paired(counted: Counted, design: Design, chosen: Mask, people: Mask) -> tuple[Sums, Sums, Ints]:
+    """Return the sums of the row and of people over the dialogues that both have, and how many these are."""
+    _, dialogue = np.unique(counted.dialogues, return_inverse=True)
+    dialogue = dialogue.ravel()
+    there = ~np.isnan(counted.values)
+    n = int(dialogue.max(initial=-1)) + 1
+    both = np.ones((n, len(counted.columns)), dtype=bool)
+    for rows in (chosen, people):
+        has = np.zeros((n, len(counted.columns)))
+        np.add.at(has, dialogue[rows], there[rows])
+        both &= has > 0
+    values = np.where(both[dialogue], counted.values, np.nan)
+    return design.sums(values, chosen), design.sums(values, people), both.sum(axis=0)
+
+
+def _permuted(ours: Sums, others: Sums, strata: Ints, clusters: Ints, design: Design) -> Floats:
+    """Return the two-sided p-value of each column; NaN where there is no difference."""
+    stacked = Sums(np.vstack([ours.totals, others.totals]), np.vstack([ours.numbers, others.numbers]))
+    doubled = np.concatenate([strata, strata])
+    observed = np.abs(mean(ours, strata) - mean(others, strata))
+    n = int(clusters.max(initial=-1)) + 1
+    chunks, is_exact = swaps(n, max(1, design.plan.resamples), design.plan.seed)
+    extreme, tried = np.zeros(len(observed)), 0
+    limit = observed - ROUNDING * np.maximum(1.0, observed)
+    for chunk in chunks:
+        moved = chunk[:, clusters]
+        kept = 1 - moved
+        one = mean_of_strata(np.hstack([kept, moved]), stacked, doubled)
+        other = mean_of_strata(np.hstack([moved, kept]), stacked, doubled)
+        extreme += (np.abs(one - other) >= limit).sum(axis=0)
+        tried += len(chunk)
+    p = extreme / tried if is_exact else (extreme + 1) / (tried + 1)
+    return np.where(np.isfinite(observed), p, np.nan)
+
+
+# From marks on turns to counts per continuation, for one voice or several.
+#
+# A voice is one person, or one sample of a judge. Several voices count each by itself, and then their mean is
+# taken. A voice has a count where it answered every turn; where it left one out, what the count could have
+# been is still known.
+
+GROUP = "group:"
+ANY = "any"
+
+
+def columns_of(groups: Mapping[str, str], alone: Sequence[str] = ()) -> tuple[Column, ...]:
+    """Return the columns of behaviours, given each one's group (empty: none), in order.
+
+    Each behaviour; then the sum of every group with two or more of those that do not stand ``alone``; then
+    any of them, where they are two or more.
+    """
+    columns = [Column(key, "alone" if key in alone else "tag") for key in groups]
+    tags = {column.key: at for at, column in enumerate(columns) if column.kind == "tag"}
+    for group in dict.fromkeys(groups[key] for key in tags if groups[key]):
+        members = tuple(at for key, at in tags.items() if groups[key] == group)
+        if len(members) > 1:
+            columns.append(Column(f"{GROUP}{group}", "sum", members, len(members)))
+    if len(tags) > 1:
+        columns.append(Column(ANY, "any", tuple(tags.values())))
+    return tuple(columns)
+
+
+def by_turn(answers: Floats, columns: Sequence[Column]) -> Floats:
+    """Return what each turn adds to each column: turns x columns, from marks of 0 and 1 (turns x behaviours).
+
+    NaN where an answer that the column needs is missing.
+    """
+    parts = []
+    for at, column in enumerate(columns):
+        own = answers[:, list(column.members) or [at]]
+        parts.append(own.max(axis=1) if column.kind == "any" else own.sum(axis=1))
+    return np.column_stack(parts) if parts else np.empty((len(answers), 0))
+
+
+def counts_of(
+    voices: Sequence[Floats], continuation: Ints, n: int, columns: Sequence[Column]
+) -> tuple[Floats, Floats, Floats]:
+    """Return values, lowest and highest, each continuations x columns.
+
+    ``voices`` are marks, turns x behaviours, NaN where missing; ``continuation`` says whose turn each is.
+    """
+    shape = (n, len(columns))
+    total, known = np.zeros(shape), np.zeros(shape)
+    lowest, highest = np.full(shape, np.inf), np.full(shape, -np.inf)
+    for answers in voices:
+        low, high = (
+            _summed(by_turn(np.where(np.isnan(answers), end, answers), columns), continuation, n)
+            for end in (0.0, 1.0)
+        )
+        is_known = low == high
+        total += np.where(is_known, low, 0.0)
+        known += is_known
+        lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
+    values = np.where(known > 0, total / np.maximum(known, 1), np.nan)
+    return values, np.where(known > 0, values, lowest), np.where(known > 0, values, highest)
+
+
+def rated_of(
+    judge: Sequence[Floats], people: Sequence[Floats], continuation: Ints, n: int, columns: Sequence[Column]
+) -> Rated:
+    """Return what people said of the judge's continuations, and how the marks of both meet turn by turn."""
+    counts, _, _ = counts_of(people, continuation, n, columns)
+    judged, _, _ = counts_of(judge, continuation, n, columns)
+    both = ~np.isnan(counts) & ~np.isnan(judged)
+    truth, seen = (_mean_by_turn(voices, continuation, n, columns) for voices in (people, judge))
+    marked = np.array([column.kind != "sum" for column in columns], dtype=bool)
+    use = both[continuation] & marked
+    products = (truth, truth * seen, 1 - truth, (1 - truth) * (1 - seen))
+    sums = [_summed(np.where(use, product, 0.0), continuation, n) for product in products]
+    return Rated(np.where(both, counts, np.nan), *sums)
+
+
+def _mean_by_turn(voices: Sequence[Floats], continuation: Ints, n: int, columns: Sequence[Column]) -> Floats:
+    """Return the mean of what each turn adds over the voices whose count of its continuation is known."""
+    shape = (len(continuation), len(columns))
+    total, known = np.zeros(shape), np.zeros(shape)
+    for answers in voices:
+        values, _, _ = counts_of([answers], continuation, n, columns)
+        adds = by_turn(answers, columns)
+        use = ~np.isnan(values)[continuation] & ~np.isnan(adds)
+        total += np.where(use, adds, 0.0)
+        known += use
+    return np.asarray(total / np.where(known > 0, known, np.nan))
+
+
+def _summed(rows: Floats, continuation: Ints, n: int) -> Floats:
+    columns = [np.bincount(continuation, weights=column, minlength=n) for column in rows.T]
+    return np.column_stack(columns) if columns else np.empty((n, 0))
+
 
 # How far one distribution of mean counts is from another: in shape, and in amount.
 #

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.engine import Counts, Result, finished
+from calibration.statistics.core.ratings import Floats, Ratings
 from calibration.statistics.core.resampling import Resampling
-from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import additive
-from calibration.statistics.core.sums import finished
-from calibration.statistics.core.types import Floats
 
 LIMITS = 1.96  # standard deviations on either side: 95% of normal differences
 MOST_SHARES = 101  # values of a scale up to which the use of each is told

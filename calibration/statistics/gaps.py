@@ -13,22 +13,22 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibration.statistics.core.base import (
+from calibration.statistics.core.engine import (
+    Counts,
+    Estimate,
+    Result,
     few_events,
     few_of_either,
+    interval_of,
     no_variation,
     prevalence,
     too_few_of_either,
 )
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.engine import Estimate, interval_of
-from calibration.statistics.core.intervals import cluster_flags
-from calibration.statistics.core.resampling import Plan, Resampling
-from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.ratings import Floats, Ints, Ratings
+from calibration.statistics.core.resampling import Plan, Resampling, cluster_flags
 from calibration.statistics.core.samples import MAX_TABLE, Sample
-from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.pairwise import disagreement_weights
-from calibration.statistics.pooled import POOLED, WEIGHTS, Beside, People, evaluated
+from calibration.statistics.panel import POOLED, WEIGHTS, Beside, People, evaluated
 from calibration.statistics.table import STATISTICS
 
 # How far from the people one more person would be: the margin that a judge's gap is held against.

@@ -6,17 +6,19 @@ and counted, never guessed. More are in ``dawid_skene``, ``mace``, ``weighting``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import digamma, gammaln, logsumexp
 from scipy.stats import trim_mean
 
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.types import Floats, Ints
+from calibration.statistics.core.ratings import CATEGORIES, Floats, Ints, Ratings
+from calibration.statistics.pairwise import disagreement_weights, kappa_of
 
 Ties = Literal["none", "lowest", "highest", "first"]
 
@@ -254,3 +256,458 @@ def value_range(ratings: Ratings, block: Floats) -> tuple[float, float]:
         return ratings.scale[0], ratings.scale[-1]
     given = block[~np.isnan(block)]
     return (float(given.min()), float(given.max())) if given.size else (0.0, 0.0)
+
+
+# What adjudicators decided comes first; where they decided nothing, a label chosen in another way.
+
+Bools = npt.NDArray[np.bool_]
+DECIDED = "adjudication"
+
+
+def adjudicated_first(
+    ratings: Ratings, decisions: Ratings, *, empty: Collection[str] = (), fallback: Chosen | None, name: str
+) -> Chosen:
+    """Return per item what was decided, else the fallback's label; ``sources`` tells the two apart.
+
+    ``decisions`` is items x adjudicators, over the items of ``ratings``. Adjudicators who decided differently
+    leave no label, nor does a decision that there is no answer (items named in ``empty``). Confidence of what
+    was decided is the share of the item's ratings that say the same, NaN where there are none; ``n_ratings``
+    then counts adjudicators. ``name`` is what the fallback is called. Without a fallback, items on which
+    nothing was decided have no label.
+    """
+    given = ~np.isnan(decisions.values)
+    n_decisions = given.sum(axis=1)
+    nothing = np.array([item in empty for item in ratings.items], dtype=np.bool_)
+    reached = (n_decisions > 0) | nothing
+    low = np.where(given, decisions.values, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(given, decisions.values, -np.inf).max(axis=1, initial=-np.inf)
+    agreed = (n_decisions > 0) & (low == high) & ~nothing
+    n = np.where(reached, n_decisions, fallback.n_ratings if fallback else 0)
+    other = fallback.values if fallback else np.full(len(reached), np.nan)
+    values = np.where(agreed, low, np.where(reached, np.nan, other))
+    unsure = fallback.confidence if fallback else np.full(len(reached), np.nan)
+    confidence = np.where(agreed, _share(ratings, low), np.where(reached, np.nan, unsure))
+    return Chosen(
+        values,
+        confidence,
+        n,
+        np.where(reached, False, fallback.tied if fallback else False),
+        ratings.items,
+        f"adjudicated, else {name or 'none'}",
+        reasons=_reasons(ratings, decisions, reached, agreed, nothing, fallback),
+        sources=tuple(DECIDED if decided else name for decided in reached),
+        raters=fallback.raters if fallback else {},
+        remarks=(
+            f"{int(agreed.sum())} of {len(reached)} items were decided by adjudication",
+            *(fallback.remarks if fallback else ()),
+        ),
+        estimation=fallback.estimation if fallback else None,
+    )
+
+
+def _share(ratings: Ratings, decided: Floats) -> Floats:
+    n = (~np.isnan(ratings.values)).sum(axis=1)
+    same = (ratings.values == decided[:, None]).sum(axis=1)
+    return np.where(n > 0, same / np.maximum(n, 1), np.nan)
+
+
+def _reasons(
+    ratings: Ratings,
+    decisions: Ratings,
+    reached: Bools,
+    agreed: Bools,
+    nothing: Bools,
+    fallback: Chosen | None,
+) -> dict[int, str]:
+    kept = dict(fallback.reasons) if fallback else {}
+    reasons = {row: reason for row, reason in kept.items() if not reached[row]}
+    if fallback is None:
+        reasons |= {int(row): "it was not adjudicated" for row in np.flatnonzero(~reached)}
+    for row in np.flatnonzero(reached & ~agreed):
+        values = np.unique(decisions.values[row][~np.isnan(decisions.values[row])])
+        if not len(values):
+            reasons[int(row)] = "adjudicated as having no answer"
+            continue
+        names = [decisions.label(float(value)) for value in values] + ["no answer"] * bool(nothing[row])
+        reasons[int(row)] = f"adjudicators decided differently: {' and '.join(names)}"
+    return reasons
+
+
+# Labels weighted by how well each rater agrees with the others on some of the items: the dev part.
+#
+# The weight of a rater is the agreement beyond chance with each other rater on the items both rated there,
+# averaged over the other raters by the number of those items; none below 0. Agreement is Cohen's kappa (1960)
+# for categories and kappa with quadratic weights (Cohen 1968) for ordered values, which is Lin's concordance
+# correlation (1989) and needs no declared scale.
+
+LEAST = 10
+EQUAL = 1e-12
+"""Sums of weights closer than this are equal: they come in different orders of addition."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Per rater: the weight, the agreement it comes from (NaN: none could be measured) and on how many items.
+
+    ``n_items`` counts the items learned from that the rater shares with another rater.
+    """
+
+    weights: Floats
+    agreement: Floats
+    n_items: Ints
+
+
+def learned(ratings: Ratings, learn: npt.NDArray[np.bool_], *, least: int = LEAST) -> Weights:
+    """Learn weights from the items that ``learn`` marks; no other item is looked at.
+
+    Two raters are compared where they share ``least`` of these items; a rater compared with nobody has no
+    weight. Pairs whose agreement is undefined (both gave one and the same value throughout) are left out.
+    """
+    block = ratings.values[learn]
+    given = ~np.isnan(block)
+    k = block.shape[1]
+    totals, counts = np.zeros(k), np.zeros(k)
+    for one in range(k):
+        for other in range(one + 1, k):
+            both = given[:, one] & given[:, other]
+            n = int(both.sum())
+            found = agreement_of(ratings, block[both, one], block[both, other]) if n >= least else np.nan
+            if not np.isnan(found):
+                totals[[one, other]] += n * found
+                counts[[one, other]] += n
+    agreement = np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
+    shared = (given & (given.sum(axis=1) > 1)[:, None]).sum(axis=0)
+    return Weights(np.maximum(np.nan_to_num(agreement), 0.0), agreement, shared)
+
+
+def weighted(
+    ratings: Ratings, learn: npt.NDArray[np.bool_], *, ties: Ties = "none", least: int = LEAST
+) -> Chosen:
+    """Return the value with the most weight behind it (categories), or the weighted mean (ordered scales).
+
+    Confidence is its share of the weight; of a mean, 1 less the weighted standard deviation over the largest
+    possible one. Ratings of raters without a weight do not count.
+    """
+    found = learned(ratings, learn, least=least)
+    block = np.where(found.weights[None, :] > 0, ratings.values, np.nan)
+    if _is_vote(ratings):
+        chosen = _vote(ratings, block, found.weights, ties)
+    else:
+        chosen = _mean_of_weighting(ratings, block, found.weights)
+    unknown = (~np.isnan(ratings.values)).any(axis=1) & (chosen.n_ratings == 0)
+    nobody = "none of its raters has a weight learned on dev"
+    reasons = dict(chosen.reasons) | {int(row): nobody for row in np.flatnonzero(unknown)}
+    told = {
+        name: {"weight": float(weight), "agreement": float(agreement), "n": int(n)}
+        for name, weight, agreement, n in zip(
+            ratings.raters, found.weights, found.agreement, found.n_items, strict=True
+        )
+    }
+    return replace(chosen, reasons=reasons, raters=told)
+
+
+def _is_vote(ratings: Ratings) -> bool:
+    return ratings.level in CATEGORIES
+
+
+def agreement_of(ratings: Ratings, one: Floats, other: Floats) -> float:
+    """Return the agreement beyond chance of two raters on items both rated, NaN where it is undefined."""
+    if _is_vote(ratings):
+        grid, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
+        table = np.zeros((1, len(grid), len(grid)))
+        np.add.at(table[0], (codes[: len(one)], codes[len(one) :]), 1)
+        return float(kappa_of(table, disagreement_weights(len(grid), "unweighted"))[0])
+    expected = one.var() + other.var() + (one.mean() - other.mean()) ** 2
+    return float(1 - ((one - other) ** 2).mean() / expected) if expected > 0 else np.nan
+
+
+def _vote(ratings: Ratings, block: Floats, weights: Floats, ties: Ties) -> Chosen:
+    grid = np.unique(block[~np.isnan(block)])
+    n = (~np.isnan(block)).sum(axis=1)
+    votes = np.zeros((len(block), len(grid)))
+    for place, value in enumerate(grid):
+        votes[:, place] = (block == value) @ weights
+    total = votes.sum(axis=1)
+    best = votes.max(axis=1, initial=0.0)
+    leads = np.isclose(votes, best[:, None], rtol=0, atol=EQUAL) & (n > 0)[:, None]
+    tied = leads.sum(axis=1) > 1
+    values = np.full(len(block), np.nan)
+    if grid.size:
+        place = len(grid) - 1 - leads[:, ::-1].argmax(axis=1) if ties == "highest" else leads.argmax(axis=1)
+        values[n > 0] = grid[place][n > 0]
+    reasons = {}
+    if ties == "none":
+        values[tied] = np.nan
+        for row in np.flatnonzero(tied):
+            names = " and ".join(ratings.label(float(value)) for value in grid[leads[row]])
+            reasons[int(row)] = f"tie: {names} with the same weight"
+    confidence = np.where(n > 0, best / np.where(total > 0, total, 1), np.nan)
+    return Chosen(values, confidence, n, tied, ratings.items, f"weighted vote, ties {ties}", reasons=reasons)
+
+
+def _mean_of_weighting(ratings: Ratings, block: Floats, weights: Floats) -> Chosen:
+    n = (~np.isnan(block)).sum(axis=1)
+    shares = np.where(np.isnan(block), 0.0, weights[None, :])
+    total = np.where(n > 0, shares.sum(axis=1), 1.0)
+    values = np.where(n > 0, (np.nan_to_num(block) * shares).sum(axis=1) / total, np.nan)
+    away = np.where(np.isnan(block), 0.0, (block - values[:, None]) ** 2)
+    spread = np.sqrt((away * shares).sum(axis=1) / total)
+    low, high = value_range(ratings, ratings.values)
+    largest = (high - low) / 2
+    sure = np.clip(1 - spread / largest, 0, 1) if largest > 0 else np.ones(len(n))
+    none = np.zeros(len(n), dtype=np.bool_)
+    return Chosen(values, np.where(n > 0, sure, np.nan), n, none, ratings.items, "weighted mean")
+
+
+# Dawid and Skene (1979): labels and each rater's confusion matrix together, by expectation maximisation.
+#
+# Each item has one true class; given it, raters answer independently by their own confusion matrix. The
+# likelihood rises in every round; rounds go on until it no longer does. Raters who agree for a shared wrong
+# reason are taken to be right.
+
+DAWID_SKENE_ROUNDS = 20_000
+TOLERANCE = 1e-12
+"""Least gain of a round, as a share of the log-likelihood, for which another one is made."""
+
+
+@dataclass(frozen=True)
+class DawidSkene:
+    """The gold labels (confidence is the class's posterior probability) and what was estimated with them.
+
+    ``shares`` is each value's prevalence and ``confusion[rater][true, given]`` each rater's probabilities,
+    both in the order of ``grid``; a row is NaN where no item has that true value.
+    """
+
+    gold: Chosen
+    grid: tuple[float, ...]
+    shares: Floats
+    confusion: Mapping[str, Floats]
+    posterior: Floats
+
+
+def dawid_skene(
+    ratings: Ratings,
+    *,
+    columns: Sequence[int] | None = None,
+    same_rater: Mapping[str, str] | None = None,
+    ties: Ties = "none",
+    rounds: int = DAWID_SKENE_ROUNDS,
+    tolerance: float = TOLERANCE,
+) -> DawidSkene:
+    """Fit the model to categorical ratings; items nobody rated get no label.
+
+    ``same_rater`` maps column names to one rater where a rater answered more than once. ``ties`` is for
+    values of the same posterior probability. Each rater comes with the probability of a right answer (the
+    confusion matrix's diagonal, weighted by the values' shares) and the number of answers. ValueError
+    without any rating.
+    """
+    chosen = list(range(len(ratings.raters))) if columns is None else list(columns)
+    names = [(same_rater or {}).get(ratings.raters[j], ratings.raters[j]) for j in chosen]
+    block = ratings.values[:, chosen]
+    rows, places = np.nonzero(~np.isnan(block))
+    if not len(rows):
+        raise ValueError("there are no ratings")
+    raters = list(dict.fromkeys(names))
+    who = np.array([raters.index(name) for name in names])[places]
+    grid, codes = np.unique(block[rows, places], return_inverse=True)
+    rated, items = np.unique(rows, return_inverse=True)
+    answers = _AnswersDawidSkene.of(items.ravel(), who, codes.ravel(), len(raters), len(grid))
+    fit = answers.fitted(rounds, tolerance)
+
+    posterior = np.full((len(block), len(grid)), np.nan)
+    posterior[rated] = fit.posterior
+    n = (~np.isnan(block)).sum(axis=1)
+    gold = from_posterior(ratings, posterior, grid, n, ties=ties, method="Dawid-Skene")
+    counted = np.bincount(who, minlength=len(raters))
+    confusion = {name: fit.confusion[at] for at, name in enumerate(raters)}
+    learned = {
+        name: {
+            "accuracy": float(fit.shares @ np.nan_to_num(np.diag(confusion[name]))),
+            "n": int(counted[at]),
+        }
+        for at, name in enumerate(raters)
+        if counted[at]
+    }
+    gold = replace(gold, raters=learned, estimation=fit.estimation)
+    return DawidSkene(gold, tuple(grid.tolist()), fit.shares, confusion, posterior)
+
+
+@dataclass(frozen=True)
+class _FitDawidSkene:
+    posterior: Floats
+    shares: Floats
+    confusion: Floats
+    estimation: Estimation
+
+
+@dataclass(frozen=True)
+class _AnswersDawidSkene:
+    """How often each rater gave each value to an item: items x (raters x values), sparse."""
+
+    given: csr_array
+    n_raters: int
+    n_values: int
+
+    @staticmethod
+    def of(items: Ints, raters: Ints, codes: Ints, n_raters: int, n_values: int) -> _AnswersDawidSkene:
+        """Count answers; one rater may answer an item several times."""
+        shape = int(items.max()) + 1, n_raters * n_values
+        ones = np.ones(len(items))
+        return _AnswersDawidSkene(
+            csr_array((ones, (items, raters * n_values + codes)), shape), n_raters, n_values
+        )
+
+    def fitted(self, rounds: int, tolerance: float) -> _FitDawidSkene:
+        """Estimate from the shares of each item's answers on, until the likelihood no longer rises."""
+        posterior = np.asarray(self.given @ np.tile(np.eye(self.n_values), (self.n_raters, 1)))
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        likelihood, converged, done = -np.inf, False, 0
+        while done < rounds and not converged:
+            shares, confusion = self.maximised(posterior)
+            posterior, new = self.expected(shares, confusion)
+            done += 1
+            converged = bool(new - likelihood <= tolerance * abs(new))
+            likelihood = new
+        shares, confusion = self.maximised(posterior)
+        return _FitDawidSkene(posterior, shares, confusion, Estimation(done, likelihood, converged))
+
+    def maximised(self, posterior: Floats) -> tuple[Floats, Floats]:
+        """Return the values' shares and P(given | true) as raters x true x given."""
+        counts = np.asarray(self.given.T @ posterior).reshape(self.n_raters, self.n_values, self.n_values)
+        counts = counts.transpose(0, 2, 1)
+        total = counts.sum(axis=2, keepdims=True)
+        confusion = np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.nan)
+        return posterior.mean(axis=0), confusion
+
+    def expected(self, shares: Floats, confusion: Floats) -> tuple[Floats, float]:
+        """Return each item's probabilities of the values and the log-likelihood."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.nan_to_num(confusion)).transpose(0, 2, 1).reshape(-1, self.n_values)
+            joint = np.asarray(self.given @ logs) + np.log(shares)
+        marginal = logsumexp(joint, axis=1, keepdims=True)
+        return np.exp(joint - marginal), float(marginal.sum())
+
+
+# MACE (Hovy et al. 2013): labels, and how often each rater knows the answer instead of guessing.
+#
+# Each item has one true value, all values alike probable beforehand. A rater knows it with a probability of
+# their own (competence) and else answers by a habit of their own, whatever the item. Estimated by
+# variational Bayes with the paper's priors from several random starts, each until the lower bound on the
+# log-likelihood no longer rises; the start with the highest bound counts.
+
+RESTARTS = 10
+MACE_ROUNDS = 10_000
+KNOWING, HABITS = 0.5, 10.0
+"""Prior counts: of knowing and of guessing, and of each value among a rater's guesses."""
+
+
+def mace(
+    ratings: Ratings,
+    *,
+    ties: Ties = "none",
+    seed: int = 0,
+    restarts: int = RESTARTS,
+    rounds: int = MACE_ROUNDS,
+) -> Chosen:
+    """Return the most probable value per item; confidence is its probability.
+
+    The same ratings and ``seed`` give the same labels, in whatever order items and raters come. Each rater
+    comes with the competence (0 to 1) and the number of answers. ValueError without any rating.
+    """
+    order = sorted(range(len(ratings.items)), key=lambda row: ratings.items[row])
+    columns = sorted(range(len(ratings.raters)), key=lambda column: ratings.raters[column])
+    block = ratings.values[np.ix_(order, columns)]
+    rows, places = np.nonzero(~np.isnan(block))
+    if not len(rows):
+        raise ValueError("there are no ratings")
+    grid, codes = np.unique(block[rows, places], return_inverse=True)
+    rated, items = np.unique(rows, return_inverse=True)
+    present, raters = np.unique(places, return_inverse=True)
+    answers = _Answers(items.ravel(), raters.ravel(), codes.ravel(), (len(rated), len(present), len(grid)))
+    rng = np.random.default_rng(seed)
+    fits = [answers.fitted(rng, rounds) for _ in range(restarts)]
+    best = max(fits, key=lambda fit: fit.estimation.log_likelihood)
+
+    probability = np.full((len(block), len(grid)), np.nan)
+    probability[np.array(order)[rated]] = best.posterior
+    n = (~np.isnan(ratings.values)).sum(axis=1)
+    chosen = from_posterior(ratings, probability, grid, n, ties=ties, method=f"MACE, seed {seed}")
+    counted = np.bincount(raters.ravel())
+    learned = {
+        ratings.raters[columns[place]]: {"competence": float(best.competence[at]), "n": int(counted[at])}
+        for at, place in enumerate(present)
+    }
+    return replace(chosen, raters=learned, estimation=best.estimation)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    posterior: Floats
+    competence: Floats
+    estimation: Estimation
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """Each answer's item, rater and value, by codes; ``shape`` is how many there are of each."""
+
+    items: Ints
+    raters: Ints
+    codes: Ints
+    shape: tuple[int, int, int]
+
+    def fitted(self, rng: np.random.Generator, rounds: int) -> _Fit:
+        """Estimate from a random start, until the bound no longer rises."""
+        _, n_raters, n_values = self.shape
+        knowing, habits = (1 + 1.5 * rng.random((n_raters, width)) for width in (2, n_values))
+        knowing /= knowing.sum(axis=1, keepdims=True)
+        habits /= habits.sum(axis=1, keepdims=True)
+        bound, converged, done = -np.inf, False, 0
+        posterior, knows, _ = self.expected(knowing, habits)
+        while done < rounds and not converged:
+            knowing, habits, distance = self.maximised(knows)
+            posterior, knows, likelihood = self.expected(knowing, habits)
+            done += 1
+            new = likelihood - distance
+            converged = bool(new - bound <= TOLERANCE * abs(new))
+            bound = new
+        return _Fit(posterior, knowing[:, 1] / knowing.sum(axis=1), Estimation(done, bound, converged))
+
+    def expected(self, knowing: Floats, habits: Floats) -> tuple[Floats, Floats, float]:
+        """Return each item's probabilities, each answer's probability of knowledge, and the likelihood."""
+        n_items, _, n_values = self.shape
+        guess = knowing[self.raters, 0] * habits[self.raters, self.codes]
+        right = guess + knowing[self.raters, 1]
+        joint = np.bincount(
+            self.items * n_values + self.codes, np.log(right / guess), minlength=n_items * n_values
+        ).reshape(n_items, n_values)
+        joint += np.bincount(self.items, np.log(guess), minlength=n_items)[:, None] - np.log(n_values)
+        marginal = logsumexp(joint, axis=1, keepdims=True)
+        posterior = np.exp(joint - marginal)
+        knows = posterior[self.items, self.codes] * knowing[self.raters, 1] / right
+        return posterior, knows, float(marginal.sum())
+
+    def maximised(self, knows: Floats) -> tuple[Floats, Floats, float]:
+        """Return raters' weights of guessing and knowing and of their habits, and the priors' distance."""
+        _, n_raters, n_values = self.shape
+        known, guessed = (np.bincount(self.raters, part, minlength=n_raters) for part in (knows, 1 - knows))
+        cell = self.raters * n_values + self.codes
+        guesses = np.bincount(cell, 1 - knows, minlength=n_raters * n_values)
+        habits = guesses.reshape(n_raters, n_values).astype(np.float64)
+        competences = np.column_stack([guessed, known]).astype(np.float64)
+        distance = _divergence(competences, KNOWING) + _divergence(habits, HABITS)
+        return _weights(competences + KNOWING), _weights(habits + HABITS), distance
+
+
+def _weights(counts: Floats) -> Floats:
+    """Return the exponential of each expected log-probability under a Dirichlet distribution."""
+    return np.asarray(np.exp(digamma(counts) - digamma(counts.sum(axis=1, keepdims=True))))
+
+
+def _divergence(counts: Floats, prior: float) -> float:
+    """Return the Kullback-Leibler divergence of Dirichlet(counts + prior) from Dirichlet(prior), summed."""
+    after, total = counts + prior, counts.sum(axis=1) + prior * counts.shape[1]
+    size = counts.shape[1]
+    normalised = gammaln(total) - gammaln(after).sum(axis=1) - gammaln(prior * size) + size * gammaln(prior)
+    moved = (counts * (digamma(after) - digamma(total)[:, None])).sum(axis=1)
+    return float((normalised + moved).sum())

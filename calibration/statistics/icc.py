@@ -15,10 +15,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from calibration.statistics.core.base import InReports, Statistic, Verdict, as_numbers, constant_flag
-from calibration.statistics.core.features import Draw
-from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import ORDERED, Floats, Ints
+from calibration.statistics.core.engine import InReports, Statistic, Verdict, as_numbers, constant_flag
+from calibration.statistics.core.ratings import ORDERED, Floats, Ints
+from calibration.statistics.core.samples import Draw, Sample
 
 Form = Literal[1, 2, 3]
 CELLS = 10_000_000  # of totals at a time: each row has a matrix of raters x raters

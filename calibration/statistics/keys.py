@@ -15,14 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.base import MOST_CELLS
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.engine import interval_of
-from calibration.statistics.core.intervals import cluster_flags
-from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.engine import MOST_CELLS, Counts, Result, interval_of
+from calibration.statistics.core.ratings import Floats, Ints, Ratings
+from calibration.statistics.core.resampling import Plan, Resampling, cluster_flags, resampling_of
 from calibration.statistics.core.samples import Additive, tabulated
-from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of, ratio
 
 KEY = "key"

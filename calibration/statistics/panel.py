@@ -9,13 +9,17 @@ each item.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
+import krippendorff
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from calibration.statistics.core.base import (
+from calibration.statistics.core.engine import (
     ALL,
+    MOST_CELLS,
     InReports,
     Statistic,
     Verdict,
@@ -25,10 +29,243 @@ from calibration.statistics.core.base import (
     prevalence,
     too_few_of_either,
 )
-from calibration.statistics.core.features import Draw, usual_count
-from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import Floats
-from calibration.statistics.pairwise import Weights, disagreement_weights, ratio
+from calibration.statistics.core.ratings import Floats, Ints, Level, Ratings
+from calibration.statistics.core.resampling import Resampling
+from calibration.statistics.core.samples import Additive, Draw, Sample, pairs_once, tabulated, usual_count
+from calibration.statistics.pairwise import Weights, disagreement_weights, mcc_of, pi_of, ratio
+
+# Krippendorff's alpha: 1 - observed / expected disagreement over all pairable values, missing ones allowed.
+#
+# Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. With coincidences o and their
+# margins n_c, alpha = 1 - (n - 1) sum(o d) / sum(n_c n_k d), where d is the squared difference of the level:
+# nominal 0/1, interval (c - k)^2, ratio ((c - k) / (c + k))^2, ordinal the squared difference of mid-ranks.
+
+LIBRARY_CELLS = 5_000_000
+MAX_VALUES = 101  # distinct values kept as a table of coincidences
+
+
+def krippendorff_alpha(draw: Draw) -> Floats:
+    """Alpha at the ratings' own level."""
+    level = draw.sample.ratings.level
+    return alpha_at(draw, "nominal" if level == "binary" else level)
+
+
+def alpha_at(draw: Draw, level: Level) -> Floats:
+    """Alpha at a level; NaN where fewer than two values are left."""
+    if level == "interval" and len(draw.sample.grid) > MAX_VALUES:
+        return _interval_by_moments(draw)
+    tables = draw.totals("coincidence")
+    used = tables.sum(axis=2)
+    n = used.sum(axis=1)
+    if level == "ordinal":
+        observed, expected = _ordinal(tables, used)
+    else:
+        distance = distances(draw.sample.grid, level)
+        observed = (tables * distance).sum(axis=(1, 2))
+        expected = ((used @ distance) * used).sum(axis=1)
+    undefined = (used > 1e-9).sum(axis=1) <= 1
+    return np.where(undefined, np.nan, 1 - (n - 1) * observed / np.where(undefined, 1.0, expected))
+
+
+def distances(grid: Floats, level: Level) -> Floats:
+    """Return squared differences between the values of the grid, at a level blind to how often they occur."""
+    difference = grid[:, None] - grid[None, :]
+    if level == "ratio":
+        total = grid[:, None] + grid[None, :]
+        return (difference / np.where(total == 0, 1.0, total)) ** 2
+    return (difference != 0).astype(np.float64) if level == "nominal" else difference**2
+
+
+def _ordinal(tables: Floats, used: Floats) -> tuple[Floats, Floats]:
+    """Observed and expected disagreement with mid-ranks of this resample as the values."""
+    ranks = np.cumsum(used, axis=1) - used / 2
+    ranks -= used.sum(axis=1, keepdims=True) / 2  # centred on the mean rank
+    squares = (used * ranks**2).sum(axis=1)
+    products = ((tables @ ranks[:, :, None])[:, :, 0] * ranks).sum(axis=1)
+    total = (used * ranks).sum(axis=1)
+    return 2 * (squares - products), 2 * (used.sum(axis=1) * squares - total**2)
+
+
+def _interval_by_moments(draw: Draw) -> Floats:
+    """Interval alpha from sums of squares, for more distinct values than a table holds."""
+    n, total, squares, within = draw.totals("spread").T
+    safe = np.where(n > 0, n, 1.0)
+    spread = squares - total**2 / safe
+    undefined = spread <= 1e-12 * np.maximum(squares, 1e-300)
+    expected = 2 * n * np.where(undefined, 1.0, spread)
+    return np.where(undefined, np.nan, 1 - (n - 1) * within / expected)
+
+
+def too_many_values(sample: Sample) -> Verdict | None:
+    """Coincidences of many distinct values do not fit a table; interval alpha does not need one."""
+    if sample.ratings.level != "interval" and len(sample.grid) > 20 * MAX_VALUES:
+        return Verdict(
+            "rejected", f"{len(sample.grid)} distinct values: use the interval level, or round them"
+        )
+    return None
+
+
+def library_alpha(sample: Sample) -> float | None:
+    """Return alpha by the library krippendorff; None where its table of items x values x values is large."""
+    if len(sample.counts) * len(sample.grid) ** 2 > LIBRARY_CELLS:
+        return None
+    level = sample.ratings.level
+    return float(
+        krippendorff.alpha(
+            value_counts=sample.counts,
+            value_domain=sample.grid,
+            level_of_measurement="nominal" if level == "binary" else level,
+        )
+    )
+
+
+ALPHA = Statistic(
+    key="krippendorff_alpha",
+    title="Krippendorff's alpha",
+    compute=krippendorff_alpha,
+    raters="panel",
+    exchangeable=True,
+    checks=(no_variation, too_many_values, constant_flag, prevalence, few_of_either, too_few_of_either),
+    source="Krippendorff (2011)",
+    library=library_alpha,
+    in_reports=InReports("Krippendorff’s alpha", "α", "α"),
+)
+
+
+# Agreement of several people, and of a judge with them, from one table of all pairs of ratings.
+#
+# Every pair of ratings of one item by two different people counts once, half each way round, so that the
+# order of raters does not matter; beside a judge, every rating by a person counts once against the judge's.
+# A mean over pairs of raters would read many small tables instead, and small tables pull kappa down.
+#
+# Kappa is 1 - observed / expected disagreement. Observed: over the pairs of ratings of one item. Expected:
+# over pairs of ratings of any items by two *different* raters, which is Conger's (1980) chance and Cohen's
+# for two raters. A rater's agreement with itself is never part of it, on neither side: else people who
+# differ in severity would look worse with each other than with a judge who is one of them. MCC and F1 are
+# those of the table; Scott's pi takes chance from the table's pooled margins.
+
+WEIGHTS = {
+    "cohen_kappa": "unweighted",
+    "cohen_kappa_linear": "linear",
+    "cohen_kappa_quadratic": "quadratic",
+}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Pairs of ratings of one item, and those chance would give (rows x k x k); the positive class."""
+
+    observed: Floats
+    expected: Floats
+    positive: int
+
+
+def kappa(tables: Tables, weights: Floats) -> Floats:
+    """Return 1 - observed / expected disagreement with k x k disagreement weights; NaN without variation."""
+    observed = ratio((tables.observed * weights).sum(axis=(1, 2)), tables.observed.sum(axis=(1, 2)))
+    expected = ratio((tables.expected * weights).sum(axis=(1, 2)), tables.expected.sum(axis=(1, 2)))
+    value = 1 - ratio(observed, expected)
+    return np.where(np.abs(value) < 1e-14, 0.0, value)
+
+
+def _kappa(key: str) -> Callable[[Tables], Floats]:
+    return lambda t: kappa(t, disagreement_weights(t.observed.shape[1], WEIGHTS[key]))  # type: ignore[arg-type]
+
+
+def percent(tables: Tables) -> Floats:
+    """Return the share of pairs that are equal."""
+    return ratio(np.trace(tables.observed, axis1=1, axis2=2), tables.observed.sum(axis=(1, 2)))
+
+
+def f1(tables: Tables) -> Floats:
+    """Return 2 TP / (2 TP + FP + FN) of the positive class."""
+    at = tables.positive
+    marked = tables.observed[:, at, :].sum(axis=1) + tables.observed[:, :, at].sum(axis=1)
+    return ratio(2 * tables.observed[:, at, at], marked)
+
+
+POOLED: dict[str, Callable[[Tables], Floats]] = {
+    "percent_agreement": percent,
+    **{key: _kappa(key) for key in WEIGHTS},
+    "scott_pi": lambda tables: pi_of(tables.observed),
+    "mcc": lambda tables: mcc_of(tables.observed),
+    "f1": f1,
+}
+
+
+class People:
+    """The pairs of people: their table, and the chance of different people, per row of weights."""
+
+    def __init__(self, ratings: Ratings, columns: Sequence[int], resampling: Resampling) -> None:
+        """Take the items that two of the columns rated or more; columns without such an item are left out."""
+        whole = Sample(ratings, columns, resampling)
+        rated = whole.present[whole.used].any(axis=0)
+        self.sample = Sample(ratings, [c for c, any_ in zip(columns, rated, strict=True) if any_], resampling)
+        sample, self.k = self.sample, len(self.sample.grid)
+        self.positive = int(np.searchsorted(sample.grid, ratings.positive or 0.0)) % max(self.k, 1)
+        self.table = _directed(sample) if len(sample.columns) == 2 else pairs_once(sample)
+        items, raters = np.nonzero(sample.present[sample.used])
+        values = np.searchsorted(sample.grid, sample.values[items, raters])
+        others = (sample.per_item[sample.used][items] - 1).astype(np.float64)
+        self.margins = sparse.csr_array(
+            (others, (sample.units[items], raters * self.k + values)),
+            shape=(resampling.n_units, len(sample.columns) * self.k),
+        )
+
+    def tables(self, weights: Floats) -> Tables:
+        """Return the tables of rows of weights (rows x units)."""
+        own = (weights @ self.margins).reshape(len(weights), -1, self.k)
+        total = own.sum(axis=1)
+        same = np.matmul(own.transpose(0, 2, 1), own)
+        different = total[:, :, None] * total[:, None, :] - same
+        return Tables(self.table.totals(weights), different, self.positive)
+
+    @property
+    def cells(self) -> int:
+        """Cells held per row of weights."""
+        return len(self.sample.columns) * self.k + 3 * self.k**2
+
+
+class Beside:
+    """A judge's pairs with people: rows are the people's values, columns the judge's."""
+
+    def __init__(self, people: People, judge: Floats, resampling: Resampling) -> None:
+        """Take the judge's ratings (one an item) of the items that the people's pairs come from."""
+        sample, k = people.sample, people.k
+        items, raters = np.nonzero(sample.present[sample.used])
+        x = np.searchsorted(sample.grid, sample.values[items, raters])
+        y = np.searchsorted(sample.grid, judge[sample.used][items])
+        self.table = tabulated(sample.units[items], resampling.n_units, x * k + y, (k, k))
+        self.positive, self.k = people.positive, k
+
+    def tables(self, weights: Floats) -> Tables:
+        """Return the tables of rows of weights; chance is that of the table's two margins."""
+        table = self.table.totals(weights)
+        return Tables(table, table.sum(axis=2)[:, :, None] * table.sum(axis=1)[:, None, :], self.positive)
+
+    @property
+    def cells(self) -> int:
+        """Cells held per row of weights."""
+        return 2 * self.k**2
+
+
+def _directed(sample: Sample) -> Additive:
+    """Count (x, y) of two raters: their own joint table."""
+    k = len(sample.grid)
+    cells: Ints = np.searchsorted(sample.grid, sample.x) * k + np.searchsorted(sample.grid, sample.y)
+    return tabulated(sample.units, sample.resampling.n_units, cells, (k, k))
+
+
+def evaluated(side: People | Beside, keys: Sequence[str], weights: Iterable[Floats]) -> dict[str, Floats]:
+    """Return each statistic's value per row of the chunks of weights, as many at a time as fit in memory."""
+    rows = max(1, MOST_CELLS // max(1, side.cells))
+    parts: dict[str, list[Floats]] = {key: [] for key in keys}
+    for chunk in weights:
+        for start in range(0, len(chunk), rows):
+            tables = side.tables(chunk[start : start + rows])
+            for key in keys:
+                parts[key].append(POOLED[key](tables))
+    return {key: np.concatenate(found) if found else np.empty(0) for key, found in parts.items()}
 
 
 def agreement_weights(k: int, weights: Weights) -> Floats:

@@ -19,9 +19,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.types import CATEGORIES, Floats
-from calibration.statistics.weighting import EQUAL, LEAST, agreement_of
+from calibration.statistics.core.ratings import CATEGORIES, Floats, Ratings
+from calibration.statistics.gold import EQUAL, LEAST, agreement_of
 
 PANEL = "panel"
 Rule = Literal["mean", "median", "majority", "weighted"]

@@ -10,13 +10,218 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
-from calibration.statistics.core.resampling import Plan
-from calibration.statistics.core.types import Floats, Ints
-from calibration.statistics.planned_figures import Compute, Planned
+from calibration.statistics.analysis import MEAN_OF_PEOPLE, PEOPLE, mean_of
+from calibration.statistics.core.engine import Statistic
+from calibration.statistics.core.ratings import Floats, Ints, Ratings, codes
+from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
+from calibration.statistics.core.samples import MAX_TABLE, Draw, Sample, additive
+from calibration.statistics.panel import POOLED, Beside, evaluated
+from calibration.statistics.panel import People as Pooled
+from calibration.statistics.replacement import (
+    MIN_ITEMS,
+    MIN_PEOPLE,
+    Score,
+    best_constant,
+    by_rejected,
+    contests_of,
+    is_constant,
+    p_values,
+)
+from calibration.statistics.table import STATISTICS
+
+# The figures that a study can be planned for: each as a function of how often a pilot's dialogues are drawn.
+#
+# They are those of a report: people with each other, a judge with people (one table of all pairs, or the
+# only person), a judge or metric with the people's mean, and the gap of a judge. Only dialogues that a
+# figure rests on are counted: one that a single rater rated adds nothing to agreement.
+
+GAP = "gap_"
+Compute = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A figure of a pilot. ``compute`` returns its value per row of weights (rows x dialogues).
+
+    ``raters`` are those that it compares, ``value`` is what it is on the pilot (NaN where undefined, and
+    ``reason`` then says why), ``by_item`` the same with every item its own cluster.
+    """
+
+    statistic: str
+    raters: tuple[str, ...]
+    value: float
+    n_clusters: int
+    n_items: int
+    compute: Compute
+    by_item: Compute
+    reason: str = ""
+
+
+def planned(ratings: Ratings, statistic: str, judge: str = "") -> Planned:
+    """Return a figure of ratings: people with each other, or a judge (or metric) with people.
+
+    ``statistic`` is a key of the table of statistics, or ``gap_`` and the key for a judge's gap. ValueError,
+    in one line, where it does not apply to these raters.
+    """
+    key = statistic.removeprefix(GAP)
+    if key not in STATISTICS:
+        raise ValueError(f"no statistic {statistic!r} to plan for; there are {', '.join(STATISTICS)}")
+    if ratings.problem:
+        raise ValueError(ratings.problem)
+    if STATISTICS[key].needs_scale:
+        ratings = ratings.as_answered()
+    people = people_of(ratings)
+    if not judge:
+        if statistic != key:
+            raise ValueError("a gap is that of a judge: name the judge")
+        return _among(ratings, STATISTICS[key], people)
+    if judge not in ratings.raters:
+        raise ValueError(f"no rater {judge!r} here; there are {', '.join(ratings.raters)}")
+    column = ratings.column(judge)
+    if column in people:
+        raise ValueError(f"{judge} is one of the people: plan for people together, or name a judge or metric")
+    return _with_people(ratings, STATISTICS[key], column, people, is_gap=statistic != key)
+
+
+def people_of(ratings: Ratings) -> tuple[int, ...]:
+    """Return the columns of the people; of all raters where no kinds are known."""
+    return ratings.of_kind(PEOPLE) or (() if any(ratings.kinds) else tuple(range(len(ratings.raters))))
+
+
+def _among(ratings: Ratings, statistic: Statistic, people: Sequence[int]) -> Planned:
+    if len(people) < 2:
+        raise ValueError(f"agreement of people needs two of them; there {_are(len(people))} here")
+    known = [column for column in people if ratings.identified[column]]
+    if statistic.raters == "panel" or (statistic.key == "percent_agreement" and len(people) != 2):
+        if len(known) < len(people) and not statistic.exchangeable:
+            raise ValueError(f"{statistic.title} needs to know who is who, and some people are unidentified")
+        return _of_columns(ratings, statistic, people)
+    if len(known) < 2:
+        raise ValueError(
+            f"{statistic.title} compares two identified people: plan for krippendorff_alpha instead"
+        )
+    if len(known) == 2:
+        return _of_columns(ratings, statistic, known)
+    return _pooled(ratings, statistic, known, None, is_gap=False)
+
+
+def _are(count: int) -> str:
+    return "is none" if not count else f"{'is' if count == 1 else 'are'} {count}"
+
+
+def _with_people(
+    ratings: Ratings, statistic: Statistic, judge: int, people: Sequence[int], *, is_gap: bool
+) -> Planned:
+    if statistic.raters == "panel":
+        raise ValueError(f"{statistic.title} is that of people together: choose people, not a judge")
+    known = [column for column in people if ratings.identified[column]]
+    if is_gap or (ratings.on_scale[judge] and len(known) > 1 and statistic.key in POOLED):
+        if len(known) < 2:
+            raise ValueError("the gap of a judge needs two identified people")
+        return _pooled(ratings, statistic, known, judge, is_gap=is_gap)
+    if len(people) == 1:
+        return _of_columns(ratings, statistic, (people[0], judge))
+    if not people:
+        raise ValueError("nobody is there to compare with: people are needed")
+    if ratings.level == "nominal":
+        raise ValueError(f"{statistic.title} with people’s mean needs an order, and these are categories")
+    with_mean = ratings.with_column(MEAN_OF_PEOPLE, mean_of(ratings.values[:, list(people)]))
+    return _of_columns(with_mean, statistic, (len(with_mean.raters) - 1, judge))
+
+
+def _of_columns(ratings: Ratings, statistic: Statistic, columns: Sequence[int]) -> Planned:
+    """Return a statistic of the table over some raters."""
+    given = ~np.isnan(ratings.values[:, list(columns)])
+    cut = _cut(ratings, given.sum(axis=1) >= 2)
+    sample = _sample(cut, columns, by_item=False)
+    if not statistic.applies(sample):
+        raise ValueError(f"{statistic.title} does not apply to these raters and their scale")
+    verdict = statistic.verdict(sample)
+    names = tuple(ratings.raters[column] for column in columns)
+    loose = _sample(cut, columns, by_item=True)
+    return _figure(
+        statistic.key,
+        names,
+        cut,
+        lambda weights: statistic.compute(Draw(sample, weights)),
+        lambda weights: statistic.compute(Draw(loose, weights)),
+        "" if verdict.status == "ok" else verdict.reason,
+    )
+
+
+def _sample(ratings: Ratings, columns: Sequence[int], *, by_item: bool) -> Sample:
+    return Sample(ratings, columns, _units(ratings, by_item=by_item))
+
+
+def _units(ratings: Ratings, *, by_item: bool) -> Resampling:
+    return resampling_of(ratings, Plan(scheme="items" if by_item else "clusters"))
+
+
+def _pooled(
+    ratings: Ratings, statistic: Statistic, people: Sequence[int], judge: int | None, *, is_gap: bool
+) -> Planned:
+    """Return a figure of one table of all pairs: of people, of a judge with them, or the gap of both."""
+    columns = [*people, *([] if judge is None else [judge])]
+    on_scale = all(ratings.on_scale[column] for column in columns)
+    if statistic.key not in POOLED or ratings.scale is None or len(ratings.scale) ** 2 > MAX_TABLE:
+        raise ValueError(
+            f"{statistic.title} has no figure of one table over several people; plan for one of "
+            f"{', '.join(POOLED)}, krippendorff_alpha among people, or spearman with their mean"
+        )
+    if not on_scale or ratings.level not in statistic.levels:
+        raise ValueError(f"{statistic.title} does not apply to these raters and their scale")
+    given = ~np.isnan(ratings.values)
+    keep = given[:, list(people)].sum(axis=1) >= 2
+    cut = _cut(ratings, keep if judge is None else keep & given[:, judge])
+    compute, by_item = (
+        _of_table(cut, statistic.key, people, judge, _units(cut, by_item=loose), is_gap=is_gap)
+        for loose in (False, True)
+    )
+    names = tuple(ratings.raters[column] for column in columns)
+    return _figure(f"{GAP if is_gap else ''}{statistic.key}", names, cut, compute, by_item, "")
+
+
+def _of_table(
+    cut: Ratings, key: str, people: Sequence[int], judge: int | None, units: Resampling, *, is_gap: bool
+) -> Compute:
+    among = Pooled(cut, people, units)
+    if judge is None:
+        return lambda weights: evaluated(among, [key], [weights])[key]
+    beside = Beside(among, cut.values[:, judge], units)
+    if not is_gap:
+        return lambda weights: evaluated(beside, [key], [weights])[key]
+    return lambda w: evaluated(beside, [key], [w])[key] - evaluated(among, [key], [w])[key]
+
+
+def _figure(
+    key: str, raters: tuple[str, ...], cut: Ratings, compute: Compute, by_item: Compute, reason: str
+) -> Planned:
+    value = float("nan")
+    if not cut.n_items:
+        reason = "no item was rated by both" if len(raters) == 2 else "no item was rated by two of them"
+    if not reason:
+        value = float(compute(np.ones((1, cut.n_clusters)))[0])
+        reason = "" if np.isfinite(value) else "not defined on these ratings"
+    return Planned(key, raters, value, cut.n_clusters, cut.n_items, compute, by_item, reason)
+
+
+def _cut(ratings: Ratings, keep: npt.NDArray[np.bool_]) -> Ratings:
+    """Return the ratings of some items, their clusters numbered anew: those without an item are gone."""
+    return replace(
+        ratings,
+        values=ratings.values[keep],
+        firsts={},
+        items=tuple(item for item, kept in zip(ratings.items, keep, strict=True) if kept),
+        clusters=codes(ratings.clusters[keep]),
+        systems=None,
+        continuations=None,
+    )
+
 
 GRID = (10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 5000)
 LEAST_PILOT = 5
@@ -289,3 +494,217 @@ def design_effect(figure: Planned, plan: Plan | None = None) -> float | None:
         rng = np.random.default_rng([plan.seed, 3])
         variances.append(_spread(_values(compute, rng, np.arange(n), n, min(plan.resamples, 500))) ** 2)
     return variances[0] / variances[1] if variances[1] > 0 else None
+
+
+# How many dialogues the alternative annotator test needs to pass, from a pilot, by simulation.
+#
+# Studies are drawn from the pilot's dialogues as in ``planning``, and the test is made on each. The pilot's
+# own gap between judge and people stands for the true one, so power varies a good deal from pilot to pilot:
+# the range over pilots drawn from the pilot says by how much.
+
+# Agreement planned with other numbers of raters an item: the pilot with some of its ratings left out.
+#
+# Of each item so many ratings are kept, drawn at random, and items that have fewer are left out. What is
+# kept is a pilot as it would have been with so many raters, so it is planned from as any other. Only for
+# statistics that take raters as exchangeable: for others it matters which rater is left out.
+
+MOST_RATERS = 5
+ENOUGH = 0.5
+"""Share of the items with two ratings that must have so many for a number of raters to be planned."""
+
+
+def crowds(ratings: Ratings, people: Sequence[int]) -> list[int]:
+    """Return the numbers of raters an item that a pilot can be thinned to, from 2; [] where it has no other.
+
+    ``people`` are the columns of the raters.
+    """
+    each = _ratings_an_item(ratings, people)
+    twice = int((each >= 2).sum())
+    if not twice:
+        return []
+    found = [r for r in range(2, MOST_RATERS + 1) if (each >= r).sum() >= ENOUGH * twice]
+    return found if len(found) > 1 else []
+
+
+def thinned(ratings: Ratings, people: Sequence[int], n_raters: int, seed: int) -> Ratings:
+    """Return the people's ratings with ``n_raters`` of each item, drawn by ``seed``; the other raters' left.
+
+    Items with fewer have none of the people's any more. ValueError below 2 raters.
+    """
+    if n_raters < 2:
+        raise ValueError(f"agreement needs two raters an item, not {n_raters}")
+    columns = list(people)
+    answered = ~np.isnan(ratings.values[:, columns])
+    order = np.where(answered, np.random.default_rng([seed, n_raters]).random(answered.shape), np.inf)
+    place = order.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
+    kept = (place < n_raters) & answered & (answered.sum(axis=1) >= n_raters)[:, None]
+    values = ratings.values.copy()
+    values[:, columns] = np.where(kept, values[:, columns], np.nan)
+    return ratings.with_values(values)
+
+
+def ratings_an_item(ratings: Ratings, people: Sequence[int]) -> float | None:
+    """Return how many of these people rated an item, the mean over items that any of them rated."""
+    each = _ratings_an_item(ratings, people)
+    rated = each[each > 0]
+    return float(rated.mean()) if rated.size else None
+
+
+def _ratings_an_item(ratings: Ratings, people: Sequence[int]) -> Ints:
+    return np.asarray((~np.isnan(ratings.values[:, list(people)])).sum(axis=1))
+
+
+POWER_GRID = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000)
+POWER_DRAWS = 100
+"""Studies drawn from each drawn pilot: power is known from them to within 0.05."""
+DRAWN_PILOTS = 100
+
+
+@dataclass(frozen=True)
+class Power:
+    """The share of simulated studies of this size in which the judge passes (winning rate at least 0.5).
+
+    ``low`` and ``high`` are its range over pilots.
+    """
+
+    n_clusters: int
+    power: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class PowerPlan(Needed):
+    """Power by number of dialogues; ``needed`` is the least of those looked at that reaches the target.
+
+    ``needed_low`` and ``needed_high`` are its range over pilots, None where a pilot reaches it with none of
+    the numbers. ``reaching`` is the share of pilots that reach the target with any of them.
+    """
+
+    judge: str
+    people: tuple[str, ...]
+    target: float
+    epsilon: float
+    needed: int | None
+    needed_low: int | None
+    needed_high: int | None
+    reaching: float
+    powers: tuple[Power, ...]
+    n_pilot: int
+    n_items: int
+    method: str
+
+
+def clusters_for_alt_test(
+    pilot: Ratings,
+    judge: str,
+    people: Sequence[str],
+    *,
+    target: float = 0.8,
+    epsilon: float = 0.15,
+    q: float = 0.05,
+    score: Score | None = None,
+    min_items: int = MIN_ITEMS,
+    grid: Sequence[int] = POWER_GRID,
+    plan: Plan | None = None,
+    told: Told = silent,
+) -> PowerPlan:
+    """Return how many dialogues give the alternative annotator test the target power.
+
+    As in the test, annotators with fewer than ``min_items`` shared items are left out of a simulated study,
+    which does not pass with fewer than three others. ValueError, in one line, with fewer than three people or
+    LEAST_PILOT dialogues, where the pilot's judge gave one value throughout, and where it would pass though
+    one value given to every item scores as well.
+    """
+    plan = plan or Plan()
+    if not 0 < target < 1:
+        raise ValueError(f"a power lies between 0 and 1, not {target:g}")
+    if len(people) < MIN_PEOPLE:
+        raise ValueError(f"the alternative annotator test needs three identified people, not {len(people)}")
+    columns = [pilot.column(r) for r in people]
+    chosen: Score = score or ("accuracy" if pilot.level in ("binary", "nominal") else "neg_rmse")
+    if is_constant(pilot, pilot.column(judge), columns):
+        raise ValueError(f"the pilot has no winning rate: {judge} gave one value throughout")
+    contests = contests_of(pilot, pilot.column(judge), columns, chosen, None, resampling_of(pilot, plan))
+    used = np.unique(np.concatenate([c.units for c in contests]))
+    items = np.unique(np.concatenate([c.items for c in contests]))
+    check(len(used), "" if len(used) else "no item was rated by the judge and two people", plan)
+    rows = [np.column_stack([np.ones(len(c.units)), c.difference, c.difference**2]) for c in contests]
+    units = [np.searchsorted(used, c.units) for c in contests]
+    sums = np.concatenate([additive(u, len(used), r).sums for u, r in zip(units, rows, strict=True)], axis=1)
+    test = _Test(sums, len(contests), epsilon, q, min_items)
+    powers, reached = _over_pilots(test, sorted({*grid, len(used)}), target, plan, told)
+    needed = next((p.n_clusters for p in powers if p.power >= target), None)
+    constant = None if needed is None else best_constant(pilot, pilot.column(judge), columns, chosen, None)
+    if constant is not None and constant.as_good:
+        raise ValueError(f"{judge} passes with no number of dialogues like the pilot's: {constant.in_words}")
+    found = [n for n in reached if n is not None]
+    ends = _ends(reached)
+    return PowerPlan(
+        judge,
+        tuple(people),
+        target,
+        epsilon,
+        needed,
+        *ends,
+        len(found) / len(reached),
+        powers,
+        len(used),
+        len(items),
+        f"{plan.resamples} studies of each size drawn from the pilot's dialogues, tested with epsilon "
+        f"{epsilon:g}, score {chosen}, Benjamini-Yekutieli q {q:g}; range: {RANGE:.0%} of {DRAWN_PILOTS} "
+        f"pilots drawn from the pilot, {POWER_DRAWS} studies of each; seed {plan.seed}",
+    )
+
+
+@dataclass(frozen=True)
+class _Test:
+    """The test on sums per dialogue (dialogues x 3 per person): items, differences, and their squares."""
+
+    sums: Floats
+    n_people: int
+    epsilon: float
+    q: float
+    min_items: int
+
+    def power(self, rng: np.random.Generator, pilot: Ints, n: int, rows: int) -> float:
+        """Return the share of drawn studies of n dialogues that pass."""
+        totals = (drawn(rng, pilot, n, rows) @ self.sums).reshape(-1, self.n_people, 3)
+        items = totals[:, :, 0]
+        kept = items >= self.min_items
+        margins = np.full(self.n_people, self.epsilon)
+        p = np.where(kept, p_values(items, totals[:, :, 1], totals[:, :, 2], margins), np.nan)
+        won = by_rejected(p, self.q).sum(axis=1)
+        tested = kept.sum(axis=1)
+        return float(((2 * won >= tested) & (tested >= MIN_PEOPLE)).mean())
+
+
+def _over_pilots(
+    test: _Test, grid: Sequence[int], target: float, plan: Plan, told: Told
+) -> tuple[tuple[Power, ...], list[int | None]]:
+    """Return power by number of dialogues with its range, and per drawn pilot the number it needs."""
+    n_units = len(test.sums)
+    even, others = np.arange(n_units), pilots(n_units, plan)[:DRAWN_PILOTS]
+    by_pilot = np.empty((len(others), len(grid)))
+    powers = []
+    tail = (1 - RANGE) / 2
+    for place, n in enumerate(grid):
+        power = test.power(np.random.default_rng(plan.seed), even, n, plan.resamples)
+        rng = np.random.default_rng([plan.seed, 2, n])
+        by_pilot[:, place] = [test.power(rng, own, n, POWER_DRAWS) for own in others]
+        low, high = np.quantile(by_pilot[:, place], [tail, 1 - tail])
+        powers.append(Power(n, power, float(low), float(high)))
+        told(place + 1, len(grid))
+    reached = [
+        next((n for n, power in zip(grid, row, strict=True) if power >= target), None) for row in by_pilot
+    ]
+    return tuple(powers), reached
+
+
+def _ends(reached: Sequence[int | None]) -> tuple[int | None, int | None]:
+    """Return the range of the numbers that pilots need; one that reaches the target with none lies beyond."""
+    ordered = sorted(float("inf") if n is None else n for n in reached)
+    tail = round((1 - RANGE) / 2 * len(ordered))
+    ends = ordered[tail], ordered[len(ordered) - 1 - tail]
+    low, high = (None if end == float("inf") else int(end) for end in ends)
+    return low, high

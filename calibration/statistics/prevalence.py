@@ -21,13 +21,18 @@ import numpy.typing as npt
 from scipy import special
 from scipy.special import ndtri
 
-from calibration.statistics.core.base import FEW_EVENTS
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.intervals import cluster_flags
-from calibration.statistics.core.resampling import Plan, drawn_counts
-from calibration.statistics.core.result import Counts, Result, Status
-from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
-from calibration.statistics.core.types import Floats, Ints
+from calibration.statistics.core.engine import (
+    FEW_EVENTS,
+    Counts,
+    Labels,
+    Result,
+    Status,
+    cluster_codes,
+    finished,
+    resampled,
+)
+from calibration.statistics.core.ratings import Floats, Ints, Ratings
+from calibration.statistics.core.resampling import Plan, cluster_flags, drawn_counts
 
 # Plain proportions: Wilson's score interval (1927), for independent items only.
 

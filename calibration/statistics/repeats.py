@@ -14,14 +14,19 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.statistics.core.base import InReports
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.engine import estimates, result_of
+from calibration.statistics.core.engine import (
+    InReports,
+    Labels,
+    Result,
+    cluster_codes,
+    estimates,
+    finished,
+    resampled,
+    result_of,
+)
+from calibration.statistics.core.ratings import CATEGORIES, Floats, Ratings
 from calibration.statistics.core.resampling import Plan, resampling_of
-from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
-from calibration.statistics.core.types import CATEGORIES, Floats
 from calibration.statistics.describe import as_numbers, bland_altman
 from calibration.statistics.gold import majority
 from calibration.statistics.table import STATISTICS

@@ -29,14 +29,10 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibration.statistics.core.base import InReports, JudgeTest
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.engine import interval_of
-from calibration.statistics.core.intervals import cluster_flags
-from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.core.result import Counts, Result, Status
+from calibration.statistics.core.engine import Counts, InReports, JudgeTest, Result, Status, interval_of
+from calibration.statistics.core.ratings import Floats, Ints, Ratings
+from calibration.statistics.core.resampling import Plan, Resampling, cluster_flags, resampling_of
 from calibration.statistics.core.samples import additive
-from calibration.statistics.core.types import Floats, Ints
 
 # The contests of the alternative annotator test: a judge and one left-out annotator, item by item.
 

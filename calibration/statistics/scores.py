@@ -14,24 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.statistics.analysis import mean_of
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.engine import Estimate, estimates, result_of
+from calibration.statistics.core.engine import Estimate, Result, estimates, finished, result_of, totals
+from calibration.statistics.core.ratings import ORDERED, Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, resampling_of
-from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.sums import finished, totals
-from calibration.statistics.core.types import ORDERED, Floats, Ints
-from calibration.statistics.cross_fitting import (
+from calibration.statistics.planning import people_of
+from calibration.statistics.score_calibration import (
     FOLDS,
+    METHODS,
+    Calibration,
     Fit,
+    calibration_of,
     complete,
     cross_fitted,
     direction,
     folds_of,
     oriented,
 )
-from calibration.statistics.planned_figures import people_of
-from calibration.statistics.score_calibration import METHODS, Calibration, calibration_of
 from calibration.statistics.table import STATISTICS
 
 # A threshold that makes marks of scores: learned from labelled items by a named rule.

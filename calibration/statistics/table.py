@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from calibration.statistics.alpha import ALPHA
-from calibration.statistics.classification import CLASSIFICATION
-from calibration.statistics.core.base import JudgeTest, Statistic
-from calibration.statistics.correlation import CORRELATION
+from calibration.statistics.core.engine import JudgeTest, Statistic
+from calibration.statistics.correlation import CORRELATION, RANKING
 from calibration.statistics.icc import ICC
-from calibration.statistics.pairwise import PAIRWISE
-from calibration.statistics.panel import PANEL
-from calibration.statistics.ranking import RANKING
+from calibration.statistics.pairwise import CLASSIFICATION, PAIRWISE
+from calibration.statistics.panel import ALPHA, PANEL
 from calibration.statistics.replacement import JUDGE_TESTS
 
 STATISTICS: dict[str, Statistic] = {

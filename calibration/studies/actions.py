@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,17 +12,21 @@ from django.db import IntegrityError, transaction
 from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Rater, TestLook
-from calibration.errors import DefinitionError, StudyError
+from calibration.errors import CalibrationError, DefinitionError, StudyError
 from calibration.models import Report, Study
-from calibration.reading import level_sources
-from calibration.reading.census import Census, offered
-from calibration.reading.definitions import Definition, parse
-from calibration.reading.scope import of_study, scope_of
-from calibration.reading.subjects import subjects_of
-from calibration.reports.snapshot import written
+from calibration.ratings import levels
+from calibration.ratings.definitions import Definition, parse
+from calibration.ratings.ratings import subjects_of
+from calibration.ratings.scope import Census, of_study, offered, scope_of
+from calibration.reports.snapshot import is_readable, written
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
 from config.models import Event
+from jobs import actions
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind
+from jobs.kinds import Progress as JobProgress
+from jobs.models import Job
 
 EVERYONE = {"leave_out": False}
 """The definition of an automatic study that leaves nobody out."""
@@ -47,7 +52,7 @@ def create(
     scope = scope_of(corpus, campaign, asked.split)
     counted = offered(scope)
     subjects_of(asked, counted)
-    level_sources.check(scope, asked, counted)
+    levels.check(scope, asked, counted)
     _check_panels(asked, counted)
     study = Study(
         name=name.strip(), corpus=corpus, campaign=campaign, definition=dict(definition), created_by=by
@@ -202,3 +207,76 @@ def _log(by: User | None, verb: str, study: Study, **detail: Any) -> None:
 
 
 __all__ = ["DefinitionError", "StudyError", "automatic", "compute", "create", "default_part", "open_test"]
+
+
+# Reports that take a while: computed by a worker, with progress that any process can read.
+#
+# Small studies are computed while the page waits. Larger ones are a job.
+
+KIND = "report"
+SMALL = 30_000
+"""Studies over at most this many labels are computed while the page waits, in a second or two,"""
+SMALL_AT_LEVELS = 6_000
+"""(of studies at levels, which resample systems and dialogues both, over at most this many),"""
+FEW_PAIRS = 400
+"""if they compare at most this many pairs of raters over all questions."""
+
+
+def report_or_job(*, study: Study, part: str, by: User | None) -> Report | Job:
+    """Compute a small study's report at once; start a larger one's job, or return the one under way."""
+    if is_quick(study):
+        return compute(study=study, part=part, by=by)
+    return start(study=study, part=part, by=by)
+
+
+def current(*, study: Study, part: str, by: User | None) -> Report | Job:
+    """Return the report to show of dev, or of all: new labels join by themselves where that is quick.
+
+    Elsewhere the last finished report stays until `report_or_job` is asked for a new one: while labels
+    arrive, no report would be of all of them. Only where there is none yet, its job is started.
+    """
+    newest = latest(study, part)
+    if newest is None or not is_readable(newest):
+        return report_or_job(study=study, part=part, by=by)
+    if is_stale(newest) and is_quick(study):
+        return compute(study=study, part=part, by=by)
+    return newest
+
+
+def is_quick(study: Study) -> bool:
+    """Whether a study is computed while the page waits."""
+    counted = offered(of_study(study))
+    raters = Counter(question for question, _ in counted.counts)
+    pairs = sum(n * (n - 1) // 2 for n in raters.values())
+    most = SMALL_AT_LEVELS if parse(study.definition).levels else SMALL
+    return counted.n_labels <= most and pairs <= FEW_PAIRS
+
+
+def start(*, study: Study, part: str, by: User | None) -> Job:
+    """Start computing in the background and return the job; one at a time per study and part."""
+    params = {"study": study.pk, "part": part}
+    return actions.start(kind=KIND, subject=_subject(study, part), params=params, by=by)
+
+
+def under_way(study: Study, part: str) -> Job | None:
+    """Return the job that computes a study's report on a part, None where there is none."""
+    return actions.active_job(KIND, _subject(study, part))
+
+
+def _subject(study: Study, part: str) -> str:
+    return f"study {study.pk}, {part}: {study.name}"[:300]
+
+
+def run(job: Job, progress: JobProgress) -> dict[str, Any]:
+    """Compute the report that a job asks for; its result is {report: id}."""
+    study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
+    if study is None:
+        raise JobRefused("the study was deleted")
+    try:
+        report = compute(study=study, part=job.params["part"], by=job.created_by, progress=progress)
+    except CalibrationError as error:
+        raise JobRefused(str(error)) from error
+    return {"report": report.pk}
+
+
+JOB = JobKind(KIND, "Report", run)

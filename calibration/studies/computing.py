@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from calibration.preferences import sheets as made
-from calibration.preferences.sheets import Cell, Sheet
-from calibration.preferences.wording import who
-from calibration.reading.compared import Compared
-from calibration.reading.coverage import ANOTHER, Coverage
-from calibration.reading.definitions import Definition
-from calibration.reading.evidence import Evidence
-from calibration.reading.ratings import SubjectData
+from calibration.comparisons import preference_tables as made
+from calibration.comparisons.preference_tables import Cell, Sheet, who
+from calibration.ratings.coverage import ANOTHER, Coverage
+from calibration.ratings.definitions import Definition
+from calibration.ratings.evidence import Evidence
+from calibration.ratings.ratings import SubjectData
+from calibration.ratings.votes import Compared
 from calibration.reports.contents import (
     CoverageLine,
     CoverageTable,
@@ -38,19 +37,16 @@ from calibration.reports.snapshot import (
 )
 from calibration.reports.wording import PEOPLE, Crowd, crowd_of
 from calibration.statistics import Ratings, Record, analyse
-from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
-from calibration.statistics.core.result import Result
-from calibration.statistics.core.types import RatingError
-from calibration.statistics.evidence.overlap import overlaps
-from calibration.statistics.icc_intervals import f_intervals
-from calibration.statistics.preferences.report import preferences
+from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, f_intervals, mean_of
+from calibration.statistics.core.engine import Result
+from calibration.statistics.core.ratings import RatingError
+from calibration.statistics.evidence import overlaps
+from calibration.statistics.preferences import preferences
 from calibration.statistics.prevalence import corrected_shares, wilson
 from calibration.statistics.replacement import StandIn
-from calibration.studies.floors import floors
 from calibration.studies.inputs import Inputs
-from calibration.studies.judging import against_keys, compared
+from calibration.studies.judges import Panels, against_keys, compared, floors
 from calibration.studies.levels import level_tables
-from calibration.studies.panels import Panels
 from calibration.studies.raters import bounds, raters_of, scores, tag_sets, tags
 
 # What the votes of a study say of systems and of raters, as its report keeps it.

@@ -13,18 +13,25 @@ from annotation.corpora.parts import TRAINING
 from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study
-from calibration.reading import level_sources
-from calibration.reading.answered import Answered, again, answered, lengths
-from calibration.reading.calls import Calls, calls, doubtful, fake_systems, with_unanswered
-from calibration.reading.census import Census, census
-from calibration.reading.compared import Compared, Uncompared, compared, uncompared
-from calibration.reading.coverage import Coverage, coverage
-from calibration.reading.definitions import Definition, parse
-from calibration.reading.evidence import Evidence, evidence
-from calibration.reading.level_sources import LevelInputs
-from calibration.reading.ratings import SubjectData, load, places
-from calibration.reading.scope import Scope, of_study
-from calibration.reading.subjects import Subject, subjects_of
+from calibration.ratings import levels as level_sources
+from calibration.ratings.calls import Calls, calls, doubtful, fake_systems, with_unanswered
+from calibration.ratings.coverage import Coverage, coverage
+from calibration.ratings.definitions import Definition, parse
+from calibration.ratings.evidence import Evidence, evidence
+from calibration.ratings.levels import LevelInputs
+from calibration.ratings.ratings import (
+    Answered,
+    Subject,
+    SubjectData,
+    again,
+    answered,
+    lengths,
+    load,
+    places,
+    subjects_of,
+)
+from calibration.ratings.scope import Census, Scope, census, of_study
+from calibration.ratings.votes import Compared, Uncompared, compared, uncompared
 from calibration.reports.snapshot import FORMAT
 from calibration.statistics import Record
 

@@ -9,23 +9,20 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from calibration.reading.census import RaterInfo
-from calibration.reading.definitions import Definition
-from calibration.reading.level_sources import LevelInputs, LevelQuestion, Source
-from calibration.reading.levels import TURN, Attribute, Levels
-from calibration.reading.ratings import SubjectData
+from calibration.ratings.definitions import TURN, Attribute, Definition, Levels
+from calibration.ratings.levels import LevelInputs, LevelQuestion, Source
+from calibration.ratings.ratings import SubjectData
+from calibration.ratings.scope import RaterInfo
 from calibration.reports.contents import LevelCell, LevelRow, LevelTable, SystemDot
 from calibration.reports.wording import crowd_of
 from calibration.statistics import RatingError, Ratings, by_level
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.baselines import BASELINE, CHARACTERS, WORDS
-from calibration.statistics.by_level.scored import Frame, Kind, Scored, Scores, Units
-from calibration.statistics.by_level.types import Options
-from calibration.statistics.core.data import codes
-from calibration.statistics.core.types import Floats, Samples
+from calibration.statistics.core.ratings import Floats, Samples, codes
+from calibration.statistics.level_correlations import Options
+from calibration.statistics.level_scores import Frame, Kind, Scored, Scores, Units
 from calibration.statistics.panels import PANEL
-from calibration.studies.floors import Lengths
-from calibration.studies.panels import Panels
+from calibration.studies.judges import Lengths, Panels
 
 # From the answers of a question at levels to the scores of its reference and rows, on common units.
 

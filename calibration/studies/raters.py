@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from calibration.reading.census import QuestionInfo
-from calibration.reading.definitions import Definition
-from calibration.reading.ratings import SubjectData
+from calibration.ratings.definitions import Definition
+from calibration.ratings.ratings import SubjectData
+from calibration.ratings.scope import QuestionInfo
 from calibration.reports.contents import (
     BoundsRow,
     Figure,
@@ -25,14 +25,13 @@ from calibration.reports.contents import (
 )
 from calibration.reports.snapshot import TagRow, TagTable
 from calibration.statistics import Plan, Record, cocoeval, ratings_from_records
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.result import Result
-from calibration.statistics.core.types import Floats, RatingError, as_number
-from calibration.statistics.cross_fitting import FOLDS
+from calibration.statistics.core.engine import Result
+from calibration.statistics.core.ratings import Floats, RatingError, Ratings, as_number
 from calibration.statistics.rater_panel import ASIDE, rater_panel
 from calibration.statistics.repeats import How, repeats_of, right_answers
+from calibration.statistics.score_calibration import FOLDS
 from calibration.statistics.scores import Mapped, Marks, Probabilities, of_scores
-from calibration.statistics.unanswered.figures import Ends, bounds_of
+from calibration.statistics.unanswered import Ends, bounds_of
 from calibration.studies.inputs import Inputs
 
 # Judges' and metrics' scores in people's terms, question by question.

@@ -9,26 +9,49 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.models import Item, Turn
+from annotation.models import Item, System, Turn
 from annotation.models.turn_numbers import numbers_of
 from calibration.errors import WorkbenchRefused
 from calibration.reports.figures import worded
 from calibration.reports.wording import signed
 from calibration.statistics import Plan, Result
 from calibration.statistics.analysis import analyse, mean_of
-from calibration.statistics.core.types import Floats
+from calibration.statistics.core.ratings import Floats
 from calibration.statistics.describe import as_numbers
-from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
+from calibration.statistics.judge_errors import family_preference, length_bias, turn_drift
 from calibration.statistics.repeats import self_consistency
-from calibration.workbench.agreement import statistics_of
-from calibration.workbench.families import own_systems, why_none
-from calibration.workbench.sheets import Judged, Sheet, items_of, sheets
+from calibration.workbench.sheets import Judged, Sheet, items_of, sheets, statistics_of
 from calibration.workbench.versions import item_systems
 from judges.drafts import actions
 from judges.drafts.rewordings import Reworded, reordered, rewordings
 from judges.models import Draft
 from judges.prompts import versions
 from judges.runs.estimates import Estimate
+
+# Which systems are of a judge's own family: as its endpoint and the corpus say.
+
+
+def own_systems(draft: Draft) -> list[str]:
+    """Return the names of the corpus's systems whose family is that of the draft's model, in any case."""
+    family = draft.endpoint.family.casefold() if draft.endpoint else ""
+    if not family:
+        return []
+    known = System.objects.filter(corpus=draft.bench.corpus).exclude(family="").order_by("name")
+    return [name for name, its in known.values_list("name", "family") if its.casefold() == family]
+
+
+def why_none(draft: Draft) -> str:
+    """Say what to do where a check knows no system of the judge's own family."""
+    family = draft.endpoint.family if draft.endpoint else ""
+    if not family:
+        return (
+            "Say which systems are of the judge's own family, or name its endpoint's family once and for all."
+        )
+    return (
+        f"No system of {draft.bench.corpus.name} is of the family {family}: say so on the corpus's page, or "
+        "which systems are of the judge's own family."
+    )
+
 
 PLAN = Plan(resamples=1000)
 SAMPLES = 3

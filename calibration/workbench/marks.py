@@ -18,8 +18,7 @@ from annotation.models.corpora import ITEM_PARTS, Item
 from annotation.text.references import key_of_item
 from annotation.text.table_cells import guarded
 from calibration.errors import WorkbenchRefused
-from calibration.models import ForAdjudication
-from calibration.models.workbench import Mark
+from calibration.models import ForAdjudication, Mark
 from calibration.workbench.sheets import Judged, items_of
 from config.models import Event
 from judges.models import Bench

@@ -10,25 +10,25 @@ import numpy as np
 
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
-from calibration.disagreements import reading as disagreement_items
-from calibration.disagreements.reading import PEOPLE
 from calibration.errors import WorkbenchRefused
-from calibration.reading.census import QuestionInfo
+from calibration.ratings.scope import QuestionInfo
 from calibration.reports.figures import worded
 from calibration.statistics import Plan, Result
 from calibration.statistics.analysis import mean_of
-from calibration.statistics.best_of import BestOf, best_of
-from calibration.statistics.core.types import CATEGORIES, Floats
+from calibration.statistics.core.ratings import CATEGORIES, Floats
 from calibration.statistics.judges_compared import (
     ACCURACY,
+    BestOf,
     Compared,
     Contender,
+    best_of,
     compared_with,
     each_alone,
     references_of,
 )
-from calibration.workbench.agreement import statistics_of, unanswered, why_none
-from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets
+from calibration.studies import disagreements
+from calibration.studies.disagreements import PEOPLE
+from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets, statistics_of, unanswered, why_none
 from judges.drafts import benches
 from judges.models import Bench
 
@@ -83,8 +83,8 @@ def _of(sheet: Sheet, judged: Judged, systems: Sequence[str]) -> list[Difference
     people = ratings.of_kind("human")
     if not readings or not people:
         return []
-    compared = disagreement_items.comparison(ratings, readings[0].rater, PEOPLE)
-    apart, gaps = disagreement_items.distances(compared), _gaps(sheet, readings[0].values)
+    compared = disagreements.comparison(ratings, readings[0].rater, PEOPLE)
+    apart, gaps = disagreements.distances(compared), _gaps(sheet, readings[0].values)
     width = _width(sheet)
     return [
         Difference(

@@ -14,7 +14,7 @@ from annotation.schemes import files
 from annotation.work import actions as labelling
 from annotation.work import check_actions, labels, screens
 from annotation.work.task_answers import held
-from calibration.reading.scope import items_of, of_campaign
+from calibration.ratings.scope import items_of, of_campaign
 from judges.runs.selection import Selection, continuations, items
 from tests import factories
 

@@ -14,7 +14,7 @@ from annotation.models.turn_numbers import numbers_of
 from annotation.work import actions as labelling
 from annotation.work.labels import Answer, record
 from annotation.work.screens import load
-from calibration.profiles import causes
+from calibration.comparisons import metric_causes
 from judges.metrics import METRICS
 from judges.runs.metric_calls import scheme_of
 from tests import factories
@@ -150,7 +150,7 @@ def test_the_profile_numbers_static_turns_as_annotators_do(corpus):
     rater = Rater.objects.create(kind="metric", name="m_sns_min@paper", spec={"metric": "m_sns_min"})
     caused = json.dumps({"nearest": 5})  # position 5 of history and continuation: the first given turn
     record(rater=rater, answers=[Answer(asked.item, question, 0.3, explanation=caused)], occasion="main")
-    lines, (value,) = causes.values(made)
+    lines, (value,) = metric_causes.values(made)
     numbers = numbers_of(made.turns.values_list("pk", flat=True))
     turns = list(made.turns.order_by("position"))
     assert [line.number for line in lines if not line.history] == [numbers[turn.pk] for turn in turns]

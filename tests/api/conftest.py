@@ -21,7 +21,7 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
     from annotation.models import ApiToken
     from annotation.people import accounts
     from annotation.work import actions as labelling
-    from calibration.gold import making as gold
+    from calibration.gold import derivation
     from calibration.models import Export
     from calibration.studies import actions as studies
     from jobs.models import Endpoint
@@ -51,7 +51,7 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
     _, hold = labelling.start(by=person, campaign=campaign.pk)
     assert hold is not None
     study = studies.create(name="ours", corpus=corpus, definition={"resamples": 20}, by=person)
-    chosen = gold.make(
+    chosen = derivation.make(
         corpus=corpus,
         campaign=None,
         scheme_version=built.questions["quality"].version,

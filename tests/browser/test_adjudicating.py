@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Label, Occasion
-from calibration.adjudication import actions as adjudication
+from calibration.adjudication import rounds
 from calibration.models import AdjudicationDecision, AdjudicationRound
 from tests import factories
 from tests.browser.conftest import PHONE
@@ -27,10 +27,8 @@ def begun(rea):
     built.ask("quality", "ordinal", [1, 2, 3], wording="How good is it?", anchors={"3": "good"})
     for name, values in {"zed": [1, 1, 3, 2, 2, 2], "ann": [1, 3, 3, 2, 2, 1]}.items():
         built.say(name, "quality", [float(value) for value in values])
-    plan = adjudication.Plan(
-        built.corpus, None, built.questions["quality"].version, rules={"no_majority": True}
-    )
-    return adjudication.begin(by=rea, name="First round", plan=plan)
+    plan = rounds.Plan(built.corpus, None, built.questions["quality"].version, rules={"no_majority": True})
+    return rounds.begin(by=rea, name="First round", plan=plan)
 
 
 def decide_page(page_of, rea, begun, **options):

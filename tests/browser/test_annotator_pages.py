@@ -19,7 +19,7 @@ from annotation.people import accounts, participants
 from annotation.schemes.files import definition_from
 from annotation.work import actions as labelling
 from annotation.work import messages
-from calibration.adjudication import actions as adjudication
+from calibration.adjudication import rounds
 from tests import factories
 from tests.browser.barriers import Sound
 from tests.browser.conftest import PHONE
@@ -179,8 +179,8 @@ def test_what_stands_beside_the_work(page_of: Callable[..., Page], corpus, ana, 
     accounts.give_campaign_role(
         by=rei, campaign=made, person=(ada := factories.user("ada")), role="adjudicator"
     )
-    plan = adjudication.Plan(corpus, made, made.scheme_version, {"everything": True})
-    found = adjudication.begin(by=rei, name="順番" * 30, plan=plan)
+    plan = rounds.Plan(corpus, made, made.scheme_version, {"everything": True})
+    found = rounds.begin(by=rei, name="順番" * 30, plan=plan)
     page = page_of(ana, viewport=PHONE)
     for name, address in (
         ("my work", "/my/"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calibration.reading.definitions import Definition
+from calibration.ratings.definitions import Definition
 from calibration.reports.snapshot import FORMAT, Answerer, Figure, Question, Snapshot, Totals
 
 

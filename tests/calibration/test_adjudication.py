@@ -7,8 +7,8 @@ from django.db import IntegrityError, transaction
 
 from annotation.models import Label, Occasion
 from annotation.work import labels
-from calibration.adjudication import actions, agreement, deciding, files, holding, reading
-from calibration.adjudication.actions import Plan
+from calibration.adjudication import agreement, decisions, rounds
+from calibration.adjudication.rounds import Plan
 from calibration.errors import AdjudicationRefused, CaseLost, NotYours, OtherDraft
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound, ForAdjudication
 from tests import factories
@@ -39,12 +39,12 @@ def _plan(built: World, **rules: object) -> Plan:
 
 def _begin(built: World, rules: dict | None = None, **how: object) -> AdjudicationRound:
     plan = _plan(built, **(rules or {}))
-    return actions.begin(by=None, name=str(how.pop("name", "first")), plan=plan, **how)  # type: ignore[arg-type]
+    return rounds.begin(by=None, name=str(how.pop("name", "first")), plan=plan, **how)  # type: ignore[arg-type]
 
 
 def _picked(built: World, **rules: object) -> list[tuple[int, tuple[str, ...]]]:
     places = {item.pk: place for place, item in enumerate(built.turns)}
-    return sorted((places[pick.item], pick.rules) for pick in actions.preview(_plan(built, **rules)).picks)
+    return sorted((places[pick.item], pick.rules) for pick in rounds.preview(_plan(built, **rules)).picks)
 
 
 def test_each_rule_picks_what_it_says(rated: World) -> None:
@@ -65,7 +65,7 @@ def test_each_rule_picks_what_it_says(rated: World) -> None:
 
 def test_the_sample_for_control_is_drawn_by_the_seed_among_what_all_agree_on(rated: World) -> None:
     rules = {"no_majority": True, "control": 3}
-    once, again = (actions.preview(_plan(rated, **rules)) for _ in range(2))
+    once, again = (rounds.preview(_plan(rated, **rules)) for _ in range(2))
     assert (once.picks, once.inputs_hash) == (again.picks, again.inputs_hash)
     assert [one.rules for one in once.picks].count(("control",)) == 3
     (told,) = once.questions
@@ -82,7 +82,7 @@ def test_rules_that_make_no_sense_are_refused_in_one_line(rated: World) -> None:
     ):
         version = rated.questions["quality"].version
         with pytest.raises(AdjudicationRefused, match=line):
-            actions.preview(Plan(rated.corpus, None, version, rules))
+            rounds.preview(Plan(rated.corpus, None, version, rules))
     rated.say("a judge", "quality", [float("nan")] * 0, kind="judge")
     with pytest.raises(AdjudicationRefused, match="pick nothing"):
         _begin(rated, {"spread": 5})
@@ -98,49 +98,49 @@ def test_a_round_is_frozen_and_is_topped_up_with_what_came_since(rated: World) -
             AdjudicationCase.objects.filter(pk=case.pk).update(**change)
     with pytest.raises(IntegrityError), transaction.atomic():
         case.delete()
-    assert actions.top_up(by=None, found=found) == 0
+    assert rounds.top_up(by=None, found=found) == 0
     rated.say("ann", "quality", {rated.turns[2]: 1.0})
-    assert actions.top_up(by=None, found=found) == 1
+    assert rounds.top_up(by=None, found=found) == 1
     assert [draw.n for draw in found.draws.order_by("number")] == [3, 1]
 
 
 def test_two_adjudicators_never_hold_the_same_case(rated: World) -> None:
     found = _begin(rated)
     one, two = (factories.user(researcher=True) for _ in range(2))
-    mine, theirs = (holding.next_case(by=user, found=found) for user in (one, two))
+    mine, theirs = (decisions.next_case(by=user, found=found) for user in (one, two))
     assert mine is not None
     assert theirs is not None
     assert mine.case_id != theirs.case_id
-    assert holding.next_case(by=one, found=found) == mine
+    assert decisions.next_case(by=one, found=found) == mine
     with pytest.raises(IntegrityError), transaction.atomic():
         AdjudicationDecision.objects.filter(pk=theirs.pk).update(case=mine.case_id)
-    deciding.pass_on(by=two, decision=theirs.pk, reason="I know them")
+    decisions.pass_on(by=two, decision=theirs.pk, reason="I know them")
     late = {"round": found, "adjudicator": two, "lease_expires": mine.lease_expires}
     with pytest.raises(IntegrityError, match="case_never_over_assigned"), transaction.atomic():
         AdjudicationDecision.objects.create(case=mine.case, **late)
     with pytest.raises(NotYours):
-        deciding.decide(by=two, decision=mine.pk, answer=3, reason="mine now")
+        decisions.decide(by=two, decision=mine.pk, answer=3, reason="mine now")
     with pytest.raises(NotYours):
-        holding.next_case(by=factories.user(), found=found)
+        decisions.next_case(by=factories.user(), found=found)
 
 
 def test_a_lease_that_ran_out_goes_to_somebody_else_and_the_draft_is_kept(rated: World) -> None:
     found = _begin(rated, {"no_majority": True, "combine": "any"})
     one, two = (factories.user(researcher=True) for _ in range(2))
-    mine = holding.next_case(by=one, found=found)
+    mine = decisions.next_case(by=one, found=found)
     assert mine is not None
     told = {"version": 1, "client": "tab", "answer": 4, "cannot": False, "reason": "so far"}
-    assert deciding.save_draft(by=one, decision=mine.pk, draft=told) == 1
+    assert decisions.save_draft(by=one, decision=mine.pk, draft=told) == 1
     with pytest.raises(OtherDraft):
-        deciding.save_draft(by=one, decision=mine.pk, draft=told | {"client": "other", "answer": 2})
+        decisions.save_draft(by=one, decision=mine.pk, draft=told | {"client": "other", "answer": 2})
     AdjudicationDecision.objects.filter(pk=mine.pk).update(lease_expires="2020-01-01T00:00Z")
     for _ in range(2):
-        theirs = holding.next_case(by=two, found=found)
+        theirs = decisions.next_case(by=two, found=found)
         assert theirs is not None
-        deciding.decide(by=two, decision=theirs.pk, answer=3, reason="the middle")
-    assert holding.next_case(by=two, found=found) is None
+        decisions.decide(by=two, decision=theirs.pk, answer=3, reason="the middle")
+    assert decisions.next_case(by=two, found=found) is None
     with pytest.raises(CaseLost):
-        deciding.decide(by=one, decision=mine.pk, answer=4, reason="so far")
+        decisions.decide(by=one, decision=mine.pk, answer=4, reason="so far")
     mine.refresh_from_db()
     assert (mine.state, mine.draft["answer"]) == ("expired", 4)
 
@@ -149,47 +149,47 @@ def test_a_decision_is_a_label_of_its_own_that_is_superseded_and_withdrawn(rated
     by = factories.user("zoe", researcher=True)
     found = _begin(rated, {"no_majority": True})
     ForAdjudication.objects.create(item=rated.turns[1], question=rated.questions["quality"], reason="odd")
-    held = holding.next_case(by=by, found=found)
+    held = decisions.next_case(by=by, found=found)
     assert held is not None
     both, no_reason = {"answer": 3, "cannot": True}, {"answer": 3, "reason": " "}
     for wrong in ({"answer": 9}, {"answer": None}, both, no_reason):
         with pytest.raises(AdjudicationRefused):
-            deciding.decide(by=by, decision=held.pk, **({"reason": "because"} | wrong))  # type: ignore[arg-type]
-    first = deciding.decide(by=by, decision=held.pk, answer=4, reason="as the guidelines say").label
-    second = deciding.decide(by=by, decision=held.pk, cannot=True, reason="cut off").label
+            decisions.decide(by=by, decision=held.pk, **({"reason": "because"} | wrong))  # type: ignore[arg-type]
+    first = decisions.decide(by=by, decision=held.pk, answer=4, reason="as the guidelines say").label
+    second = decisions.decide(by=by, decision=held.pk, cannot=True, reason="cut off").label
     assert first is not None
     assert second is not None
     first.refresh_from_db()
     assert first.superseded_at is not None
     assert (second.occasion, second.missing, second.explanation) == (
         Occasion.ADJUDICATION,
-        deciding.CANNOT,
+        decisions.CANNOT_BE_DECIDED,
         "cut off",
     )
-    assert reading.progress(found).settled == 1
+    assert rounds.progress(found).settled == 1
     held.refresh_from_db()
-    deciding.withdraw(by=by, decision=held, reason="too soon")
+    decisions.withdraw(by=by, decision=held, reason="too soon")
     assert not Label.objects.filter(occasion=Occasion.ADJUDICATION, superseded_at=None).exists()
-    assert reading.progress(found) == (2, 0, 0, 2, 0)
-    while (again := holding.next_case(by=by, found=found)) is not None:
-        deciding.decide(by=by, decision=again.pk, answer=2, reason="after all")
-    assert reading.progress(found).settled == 2
+    assert rounds.progress(found) == (2, 0, 0, 2, 0)
+    while (again := decisions.next_case(by=by, found=found)) is not None:
+        decisions.decide(by=by, decision=again.pk, answer=2, reason="after all")
+    assert rounds.progress(found).settled == 2
     assert not ForAdjudication.objects.filter(settled_at=None).exists()
 
 
 def test_of_two_who_decide_differently_nothing_is_settled(rated: World) -> None:
     found = _begin(rated, {"no_majority": True}, adjudicators=2)
     one, two = (factories.user(researcher=True) for _ in range(2))
-    held = [holding.next_case(by=user, found=found) for user in (one, two)]
+    held = [decisions.next_case(by=user, found=found) for user in (one, two)]
     assert held[0] is not None
     assert held[1] is not None
     case = held[0].case_id
-    theirs = holding.hold(two, found, held[0].case)
-    deciding.decide(by=one, decision=held[0].pk, answer=4, reason="four")
-    deciding.decide(by=two, decision=theirs, answer=2, reason="two")
-    assert reading.state_of(AdjudicationCase.objects.get(pk=case)) == "differ"
-    deciding.decide(by=two, decision=theirs, answer=4, reason="talked it over")
-    assert reading.state_of(AdjudicationCase.objects.get(pk=case)) == "settled"
+    theirs = decisions.hold(two, found, held[0].case)
+    decisions.decide(by=one, decision=held[0].pk, answer=4, reason="four")
+    decisions.decide(by=two, decision=theirs, answer=2, reason="two")
+    assert rounds.state_of(AdjudicationCase.objects.get(pk=case)) == "differ"
+    decisions.decide(by=two, decision=theirs, answer=4, reason="talked it over")
+    assert rounds.state_of(AdjudicationCase.objects.get(pk=case)) == "settled"
 
 
 def test_nobody_decides_on_what_they_rated_unless_the_round_says_so(rated: World) -> None:
@@ -197,33 +197,33 @@ def test_nobody_decides_on_what_they_rated_unless_the_round_says_so(rated: World
     for item in (rated.turns[1], rated.turns[9]):
         answer = labels.Answer(item, rated.questions["quality"], 2.0)
         labels.record(rater=labels.rater_of_person(user=by), answers=[answer], occasion=Occasion.IMPORTED)
-    assert holding.next_case(by=by, found=_begin(rated, {"spread": 3})) is None
+    assert decisions.next_case(by=by, found=_begin(rated, {"spread": 3})) is None
     free = _begin(rated, {"spread": 3}, name="own", own_items=True)
-    assert holding.next_case(by=by, found=free) is not None
+    assert decisions.next_case(by=by, found=free) is not None
 
 
 def test_raters_keep_their_letters_and_nothing_else_tells_who_they_are(rated: World) -> None:
     rated.say("gpt", "quality", [2.0] * 10, kind="judge")
     found = _begin(rated, {"no_majority": True})
-    cases = list(reading.cases(found))
-    names = [[(one.name, one.value) for one in reading.said_about(found, case)] for case in cases]
+    cases = list(rounds.cases(found))
+    names = [[(one.name, one.value) for one in rounds.said_about(found, case)] for case in cases]
     assert [name for name, _ in names[0]] == ["Rater A", "Rater B", "Rater C", "Judge"]
     of_letter = {name: [dict(row)[name] for row in names] for name in ("Rater A", "Rater B", "Rater C")}
     at = [rated.turns.index(case.item) for case in cases]
     assert sorted(of_letter.values()) == sorted([float(row[i]) for i in at] for row in ANSWERS.values())
     rated.say("aaa", "quality", {cases[0].item: 2.0})
-    assert [one.name for one in reading.said_about(found, cases[0])][3] == "Rater D"
+    assert [one.name for one in rounds.said_about(found, cases[0])][3] == "Rater D"
     found.shows_names = True
-    assert {one.name for one in reading.said_about(found, cases[0])} == {*ANSWERS, "aaa", "gpt"}
+    assert {one.name for one in rounds.said_about(found, cases[0])} == {*ANSWERS, "aaa", "gpt"}
 
 
 def test_the_report_tells_control_apart_and_what_was_overturned(rated: World) -> None:
     by = factories.user(researcher=True)
     found = _begin(rated, {"spread": 1, "control": 4})
-    while (held := holding.next_case(by=by, found=found)) is not None:
+    while (held := decisions.next_case(by=by, found=found)) is not None:
         is_control = held.case.picked == ["control"]
         value = ANSWERS["ann"][rated.turns.index(held.case.item)] if is_control else 4
-        deciding.decide(by=by, decision=held.pk, answer=value, reason="read again")
+        decisions.decide(by=by, decision=held.pk, answer=value, reason="read again")
     (told,) = agreement.report(found).questions
     assert told.control[0].rater == agreement.MAJORITY
     assert told.control[0].results[0].value == 1
@@ -237,7 +237,7 @@ def test_the_report_tells_control_apart_and_what_was_overturned(rated: World) ->
 def test_decisions_made_elsewhere_are_read_line_by_line_or_not_at_all(rated: World) -> None:
     by = factories.user(researcher=True)
     found = _begin(rated, {"no_majority": True})
-    one, two = (reading.key_of(case) for case in reading.cases(found))
+    one, two = (rounds.key_of(case) for case in rounds.cases(found))
     lines = f'item,question,value,missing,reason\n{one},quality,4,,"=read, again"\n'
     for wrong, line in (
         (f"{lines}{two},quality,9,,why\n", "Line 3: .* does not take 9"),
@@ -246,12 +246,12 @@ def test_decisions_made_elsewhere_are_read_line_by_line_or_not_at_all(rated: Wor
         ("item,value\n", "Line 1: there is no column 'question'"),
     ):
         with pytest.raises(AdjudicationRefused, match=line):
-            files.import_decisions(by=by, found=found, content=wrong.encode(), name="d.csv")
+            decisions.import_decisions(by=by, found=found, content=wrong.encode(), name="d.csv")
     assert not Label.objects.filter(occasion=Occasion.ADJUDICATION).exists()
     good = f"{lines}{two},quality,,cannot be decided,cut off\n".encode()
-    assert files.import_decisions(by=by, found=found, content=good, name="d.csv") == 2
-    assert files.import_decisions(by=by, found=found, content=good, name="d.csv") == 0
-    kept = "".join(files.written(found, "decisions", "csv"))
+    assert decisions.import_decisions(by=by, found=found, content=good, name="d.csv") == 2
+    assert decisions.import_decisions(by=by, found=found, content=good, name="d.csv") == 0
+    kept = "".join(decisions.written(found, "decisions", "csv"))
     assert "'=read, again" in kept
-    assert files.import_decisions(by=by, found=found, content=kept.encode(), name="d.csv") == 0
-    assert "no_majority" in "".join(files.written(found, "queue", "jsonl"))
+    assert decisions.import_decisions(by=by, found=found, content=kept.encode(), name="d.csv") == 0
+    assert "no_majority" in "".join(decisions.written(found, "queue", "jsonl"))

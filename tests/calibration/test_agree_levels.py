@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from scipy import stats
 
-from calibration.agree.words import number
+from calibration.agree.report import number
 
 SYSTEMS, DIALOGUES, TURNS = 12, 10, 3
 TURN, WHOLE = "turn labels", "whole labels"

@@ -15,8 +15,7 @@ from annotation.corpora import splits
 from annotation.models import Corpus, Item, Label, Occasion, Rater
 from annotation.work.labels import Answer, record
 from calibration.workbench import checks
-from calibration.workbench.agreement import agreement
-from calibration.workbench.sheets import Judged, sheets
+from calibration.workbench.sheets import Judged, agreement, sheets
 from calibration.workbench.versions import side_by_side
 from judges.drafts import actions, benches
 from judges.drafts.benches import begun_from, text_of, versions_for

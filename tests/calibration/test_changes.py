@@ -11,10 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Label
-from calibration.gold.making import make
+from calibration.gold.derivation import make
 from calibration.models import Gold
-from calibration.reading.changes import Changes, since
-from calibration.reading.scope import of_corpus
+from calibration.ratings.scope import Changes, of_corpus, since
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 

@@ -13,9 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Continuation, Dialogue
-from calibration.profiles.contexts import Wanted
-from calibration.profiles.side_by_side import compare
-from calibration.profiles.side_by_side_files import as_json, signed
+from calibration.comparisons.side_by_side import Wanted, as_json, compare, signed
 from calibration.studies import actions as studies
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static

@@ -11,9 +11,9 @@ import pytest
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label, Rater
-from calibration.cascade.badge import Badge, badges
-from calibration.cascade.computing import compute
-from calibration.cascade.query import read
+from calibration.cascade.people import Badge, badges
+from calibration.cascade.report import compute
+from calibration.cascade.score_figures import read
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions
 from demo.fake_model.errors import ErrorModel, RoleErrors

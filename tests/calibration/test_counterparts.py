@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.schemes import SCHEMES
-from calibration.reading.subjects import COUNTERPARTS, counterpart
+from calibration.ratings.ratings import COUNTERPARTS, counterpart
 from judges.protocols import PROTOCOLS, Protocol
 from judges.protocols.rubric import EXPECTED_SCHEME, Rubric
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from calibration.errors import DefinitionError, MapError
-from calibration.reading.definitions import parse
-from calibration.reading.scale_maps import ScaleMap
+from calibration.ratings.definitions import ScaleMap, parse
 from calibration.reports.figures import figures
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibration.reports import caveats, charts, lede, tables
-from calibration.reports.drawing import inline_svg
+from calibration.reports import charts, sentences, tables
+from calibration.reports.charts import inline_svg
 from calibration.reports.figures import figures
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
@@ -35,7 +35,7 @@ def _tagged(**answers: list[float | None]) -> World:
 def test_a_corpus_without_labels_has_an_empty_report() -> None:
     result = _result(world())
     assert result.questions == ()
-    assert lede.lede(result) == []
+    assert sentences.lede(result) == []
     assert charts.charts(result) == []
 
 
@@ -62,7 +62,7 @@ def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
     assert (kappa.status, kappa.value) == ("undefined", None)
     assert "no variation" in kappa.reason
     assert agreement.value == 1.0
-    (answer,) = lede.lede(result)
+    (answer,) = sentences.lede(result)
     assert answer.figure == "100%"
     assert answer.text == (
         "Share of pairs that agree on Off topic, 6 turns. There is no alpha: no variation: every rating is "
@@ -87,7 +87,7 @@ def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
 def test_a_constant_judge_is_said_to_be_one() -> None:
     result = _result(_tagged(ann=[0, 1, 0, 1, 0, 1], ben=[0, 1, 1, 1, 0, 0], gpt=[0] * 6))
     said = "On Off topic gpt gave one answer throughout, which says nothing about agreement."
-    assert said in caveats.caveats(result)
+    assert said in sentences.caveats(result)
     mcc = figures(result)[0].with_people("mcc", "gpt")
     assert mcc is not None
     assert mcc.status == "undefined"
@@ -105,7 +105,7 @@ def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
     (question,) = result.questions
     of_cid = [e for e in question.pairs if "cid" in e.raters]
     assert any({"few_events", "one_item"} & set(e.flags) or e.status != "ok" for e in of_cid)
-    said = " ".join(caveats.caveats(result))
+    said = " ".join(sentences.caveats(result))
     assert "90%" not in said
     assert "gave one answer" not in said
     assert "fewer than 30 of the rarer" not in said
@@ -114,7 +114,7 @@ def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
 def test_missing_answers_are_counted() -> None:
     result = _result(_tagged(ann=[0, 1, None, 1], ben=[0, 1, 1, 1]))
     assert result.counts.missing == 1
-    assert any(sentence.startswith("1 of 8 answers is missing") for sentence in caveats.caveats(result))
+    assert any(sentence.startswith("1 of 8 answers is missing") for sentence in sentences.caveats(result))
 
 
 def test_a_single_dialogue_has_values_without_intervals() -> None:
@@ -127,11 +127,11 @@ def test_a_single_dialogue_has_values_without_intervals() -> None:
     assert entry is not None
     assert entry.value is not None
     assert entry.low is None
-    assert any("one dialogue" in sentence for sentence in caveats.caveats(result))
+    assert any("one dialogue" in sentence for sentence in sentences.caveats(result))
 
 
 def test_few_dialogues_are_a_caveat() -> None:
-    assert caveats.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))[0].startswith(
+    assert sentences.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))[0].startswith(
         "With two dialogues, fewer than 50, the intervals are too narrow"
     )
 
@@ -177,11 +177,11 @@ def _doubly_rated(dialogues: int, twice: int) -> Any:
 
 
 def _narrow(built: Any) -> list[str]:
-    return [sentence for sentence in caveats.caveats(_result(built)) if "too narrow" in sentence]
+    return [sentence for sentence in sentences.caveats(_result(built)) if "too narrow" in sentence]
 
 
 def test_few_of_the_rarer_answer_are_a_caveat() -> None:
-    found = caveats.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))
+    found = sentences.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))
     assert any("fewer than 30 of the rarer answer" in sentence for sentence in found)
 
 

@@ -11,11 +11,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.corpora import splits
-from calibration.disagreements import reading
-from calibration.disagreements.reading import PEOPLE, comparison
 from calibration.models import Study
 from calibration.statistics import Ratings
 from calibration.studies import actions as studies
+from calibration.studies import disagreements
+from calibration.studies.disagreements import PEOPLE, comparison
 from tests.calibration.world import World, world
 from tests.factories import user
 
@@ -35,39 +35,39 @@ def ratings(*rows: list[float], level: str = "ordinal", kinds: tuple[str, ...] =
 
 def test_people_among_themselves_are_apart_by_the_mean_over_their_pairs() -> None:
     found = comparison(ratings([1, 3, 2], [2, 2, 1], [1, NAN, 1]), PEOPLE, PEOPLE)
-    assert np.array_equal(reading.distances(found), [2.0, 0.0, NAN], equal_nan=True)
-    assert reading.table(found) is None
+    assert np.array_equal(disagreements.distances(found), [2.0, 0.0, NAN], equal_nan=True)
+    assert disagreements.table(found) is None
 
 
 def test_a_judge_with_the_people_is_the_mean_over_the_people_who_rated() -> None:
     found = comparison(ratings([1, 3, 2], [3, NAN, 1], [NAN, NAN, 1]), "j", PEOPLE)
-    assert np.array_equal(reading.distances(found), [1.0, 2.0, NAN], equal_nan=True)
+    assert np.array_equal(disagreements.distances(found), [1.0, 2.0, NAN], equal_nan=True)
 
 
 def test_categories_are_the_same_or_not() -> None:
     found = comparison(ratings([1, 3, 1], level="nominal"), "a", "b")
-    assert reading.distances(found).tolist() == [1.0]
+    assert disagreements.distances(found).tolist() == [1.0]
 
 
 def test_without_a_shared_scale_ranks_are_compared() -> None:
     off_scale = ("human", "human", "metric")
     found = comparison(ratings([1, 1, 30], [2, 2, 20], [3, 3, 10], kinds=off_scale), "a", "j")
     assert found.by_rank
-    assert reading.distances(found) == pytest.approx([2 / 3, 0, 2 / 3])
-    assert reading.table(found) is None
+    assert disagreements.distances(found) == pytest.approx([2 / 3, 0, 2 / 3])
+    assert disagreements.table(found) is None
 
 
 def test_the_table_counts_which_answers_met_and_each_cell_finds_its_items() -> None:
     found = comparison(ratings([1, 3, 1], [1, 1, 3], [NAN, 1, 1]), "j", PEOPLE)
-    assert reading.table(found) == [[2, 0, 1], [0, 0, 0], [2, 0, 0]]
-    assert reading.in_cell(found, 0, 2).tolist() == [True, False, False]
-    assert reading.in_cell(found, 0, 0).tolist() == [True, False, True]
+    assert disagreements.table(found) == [[2, 0, 1], [0, 0, 0], [2, 0, 0]]
+    assert disagreements.in_cell(found, 0, 2).tolist() == [True, False, False]
+    assert disagreements.in_cell(found, 0, 0).tolist() == [True, False, True]
 
 
 def test_a_rater_is_never_compared_with_itself() -> None:
     found = comparison(ratings([1, 3, 1]), "a", "a")
     assert found.pairs == ()
-    assert np.isnan(reading.distances(found)).all()
+    assert np.isnan(disagreements.distances(found)).all()
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from django.urls import reverse
 
 from annotation.text.display import number
 from calibration.models import Report
+from calibration.renderings import escaped
 from calibration.reports import tables
-from calibration.reports.latex import escaped
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sections import SECTIONS
 from calibration.reports.snapshot import Figure, snapshot_of

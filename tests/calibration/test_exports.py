@@ -19,7 +19,7 @@ from annotation.text.table_cells import guarded, unguarded
 from calibration.exports import labels as exports
 from calibration.exports.writing import FORMATS, write
 from calibration.models import Export
-from calibration.reading.scope import of_corpus
+from calibration.ratings.scope import of_corpus
 from tests.calibration.world import World, world
 
 HOSTILE = [

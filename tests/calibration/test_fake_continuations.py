@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Continuation, Corpus
-from calibration.profiles import summary
-from calibration.reports.caveats import caveats
+from calibration.comparisons import profiles
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from tests import factories
@@ -56,10 +56,10 @@ def test_the_dialogue_s_page_says_it_beside_the_continuation_and_no_other(
 def test_a_profile_says_it_of_its_system_on_page_and_in_files(researcher: Client, corpus: Corpus) -> None:
     page = researcher.get(reverse("profile", args=[corpus.pk])).content.decode()
     assert page.count("fake model") == 1
-    panels = summary.profile(corpus)
-    rows = csv.DictReader(io.StringIO(summary.as_csv(panels)))
+    panels = profiles.profile(corpus)
+    rows = csv.DictReader(io.StringIO(profiles.as_csv(panels)))
     assert {row["system"]: row["fake_model"] for row in rows} == {"pretended": "True", "real": "False"}
-    assert "pretended (fake model) &" in summary.as_latex(panels)
+    assert "pretended (fake model) &" in profiles.as_latex(panels)
     part = Continuation.objects.get(key="pretended")
     assert "(fake model)" in researcher.get(reverse("profile-continuation", args=[part.pk])).content.decode()
 

@@ -15,7 +15,7 @@ from scipy import stats
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus
-from calibration.reports import caveats, charts, lede, view
+from calibration.reports import charts, sentences, view
 from calibration.reports.figures import QuestionFigures, figures
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
@@ -96,11 +96,11 @@ def test_unidentified_people_have_no_pairwise_statistic(report: dict[str, Any]) 
     for question in figures(report):
         assert not [e for e in question.data.pairs if any(r.startswith("slot") for r in e.raters)]
     assert view.matrices(report) == []
-    assert any("unidentified" in sentence for sentence in caveats.caveats(report))
+    assert any("unidentified" in sentence for sentence in sentences.caveats(report))
 
 
 def test_the_answers_name_the_people_s_alpha_and_the_judge_s_correlation(report: dict[str, Any]) -> None:
-    people, judge = lede.lede(report)
+    people, judge = sentences.lede(report)
     assert people.figure.startswith("α 0.")
     assert "ratings in five anonymous slots on Overall" in people.text
     assert judge.figure.startswith("ρ 0.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calibration.reports.lede import lede
+from calibration.reports.sentences import lede
 from tests.calibration.snapshots import answerer, figure, question, snapshot
 
 UNKNOWN = "it takes more than 3 people to show whether one more person would differ as much."

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from calibration.errors import GoldRuleError
+from calibration.gold.derivation import make
 from calibration.gold.export import provenance
-from calibration.gold.making import make
 from calibration.models import Gold
 from tests.calibration.world import World, world
 

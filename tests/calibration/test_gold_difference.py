@@ -15,10 +15,10 @@ from django.urls import reverse
 
 from annotation.corpora import splits
 from calibration.errors import GoldDifferenceRefused
-from calibration.exports import job as export_job
+from calibration.exports import downloads
 from calibration.exports.parts import Taken
+from calibration.gold.derivation import make
 from calibration.gold.difference import difference
-from calibration.gold.making import make
 from calibration.models import Export, Gold
 from jobs.models import Job
 from tests import factories
@@ -207,13 +207,13 @@ def test_the_command_refuses_a_gold_that_is_not_there(pair: tuple[Gold, Gold]) -
 
 
 def test_large_golds_are_written_by_a_job(pair: tuple[Gold, Gold], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_job, "AT_ONCE", 10)
+    monkeypatch.setattr(downloads, "AT_ONCE", 10)
     by = factories.user(researcher=True)
     how = {"first": pair[0], "second": pair[1], "taken": Taken(None, ""), "form": "csv", "by": by}
-    job = export_job.difference_or_job(**how)
+    job = downloads.difference_or_job(**how)
     assert isinstance(job, Job)
-    assert export_job.run(job, lambda done, total: None)["rows"] == 48
-    assert export_job.name_of(job) == f"gold-{pair[0].pk}-and-{pair[1].pk}"
+    assert downloads.run(job, lambda done, total: None)["rows"] == 48
+    assert downloads.name_of(job) == f"gold-{pair[0].pk}-and-{pair[1].pk}"
 
 
 def test_a_test_part_that_nobody_opened_is_neither_compared_nor_downloaded(

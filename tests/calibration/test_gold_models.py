@@ -15,9 +15,8 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.models import Occasion
 from calibration.errors import GoldRuleError
+from calibration.gold.derivation import gold_or_job, make
 from calibration.gold.export import provenance
-from calibration.gold.job import gold_or_job
-from calibration.gold.making import make
 from calibration.models import Gold
 from jobs.models import Job
 from tests import factories
@@ -259,7 +258,7 @@ def test_before_a_slow_rule_the_page_says_what_is_certain_and_what_is_not(resear
 def test_before_gold_of_many_labels_the_page_says_that_nothing_is_counted(
     rated: World, researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("calibration.gold.job.AT_ONCE", 100)
+    monkeypatch.setattr("calibration.gold.derivation.AT_ONCE", 100)
     page = researcher.post(
         f"{reverse('new-gold')}?corpus={rated.corpus.pk}", {"scheme": "quality@1", "rule": "median"}
     )

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from calibration.errors import GoldRuleError
-from calibration.gold.rules import RULES, Answers, Option, Rule, known_options
-from calibration.gold.rules.words import table
+from calibration.gold.rules import RULES, Answers, Option, Rule, known_options, table
 from calibration.management.commands.export_gold import Command
 from calibration.statistics import Ratings
-from calibration.statistics.dawid_skene import dawid_skene
-from calibration.statistics.mace import mace
+from calibration.statistics.gold import dawid_skene, mace
 
 ROOT = Path(__file__).resolve().parents[2]
 NAN = np.nan
@@ -195,8 +193,7 @@ def test_a_rule_that_learns_on_dev_needs_a_split_and_something_to_learn_from() -
 
 
 def test_a_toy_rule_in_the_table_may_follow_adjudication_too() -> None:
-    from calibration.gold.rules import FROM_RATINGS
-    from calibration.gold.rules.adjudicated import rule as adjudicated_rule
+    from calibration.gold.rules import FROM_RATINGS, adjudicated_rule
 
     toy = replace(RULES["median"], key="toy", title="Toy")
     rule = adjudicated_rule((*FROM_RATINGS, toy))

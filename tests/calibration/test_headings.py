@@ -14,10 +14,10 @@ from django.urls import reverse
 from annotation import scheme_store
 from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.work.labels import Answer, record
+from calibration.comparisons import metric_causes, profiles
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
-from calibration.profiles import causes, distribution, summary
-from calibration.reading.scope import of_corpus
+from calibration.ratings.scope import of_corpus
 from calibration.studies import actions as studies
 from judges.metrics import METRICS, instrument_for
 from judges.metrics.kit.base import PAPER
@@ -78,18 +78,18 @@ def test_the_profile_its_files_and_its_charts(rated: Corpus, client: Client) -> 
     assert any("meteor@exact_plus_stem" in one for one in told)
     assert any("gscc_dc_avg@no_singletons" in one for one in told)
     assert [one for one in told if bare(one)] == []
-    panels = summary.profile(rated)
-    latex = summary.as_latex(panels).replace("\\", "")
+    panels = profiles.profile(rated)
+    latex = profiles.as_latex(panels).replace("\\", "")
     assert "lnr_e_w@words" in latex
     assert bare(latex) == []
     assert [
-        row["metric"] for row in csv.DictReader(io.StringIO(summary.as_csv(panels))) if bare(row["metric"])
+        row["metric"] for row in csv.DictReader(io.StringIO(profiles.as_csv(panels))) if bare(row["metric"])
     ] == []
     for panel in panels:
         for column in panel.columns:
             assert bare(column.title) == []
-            assert bare(distribution.inline_svg(distribution.distribution(rated, column), column)) == []
-    _, values = causes.values(Continuation.objects.filter(dialogue__corpus=rated, key="c").first())
+            assert bare(profiles.inline_svg(profiles.distribution(rated, column), column)) == []
+    _, values = metric_causes.values(Continuation.objects.filter(dialogue__corpus=rated, key="c").first())
     assert [value for value in values if bare(value.metric) or bare(value.title)] == []
 
 

@@ -9,10 +9,9 @@ from django.urls import reverse
 from annotation.models import Label, Occasion, Rater
 from annotation.work.labels import Answer, record
 from calibration.models import Report, Study
-from calibration.reports.caveats import caveats
+from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
-from calibration.studies import job as jobs
 from jobs.models import Job
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heart
@@ -35,7 +34,7 @@ def _work_off() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_large_report_is_computed_beside_the_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "SMALL", 0)
+    monkeypatch.setattr(studies, "SMALL", 0)
     study = _study()
     client.force_login(user(researcher=True))
     page = client.get(reverse("report", args=[study.pk])).content.decode()
@@ -57,14 +56,14 @@ def test_a_large_report_is_computed_beside_the_page(client: Client, monkeypatch:
 @pytest.mark.django_db
 def test_one_computation_at_a_time_per_study_and_part() -> None:
     study = _study()
-    job = jobs.start(study=study, part="all", by=None)
-    assert jobs.start(study=study, part="all", by=None) == job == jobs.under_way(study, "all")
+    job = studies.start(study=study, part="all", by=None)
+    assert studies.start(study=study, part="all", by=None) == job == studies.under_way(study, "all")
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_report_whose_worker_was_lost_is_computed_all_the_same() -> None:
     study = _study()
-    job = jobs.start(study=study, part="all", by=None)
+    job = studies.start(study=study, part="all", by=None)
     queue.claim(worker="lost")
     assert queue.release(worker="lost") == 1
     _work_off()
@@ -78,7 +77,7 @@ def test_a_computation_that_is_refused_says_why() -> None:
     study = _study()
     study.definition = {"raters": ["nobody"]}
     study.save()
-    job = jobs.start(study=study, part="all", by=None)
+    job = studies.start(study=study, part="all", by=None)
     _work_off()
     job.refresh_from_db()
     assert job.state == "failed"
@@ -89,7 +88,7 @@ def test_a_computation_that_is_refused_says_why() -> None:
 def test_the_progress_of_one_study_is_not_shown_under_another(client: Client) -> None:
     study = _study()
     other = studies.create(name="other", corpus=study.corpus, definition={}, by=None)
-    job = jobs.start(study=study, part="all", by=None)
+    job = studies.start(study=study, part="all", by=None)
     client.force_login(user(researcher=True))
     assert client.get(reverse("report-progress", args=[other.pk, job.pk])).status_code == 404
 
@@ -106,7 +105,7 @@ def _label_more(study: Study) -> None:
 def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_request(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "SMALL", 0)
+    monkeypatch.setattr(studies, "SMALL", 0)
     study = _study()
     client.force_login(user(researcher=True))
     page, api = reverse("report", args=[study.pk]), reverse("api-report", args=[study.pk])
@@ -145,7 +144,7 @@ def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_r
 def test_a_report_that_labels_overtake_while_it_is_computed_is_served(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "SMALL", 0)
+    monkeypatch.setattr(studies, "SMALL", 0)
     study = _study()
     client.force_login(user(researcher=True))
     api = reverse("api-report", args=[study.pk])

@@ -16,10 +16,10 @@ from annotation.formats import FORMATS
 from annotation.formats.base import beginning, guess
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Occasion, System, Turn
 from annotation.work.labels import Answer, record
-from calibration.exports.bundle import MANIFEST
-from calibration.exports.orders import ZIP, Order
-from calibration.exports.packages import label_studio
+from calibration.exports import label_studio
+from calibration.exports.downloads import ZIP, Order
 from calibration.exports.parts import Taken
+from calibration.exports.writing import MANIFEST
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

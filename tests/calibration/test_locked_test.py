@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from annotation.corpora import splits
 from annotation.errors import SplitRefused
 from annotation.models import Split, TestLook
-from calibration.gold import making as gold
+from calibration.gold import derivation
 from calibration.models import Export, Gold, Report, Study
 from calibration.reports.view import looks
 from calibration.studies.actions import compute, create
@@ -55,7 +55,7 @@ def _rows(answer: object) -> list[dict[str, str]]:
 
 def _gold(rated: World) -> Gold:
     version = rated.questions["quality"].version
-    return gold.make(corpus=rated.corpus, campaign=None, scheme_version=version, rule="mean", by=None)
+    return derivation.make(corpus=rated.corpus, campaign=None, scheme_version=version, rule="mean", by=None)
 
 
 def test_an_export_of_a_split_corpus_gives_dev_and_fixes_the_split(

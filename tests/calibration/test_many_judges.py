@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calibration.reports import caveats, lede
+from calibration.reports import sentences
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
@@ -32,7 +32,7 @@ def test_many_judges_are_ranked_and_not_listed_as_they_came(rated: World) -> Non
         wrong = 12 - 2 * number
         given = [6 - v if n < wrong else v for n, v in enumerate(VALUES)]
         rated.say(f"judge {number}", "quality", given, kind="judge")
-    answers = lede.lede(_result(rated))
+    answers = sentences.lede(_result(rated))
     (ranking,) = [answer for answer in answers if answer.title.startswith("Which judge")]
     assert ranking.figure == "judge 5"
     assert "of 6 judges: judge 5 " in ranking.text
@@ -42,14 +42,14 @@ def test_many_judges_are_ranked_and_not_listed_as_they_came(rated: World) -> Non
 
 
 def test_only_a_report_with_a_judge_warns_of_tuned_judges(rated: World) -> None:
-    assert not [text for text in caveats.caveats(_result(rated)) if "judge" in text]
+    assert not [text for text in sentences.caveats(_result(rated)) if "judge" in text]
     rated.say("gpt", "quality", VALUES, kind="judge")
-    assert [text for text in caveats.caveats(_result(rated)) if "a judge tuned on these dialogues" in text]
+    assert [text for text in sentences.caveats(_result(rated)) if "a judge tuned on these dialogues" in text]
 
 
 def test_the_answer_about_an_interval_scale_is_spearman_s(rated: World) -> None:
     rated.ask("minutes", "interval", wording="Minutes")
     for name, kind in (("ann", "human"), ("ben", "human"), ("gpt", "judge")):
         rated.say(name, "minutes", [v + len(name) for v in VALUES], kind=kind)
-    answer = next(a for a in lede.lede(_result(rated)) if a.title == "gpt with people")
+    answer = next(a for a in sentences.lede(_result(rated)) if a.title == "gpt with people")
     assert answer.text.startswith("Spearman’s rank correlation on Minutes")

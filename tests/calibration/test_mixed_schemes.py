@@ -15,18 +15,16 @@ from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus, Item, Label, Occasion, Question, Rater
 from annotation.schemes import files
 from annotation.work.labels import Answer, record
-from calibration.adjudication import actions as rounds
-from calibration.adjudication import holding
-from calibration.adjudication.actions import Plan
+from calibration.adjudication import decisions, rounds
+from calibration.adjudication.rounds import Plan
+from calibration.campaign_progress import agreement
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
-from calibration.gold.making import make
+from calibration.gold.derivation import make
 from calibration.models import Report
-from calibration.reading.census import census
-from calibration.reading.scope import of_campaign, of_corpus
+from calibration.ratings.scope import census, of_campaign, of_corpus
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
-from calibration.watching.watch import agreement
 from tests import factories
 from tests.annotation.test_turns_and_whole import SCHEME
 from tests.calibration.test_label_studio import content
@@ -110,7 +108,7 @@ def test_adjudicators_get_cases_of_both_beside_the_transcript(campaign: Campaign
     plan = Plan(campaign.corpus, campaign, campaign.scheme_version, {"no_majority": True}, seed=1)
     adjudicator = factories.user("rosa", researcher=True)
     found = rounds.begin(by=adjudicator, name="r", plan=plan)
-    case = holding.next_case(by=adjudicator, found=found)
+    case = decisions.next_case(by=adjudicator, found=found)
     assert case is not None
     assert (case.case.item.kind, case.case.question.key) == ("dialogue", "overall")
     client = Client()

@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from calibration.models import Report
-from calibration.reports.how_asked import how_asked
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
+from calibration.reports.view import how_asked
 from calibration.studies import actions as studies
 from jobs.models import Batch, Call, Endpoint, Run
 from tests.calibration.world import World, world

@@ -7,7 +7,7 @@ from django.test import Client
 
 from annotation.work import actions as labelling
 from annotation.work import screens
-from calibration.agreement.own import own_agreement, share
+from calibration.own_agreement import own_agreement, share
 from tests import factories
 
 

@@ -20,11 +20,11 @@ from annotation.corpora import splits
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label, TestLook
 from calibration.errors import ExportRefused
-from calibration.exports import job as exports
-from calibration.exports.bundle import MANIFEST
-from calibration.exports.orders import ZIP, Order
+from calibration.exports import downloads
+from calibration.exports.downloads import ZIP, Order
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import Taken
+from calibration.exports.writing import MANIFEST
 from calibration.models import Export
 from calibration.statistics import Plan, Record, ratings_from_records
 from calibration.statistics.replacement import alternative_annotator_test
@@ -307,11 +307,11 @@ def test_a_large_package_is_written_by_a_job(
     settings.HOME = tmp_path
     client.force_login(user(researcher=True))
     whole = b"".join(client.get(_asked(client, rated, "label-studio", api=True)))
-    monkeypatch.setattr(exports, "AT_ONCE", 0)
+    monkeypatch.setattr(downloads, "AT_ONCE", 0)
     answer = client.get(_asked(client, rated, "label-studio", api=True))
     assert answer.status_code == 202
     job = Job.objects.get(pk=answer.json()["job"])
-    result = exports.run(job, lambda done, total: None)  # type: ignore[arg-type]
+    result = downloads.run(job, lambda done, total: None)  # type: ignore[arg-type]
     assert result["sha256"] == hashlib.sha256(whole).hexdigest()
 
 

@@ -54,7 +54,7 @@ def _addresses(study: Study, gold: Gold) -> list[str]:
 @pytest.fixture
 def gold(rated: World) -> Gold:
     """Gold of the corpus by majority."""
-    from calibration.gold.making import make
+    from calibration.gold.derivation import make
 
     version = rated.questions["quality"].version
     return make(corpus=rated.corpus, campaign=None, scheme_version=version, rule="majority", by=None)

@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from annotation.models import Assignment
 from annotation.work import actions as labelling
-from calibration.plans.effort import Timing, effort, timed
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.planned_power import crowds, ratings_an_item, thinned
+from calibration.statistics.planning import crowds, ratings_an_item, thinned
+from calibration.studies.plans import Timing, effort, timed
 from tests import factories
 
 SECONDS = {"ana": 20, "ben": 30, "cem": 40}

@@ -16,11 +16,10 @@ from django.urls import reverse
 from annotation.corpora import splits
 from calibration.errors import PlanRefused
 from calibration.models import Study
-from calibration.plans import job as jobs
-from calibration.plans.answer import PlanAnswer, answer_of
-from calibration.plans.query import PlanQuery, read
 from calibration.statistics import Ratings
 from calibration.studies import actions as studies
+from calibration.studies import plans as jobs
+from calibration.studies.plans import PlanAnswer, PlanQuery, answer_of, read
 from config.models import Event
 from jobs.models import Job
 from jobs.queue import jobs as queue

@@ -15,8 +15,8 @@ from annotation.corpora import comparisons, splits
 from annotation.models import Corpus, Item, Label, Occasion, Rater
 from annotation.work import labels as recording
 from annotation.work.labels import Answer
+from calibration.comparisons.preferences import read as query
 from calibration.errors import DefinitionError
-from calibration.preferences.computing import read as query
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
@@ -77,7 +77,7 @@ def test_a_saved_study_says_which_system_is_preferred_as_the_page_of_preferences
 
 
 def _study_choices() -> Any:
-    from calibration.reading.definitions import parse
+    from calibration.ratings.definitions import parse
 
     return parse({}).preferences
 

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus, Rater
-from calibration import kept
-from calibration.profiles import distribution, job, summary
-from calibration.profiles.points import ALL, APART, SAME
+from calibration import figure_cache
+from calibration.comparisons import profiles
+from calibration.comparisons.profile_cells import ALL, APART, SAME
 from jobs.models import Job
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heart
@@ -41,7 +41,7 @@ def own_turns_and_answers() -> tuple[Corpus, Rater]:
 
 
 def means(corpus: Corpus, points: str = SAME) -> dict[str, tuple[float | None, int, int]]:
-    (panel,) = summary.profile(corpus, points)
+    (panel,) = profiles.profile(corpus, points)
     return {
         row.system: (
             None if cell.mean is None else round(cell.mean, 9),
@@ -58,7 +58,7 @@ def test_people_are_compared_with_a_model_at_the_points_that_it_answered() -> No
     corpus, _ = own_turns_and_answers()
     assert means(corpus) == {"bot": (0.4, 2, 0), "human": (0.3, 2, 58)}
     assert means(corpus, ALL) == {"bot": (0.4, 2, 0), "human": (round((58 * 0.9 + 0.6) / 60, 9), 60, 0)}
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     assert panel.shared == {"info_gain@paper": (2, 60)}
     (cell,) = panel.people[0].cells
     assert (cell.low, cell.high, cell.marks) == (0.2, 0.4, ("lowest",))
@@ -70,7 +70,7 @@ def test_the_better_end_is_that_of_the_shared_points() -> None:
     corpus, _ = own_turns_and_answers()
     best = {
         points: [
-            row.system for row in summary.profile(corpus, points)[0].rows if "best" in row.cells[0].marks
+            row.system for row in profiles.profile(corpus, points)[0].rows if "best" in row.cells[0].marks
         ]
         for points in (SAME, ALL)
     }
@@ -79,14 +79,13 @@ def test_the_better_end_is_that_of_the_shared_points() -> None:
 
 def test_a_chart_has_the_values_of_the_shared_points() -> None:
     corpus, by = own_turns_and_answers()
-    column = summary.column(corpus, by.pk)
+    column = profiles.column(corpus, by.pk)
     assert column is not None
     drawn = {
-        row["system"]: (row["n"], row["low"], row["high"])
-        for row in distribution.distribution(corpus, column)
+        row["system"]: (row["n"], row["low"], row["high"]) for row in profiles.distribution(corpus, column)
     }
     assert drawn == {"bot": (2, 0.3, 0.5), "human": (2, 0.2, 0.4)}
-    everywhere = {row["system"]: row["n"] for row in distribution.distribution(corpus, column, ALL)}
+    everywhere = {row["system"]: row["n"] for row in profiles.distribution(corpus, column, ALL)}
     assert everywhere == {"bot": 2, "human": 60}
 
 
@@ -120,7 +119,7 @@ def test_page_api_and_files_say_which_points_they_speak_of(client: Client) -> No
         chart = client.get(reverse("profile-chart", args=[corpus.pk, by.pk, "svg"]) + f"?points={points}")
         assert chart.status_code == 200
         assert (
-            summary.SENTENCES[points]
+            profiles.SENTENCES[points]
             in client.get(f"/corpora/{corpus.pk}/profile.tex?points={points}").content.decode()
         )
     assert client.get(f"{api}?points=some").status_code == 400
@@ -142,13 +141,13 @@ def test_a_kept_profile_has_both_the_shared_and_all_points(
         return answer.json()["cells"] if path.startswith(api) else answer.content
 
     small = [read(path) for path in paths]
-    monkeypatch.setattr(kept, "SMALL", 0)
+    monkeypatch.setattr(figure_cache, "SMALL", 0)
     assert client.get(api).status_code == 202
     with Heart("jobs") as heart:
         queue.work("jobs", seconds=20, heart=heart)
     assert Job.objects.get(kind="profile").state == Job.State.DONE
-    monkeypatch.setattr(job, "figures_of", lambda *_: pytest.fail("labels are read in the request"))
-    monkeypatch.setattr(job, "distribution", lambda *_: pytest.fail("labels are read in the request"))
+    monkeypatch.setattr(profiles, "figures_of", lambda *_: pytest.fail("labels are read in the request"))
+    monkeypatch.setattr(profiles, "distribution", lambda *_: pytest.fail("labels are read in the request"))
     assert [read(path) for path in paths] == small
 
 
@@ -180,7 +179,7 @@ def test_a_row_without_a_common_point_is_left_out_with_its_reason_and_the_others
     score(by, static(far, "a-far", system="a"), 1.0)
     score(by, static(far, "c", at=(1,)), 0.9)
     assert means(corpus) == {"a": (0.2, 1, 1), "b": (0.6, 1, 0), "c": (None, 0, 1)}
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     assert {row.system: row.cells[0].reason for row in panel.rows} == {"a": "", "b": "", "c": APART}
 
 

@@ -16,9 +16,8 @@ from django.urls import reverse
 from annotation import scheme_store
 from annotation.models import Continuation, Corpus, Dialogue, Item, Rater
 from annotation.work.labels import Answer, record
-from calibration import kept
-from calibration.profiles import causes, distribution, job, summary
-from calibration.reports import latex
+from calibration import figure_cache, renderings
+from calibration.comparisons import metric_causes, profiles
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heart
@@ -63,7 +62,7 @@ def scored(corpus: Corpus, metric: str, values: dict[str, list[float | None]], *
 def test_a_cell_is_the_mean_and_the_standard_deviation_of_the_items_with_a_value() -> None:
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", VALUES | {"model-a": [0.9, 0.7, 0.8, None]})
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     cell = next(row.cells[0] for row in panel.rows if row.system == "model-a")
     assert (cell.n, cell.missing) == (3, 1)
     assert cell.mean == pytest.approx(0.8, abs=1e-12)
@@ -73,7 +72,7 @@ def test_a_cell_is_the_mean_and_the_standard_deviation_of_the_items_with_a_value
 def test_people_are_set_apart_and_the_ends_are_marked() -> None:
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", VALUES)
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     assert [row.system for row in panel.people] == ["human"]
     marks = {row.system: row.cells[0].marks for row in panel.rows}
     assert marks == {"human": (), "model-a": ("farthest",), "model_b%": ("nearest", "best")}
@@ -92,7 +91,7 @@ def test_the_better_end_is_the_one_that_the_metric_declares(
 ) -> None:
     corpus = factories.corpus()
     scored(corpus, metric, {"model-a": [0.9], "model-b": [0.4], "model-c": [0.6]})
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     marks = {row.system: row.cells[0].marks for row in panel.rows}
     assert marks == {"model-a": high, "model-b": low, "model-c": ()}
 
@@ -100,21 +99,21 @@ def test_the_better_end_is_the_one_that_the_metric_declares(
 def test_means_equally_near_to_a_half_are_not_marked() -> None:
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", {"human": [0.25], "model-a": [0.75]})
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     assert [row.cells[0].marks for row in panel.rows] == [(), ()]
 
 
 def test_a_metric_without_direction_has_no_better_end() -> None:
     corpus = factories.corpus()
     scored(corpus, "nse", {"human": [0.9], "model-a": [0.5]})
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     assert all("best" not in row.cells[0].marks for row in panel.rows)
 
 
 def test_equal_means_are_not_marked() -> None:
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", {"human": [0.5], "model-a": [0.5]})
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     assert [row.cells[0].marks for row in panel.rows] == [(), ()]
 
 
@@ -123,19 +122,19 @@ def test_the_queries_do_not_grow_with_the_labels(django_assert_num_queries: obje
     scored(corpus, "m_sns_avg", VALUES)
     scored(corpus, "nse", VALUES)
     with django_assert_num_queries(6):  # type: ignore[operator]
-        summary.profile(corpus)
+        profiles.profile(corpus)
 
 
 def test_the_files_hold_the_same_figures_and_print_hostile_names_as_text() -> None:
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", {"=HYPERLINK(1)": [0.25], "model_b%": [0.75]})
-    panels = summary.profile(corpus)
-    rows = list(csv.DictReader(io.StringIO(summary.as_csv(panels))))
+    panels = profiles.profile(corpus)
+    rows = list(csv.DictReader(io.StringIO(profiles.as_csv(panels))))
     assert [(row["system"], float(row["mean"])) for row in rows] == [
         ("'=HYPERLINK(1)", 0.25),
         ("model_b%", 0.75),
     ]
-    written = summary.as_latex(panels)
+    written = profiles.as_latex(panels)
     assert "model\\_b\\% & 0.750 \\\\\n & {\\scriptsize $\\pm$ 0.000} \\\\" in written
     assert r"m\_sns\_avg@paper $\to .5$" in written
 
@@ -143,7 +142,7 @@ def test_the_files_hold_the_same_figures_and_print_hostile_names_as_text() -> No
 def test_latex_is_one_booktabs_table_a_panel_whatever_the_names_are() -> None:
     corpus = factories.corpus()
     scored(corpus, "nse", {"\\input{x} & $^~#<|>\n\n% end": [0.25], "model-a": [0.75], "human": [0.5]})
-    written = summary.as_latex(summary.profile(corpus))
+    written = profiles.as_latex(profiles.profile(corpus))
     assert r"\textbackslash{}input\{x\} \& \$\textasciicircum{}\textasciitilde{}\#" in written
     assert r"\textless{}\textbar{}\textgreater{} \% end & \underline{0.250} \\" in written
     rows = [line for line in written.splitlines() if line.endswith(r"\\")]
@@ -156,13 +155,13 @@ def test_latex_is_one_booktabs_table_a_panel_whatever_the_names_are() -> None:
 
 @pytest.mark.parametrize("name", ["[2cm] model", "*starred"])
 def test_a_name_is_no_argument_of_the_line_break_before_it(name: str) -> None:
-    assert latex.escaped(name).startswith("{")
+    assert renderings.escaped(name).startswith("{")
 
 
 def test_why_values_are_missing_is_told_with_how_often() -> None:
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", {"model-a": [None, None, 0.5]})
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     assert [(gone.metric, gone.reason, gone.n) for gone in panel.gone] == [
         ("m_sns_avg@paper", "there is no context", 2)
     ]
@@ -171,19 +170,19 @@ def test_why_values_are_missing_is_told_with_how_often() -> None:
 def test_the_quartiles_are_those_of_the_values() -> None:
     corpus = factories.corpus()
     rater = scored(corpus, "m_sns_avg", {"model-a": [0.1, 0.2, 0.3, 0.4]})
-    column = summary.column(corpus, rater.pk)
+    column = profiles.column(corpus, rater.pk)
     assert column is not None
-    (box,) = distribution.distribution(corpus, column)
+    (box,) = profiles.distribution(corpus, column)
     assert (box["n"], box["low"], box["high"]) == (4, 0.1, 0.4)
     assert box["q1"] == pytest.approx(0.175)
     assert box["median"] == pytest.approx(0.25)
-    assert "<svg" in distribution.svg([box], column)
+    assert "<svg" in profiles.svg([box], column)
 
 
 def test_a_value_names_the_turns_that_caused_it() -> None:
     corpus = factories.corpus()
     scored(corpus, "m_sns_min", {"model-a": [0.3]}, nearest=1)
-    lines, values = causes.values(Continuation.objects.get(system__name="model-a"))
+    lines, values = metric_causes.values(Continuation.objects.get(system__name="model-a"))
     assert [line.number for line in lines] == [1, 2, 3, 4, 5]
     (value,) = values
     assert (value.turn, value.value, value.turns) == (5, 0.3, (2,))
@@ -217,8 +216,8 @@ def test_a_corpus_without_metrics_says_what_to_do(client: Client) -> None:
 def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
     keys = ("cs", "ap", "sc_gini", "lnr", "m_sns_avg")
     declared = {name: cause for key in keys for name, cause in METRICS[key].causes.items()}
-    names = causes.Names({"A": "Ana", "B": "نور"}, {"a1": "pick a date", "a2": "choose a venue"})
-    told = causes.phrases(
+    names = metric_causes.Names({"A": "Ana", "B": "نور"}, {"a1": "pick a date", "a2": "choose a venue"})
+    told = metric_causes.phrases(
         {
             "jumps": [["a1", "a2"]],
             "item": "a1",
@@ -237,7 +236,7 @@ def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
         "longest edge between turns 4 and 6",
         "shifts True",
     )
-    assert causes.turns({"longest_edge": [3, 5], "nearest": 0, "item": "a1"}, declared) == (1, 4, 6)
+    assert metric_causes.turns({"longest_edge": [3, 5], "nearest": 0, "item": "a1"}, declared) == (1, 4, 6)
 
 
 def test_a_continuation_shows_one_metric_where_one_is_chosen(client: Client) -> None:
@@ -303,7 +302,7 @@ def test_a_system_with_two_halves_has_a_row_that_joins_them_and_says_which() -> 
     corpus = factories.corpus()
     for metric, values in (("pf", SPEAKERS), ("m_sns_avg", MESSAGES), ("lscc_es_avg", BOTH)):
         given_halves(corpus, metric, values)
-    speaker, content, consistency = summary.profile(corpus)
+    speaker, content, consistency = profiles.profile(corpus)
     rows = {row.system: row for row in speaker.rows}
     (cell,) = rows["solver"].cells
     assert (cell.n, cell.mean, cell.given) == (2, 0.375, "content")
@@ -331,7 +330,7 @@ def test_a_joined_row_equals_the_single_row_that_has_the_value(
     given_halves(both, metric, solver)
     given_halves(one, metric, {("solver", half): solver["solver", half]})
     (joined,), (single,) = (
-        [row for panel in summary.profile(corpus) for row in panel.rows] for corpus in (both, one)
+        [row for panel in profiles.profile(corpus) for row in panel.rows] for corpus in (both, one)
     )
     assert joined.cells == single.cells
 
@@ -339,9 +338,9 @@ def test_a_joined_row_equals_the_single_row_that_has_the_value(
 def test_a_dash_with_its_reason_stands_on_the_page_and_in_the_files() -> None:
     corpus = factories.corpus()
     given_halves(corpus, "pf", SPEAKERS)
-    panels = summary.profile(corpus)
-    assert "--: the speaker was given" in summary.as_latex(panels)
-    rows = {row["system"]: row for row in csv.DictReader(io.StringIO(summary.as_csv(panels)))}
+    panels = profiles.profile(corpus)
+    assert "--: the speaker was given" in profiles.as_latex(panels)
+    rows = {row["system"]: row for row in csv.DictReader(io.StringIO(profiles.as_csv(panels)))}
     assert rows["half"]["reason"] == "the speaker was given"
     assert (rows["solver"]["given"], rows["half"]["given"], rows["other"]["given"]) == (
         "content",
@@ -353,9 +352,9 @@ def test_a_dash_with_its_reason_stands_on_the_page_and_in_the_files() -> None:
     page = client.get(f"/corpora/{corpus.pk}/profile/").content.decode()
     assert re.search(r"–</span> <span[^>]*>the speaker was given", page)
     assert "joined; values where the message was given" in page
-    column = summary.column(corpus, Rater.objects.get().pk)
+    column = profiles.column(corpus, Rater.objects.get().pk)
     assert column is not None
-    told = [row["system"] for row in distribution.distribution(corpus, column)]
+    told = [row["system"] for row in profiles.distribution(corpus, column)]
     assert told == ["other", "solver (the message was given)"]
 
 
@@ -372,12 +371,12 @@ def test_the_profile_of_a_large_corpus_is_computed_by_a_worker_and_kept(
     small, drawn = client.get(api).json(), client.get(chart).content
     assert (small["computed_at"], small["labels_since"]) == (None, False)
 
-    monkeypatch.setattr(kept, "SMALL", 0)
+    monkeypatch.setattr(figure_cache, "SMALL", 0)
     assert client.get(api).status_code == 202
     assert "Computing the figures" in client.get(page).content.decode()
     with Heart("jobs") as heart:
         queue.work("jobs", seconds=20, heart=heart)
-    for module, name in ((job, "figures_of"), (job, "distribution"), (job, "doubtful_values")):
+    for module, name in ((profiles, "figures_of"), (profiles, "distribution"), (profiles, "doubtful_values")):
         monkeypatch.setattr(module, name, lambda *_: pytest.fail("labels are read in the request"))
     large = client.get(api).json()
     assert large["cells"] == small["cells"]

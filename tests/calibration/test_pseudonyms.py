@@ -15,9 +15,8 @@ from annotation.models import Corpus, Rater
 from annotation.work import labels
 from calibration.errors import GoldRuleError
 from calibration.exports.packages import PACKAGES
-from calibration.gold import making as gold
-from calibration.reading.census import census
-from calibration.reading.scope import scope_of
+from calibration.gold import derivation
+from calibration.ratings.scope import census, scope_of
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
 from config.models import Event
@@ -63,7 +62,7 @@ def test_no_report_export_package_or_gold_names_a_person(answered: Any, research
     study = studies.automatic(corpus=corpus)
     by = factories.user(researcher=True)
     version = answered.questions["quality"].version
-    chosen = gold.make(corpus=corpus, campaign=None, scheme_version=version, rule="majority", by=by)
+    chosen = derivation.make(corpus=corpus, campaign=None, scheme_version=version, rule="majority", by=by)
     place = f"?corpus={corpus.pk}"
     addresses = [reverse("report", args=[study.pk]), reverse("gold", args=[chosen.pk])]
     addresses += [reverse("report-file", args=[study.pk, form]) for form in RENDERINGS]
@@ -106,6 +105,6 @@ def test_gold_chooses_people_by_pseudonym_and_knows_no_user_name(answered: Any) 
     mine = labels.pseudonym(Rater.objects.get(name=NAMES[0]), answered.corpus.pk)
     made = {"corpus": answered.corpus, "campaign": None, "by": factories.user(researcher=True)}
     made |= {"scheme_version": answered.questions["quality"].version, "rule": "majority"}
-    assert gold.make(**made, raters=[mine]).labels.exists()
+    assert derivation.make(**made, raters=[mine]).labels.exists()
     with pytest.raises(GoldRuleError, match="no rater 'zoe-secret' answered these questions"):
-        gold.make(**made, raters=[NAMES[0]])
+        derivation.make(**made, raters=[NAMES[0]])

@@ -91,6 +91,6 @@ def test_every_module_of_statistics_is_reached_from_a_page_the_api_or_a_command(
 
 
 def test_a_module_that_a_package_passes_on_is_not_reached_by_who_imports_something_else_of_it() -> None:
-    assert _behind(STATISTICS, "Ratings") == "calibration.statistics.core.data"
-    assert _behind(STATISTICS, "Record") == "calibration.statistics.core.types"
+    assert _behind(STATISTICS, "Ratings") == "calibration.statistics.core.ratings"
+    assert _behind(STATISTICS, "Record") == "calibration.statistics.core.ratings"
     assert "calibration.statistics.analysis" not in _reached(("annotation.api.",))

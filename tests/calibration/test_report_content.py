@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from calibration.reports import charts, lede
-from calibration.reports.charts import WIDTH
-from calibration.reports.drawing import svg
+from calibration.reports import charts, sentences
+from calibration.reports.charts import WIDTH, svg
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.reports.view import sections, tables_of
@@ -42,7 +41,7 @@ def test_a_study_of_tags_and_one_other_question_leads_with_that_question() -> No
         built.say(name, "quality", given)
     built.say("gpt", "quality", [1, 2, 3, 4, 4, 1, 2, 3], kind="judge")
     built.say("gpt", "rude", [0, 1, 0, 0, 1, 0, 0, 0], kind="judge")
-    people, judge, *_ = lede.lede(_report(built))
+    people, judge, *_ = sentences.lede(_report(built))
     assert "two people on quality, 8 turns" in people.text.lower()
     assert "on quality, 8 turns" in judge.text.lower()
     assert not any("pooled" in answer.text for answer in (people, judge))
@@ -51,7 +50,7 @@ def test_a_study_of_tags_and_one_other_question_leads_with_that_question() -> No
 def test_a_study_whose_people_answered_tags_alone_leads_with_all_of_them() -> None:
     built = world(dialogues=4, turns=2)
     _tags(built, "rude", "evasive", "repeats")
-    people, *_ = lede.lede(_report(built))
+    people, *_ = sentences.lede(_report(built))
     assert "pooled" in people.text
 
 

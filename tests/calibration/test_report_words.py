@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.work import labels
-from calibration.reports import charts, lede, tables
+from calibration.reports import charts, sentences, tables
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
@@ -49,15 +49,15 @@ def _simulated(*, judge: bool) -> World:
 
 
 def _said(result: Snapshot) -> str:
-    answers = [f"{answer.title} {answer.text}" for answer in lede.lede(result)]
+    answers = [f"{answer.title} {answer.text}" for answer in sentences.lede(result)]
     rows = [row.who for table in tables.agreement(result) for row in table.rows]
     drawn = [text for chart in charts.charts(result) for text in (chart.title, chart.axis, *chart.series)]
-    return "\n".join([lede.headline_question(result), *answers, *rows, *drawn])
+    return "\n".join([sentences.headline_question(result), *answers, *rows, *drawn])
 
 
 def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
     result = snapshot_of(_report(_rated(judge=False, identified=False)))
-    (answer,) = lede.lede(result)
+    (answer,) = sentences.lede(result)
     assert answer.title == "Do the people agree?"
     assert "ratings in three anonymous slots on Quality" in answer.text
     assert [row.who for table in tables.agreement(result) for row in table.rows] == ["3 anonymous slots"]

@@ -8,11 +8,9 @@ import pytest
 
 from annotation.models import Campaign, Item, Label, Occasion, Question, Rater, Turn
 from annotation.work.labels import Answer, record
-from calibration.reading.census import census
-from calibration.reading.ratings import load, places
-from calibration.reading.scope import of_campaign, of_corpus
-from calibration.reading.subjects import automatic
-from calibration.reports import lede, tables
+from calibration.ratings.ratings import automatic, load, places
+from calibration.ratings.scope import census, of_campaign, of_corpus
+from calibration.reports import sentences, tables
 from calibration.reports.figures import figures
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
@@ -86,7 +84,7 @@ def test_a_group_of_tags_is_read_as_one_question_too(campaign: Campaign) -> None
     entry = pooled.among("cohen_kappa")
     assert entry is not None
     assert (entry.n_items, entry.n_clusters) == (96, 6)
-    assert "All tags, pooled" in lede.lede(result)[0].text
+    assert "All tags, pooled" in sentences.lede(result)[0].text
 
 
 def test_labels_of_a_training_campaign_are_its_report_and_nobody_else_s(campaign: Campaign) -> None:
@@ -113,7 +111,7 @@ def test_a_rater_who_answered_twice_in_two_campaigns_counts_once(campaign: Campa
 
 
 def test_failed_calls_of_a_judge_are_a_caveat(campaign: Campaign) -> None:
-    from calibration.reports import caveats
+    from calibration.reports import sentences
     from jobs.models import Call, Run
 
     _tag(campaign, _rater("ann"), "off_topic", {1})
@@ -123,7 +121,7 @@ def test_failed_calls_of_a_judge_are_a_caveat(campaign: Campaign) -> None:
     for number, dialogue in enumerate(campaign.corpus.dialogues.order_by("pk")):
         state = Call.State.FAILED if number == 0 else Call.State.DONE
         Call.objects.create(run=run, rater=rules, continuation=dialogue.continuations.get(), state=state)
-    assert "1 of 6 calls of rules failed and gave no label." in caveats.caveats(_result(campaign))
+    assert "1 of 6 calls of rules failed and gave no label." in sentences.caveats(_result(campaign))
 
 
 def test_a_question_s_labels_are_read_in_one_query(django_assert_num_queries: Any) -> None:

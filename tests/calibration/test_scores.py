@@ -17,7 +17,7 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.models import Corpus, Label
 from calibration.models import Report, Study
-from calibration.reports.latex import escaped
+from calibration.renderings import escaped
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sections import scores as section
 from calibration.reports.snapshot import Scores, snapshot_of

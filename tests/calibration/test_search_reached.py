@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from calibration.models import Search
-from calibration.searches import actions
+from calibration.workbench import searches
 from judges.models import Draft
 from tests.calibration.test_searches import searched, work
 from tests.fake_llm import FakeLLM
@@ -55,7 +55,7 @@ def test_pages_and_api_show_a_search_and_adopt_its_proposal(fake: FakeLLM, resea
 
 def test_the_form_says_what_is_wrong_and_starts_a_search(fake: FakeLLM, researcher: Client) -> None:
     search = searched(fake, clusters=14)
-    actions.cancel(by=None, search=search)
+    searches.cancel(by=None, search=search)
     address = reverse("bench-searches", args=[search.bench_id])
     fields = {
         "begin": "cpdscore_simple_without_reference@1",
@@ -82,7 +82,7 @@ def test_the_form_says_what_is_wrong_and_starts_a_search(fake: FakeLLM, research
 
 def test_the_command_brings_a_search_to_its_end(fake: FakeLLM, capsys: pytest.CaptureFixture[str]) -> None:
     search = searched(fake, clusters=14)
-    actions.cancel(by=None, search=search)
+    searches.cancel(by=None, search=search)
     options = ["bench", "--from", "mine", "--endpoint", "fake", "--improver", "improver", "--rounds", "1"]
     call_command("workbench", "propose", *options, "--judge-temperature", "0.25")
     found = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from calibration.workbench.searches.job import Asking
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -18,9 +19,8 @@ from annotation.models import Corpus, Item, Label, Occasion
 from annotation.work import labels as raters
 from calibration.errors import WorkbenchRefused
 from calibration.models import Search
-from calibration.searches import IMPROVE, actions, material
-from calibration.searches.job import Asking
-from calibration.searches.reading import figures
+from calibration.workbench import searches
+from calibration.workbench.searches import IMPROVE, figures
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from jobs.models import Call, Endpoint, Job, Run
 from jobs.queue import jobs as job_queue
@@ -75,7 +75,7 @@ def searched(fake: FakeLLM, *, clusters: int = 20, **how: Any) -> Search:
                 occasion=Occasion.IMPORTED,
                 number=float(planted[1]),
             )
-    return actions.start(
+    return searches.start(
         by=None,
         bench=bench,
         version=versions.find("cpdscore_simple_without_reference"),
@@ -113,7 +113,7 @@ def test_the_best_known_instruction_is_found_and_its_gain_is_that_on_held_back_d
     assert BEST in best.draft.text.system
     by_text = {(one.text.number, one.name): one for one in figures(search) if one.question.key == "overall"}
     first, found = (by_text[number, "spearman"] for number in (0, best.number))
-    held_back = set(material.items_of(search, "held_back"))
+    held_back = set(searches.items_of(search, "held_back"))
     planted = {
         item.pk: float(re.search(r"quality (\d)", item.turn.text)[1])  # type: ignore[index]
         for item in Item.objects.filter(pk__in=held_back).select_related("turn")
@@ -140,7 +140,7 @@ def test_every_proposal_is_a_version_with_its_parent_and_cases_and_nobody_uses_i
     work()
     asked = sum(fake.requests.values())
     assert asked == Call.objects.filter(run__scope__search=search.pk).count(), "nothing is asked twice"
-    learn = {target.key for target in material.targets_of(search, "learn")}
+    learn = {target.key for target in searches.targets_of(search, "learn")}
     proposals = list(search.prompt.versions.filter(origin="proposed").order_by("number"))
     assert len(proposals) == search.texts.count() - 1 >= 2
     for version in proposals:
@@ -163,8 +163,8 @@ def test_every_proposal_is_a_version_with_its_parent_and_cases_and_nobody_uses_i
     with pytest.raises(JudgeError, match="is not a proposal that waits"):
         prompts.adopt(by=admin_user, version=best)
     texts = list(search.texts.values_list("digest", "score", "version"))
-    actions.end(search, Search.State.SEARCHING, "")
-    actions.resume(by=None, search=search)
+    searches.end(search, Search.State.SEARCHING, "")
+    searches.resume(by=None, search=search)
     work()
     assert sum(fake.requests.values()) == asked, "a step done again asks nothing"
     assert list(search.texts.values_list("digest", "score", "version")) == texts
@@ -231,7 +231,7 @@ def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: Fa
         Label.objects.create(
             item=item, question_id=question, rater=person, occasion=Occasion.IMPORTED, number=item.pk % 2
         )
-    search = actions.start(
+    search = searches.start(
         by=None,
         bench=bench,
         version=versions.find("cocoeval_behaviours_one_behaviour"),
@@ -274,11 +274,11 @@ def test_a_cancelled_search_stops_and_goes_on_where_it_was(fake: FakeLLM) -> Non
     search = searched(fake, rounds=1, clusters=14)
     with Heart("jobs") as heart:
         job_queue.work("jobs", seconds=20, heart=heart)
-    actions.cancel(by=None, search=search)
+    searches.cancel(by=None, search=search)
     assert not Run.objects.filter(state__in=["queued", "running"]).exists()
     work()
     assert sum(fake.requests.values()) == 0
-    actions.resume(by=None, search=search)
+    searches.resume(by=None, search=search)
     work()
     search.refresh_from_db()
     assert search.state == Search.State.DONE
@@ -321,7 +321,7 @@ def test_a_bound_on_money_needs_prices_of_both_in_one_currency(
     search = searched(fake, clusters=14)
     Endpoint.objects.filter(pk=getattr(search, which).pk).update(**change)
     with pytest.raises(WorkbenchRefused, match=told):
-        actions.start(
+        searches.start(
             by=None,
             bench=search.bench,
             version=versions.find("mine"),

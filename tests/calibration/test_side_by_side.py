@@ -5,10 +5,18 @@ from __future__ import annotations
 import pytest
 
 from annotation.models import Dialogue, Label
+from calibration.comparisons import side_by_side
+from calibration.comparisons.side_by_side import (
+    MOST,
+    NO_CONVERSATION,
+    NOT_SCORED,
+    USUAL,
+    Comparison,
+    Wanted,
+    compare,
+    contexts,
+)
 from calibration.errors import CompareRefused
-from calibration.profiles import side_by_side
-from calibration.profiles.contexts import MOST, USUAL, Wanted, contexts
-from calibration.profiles.side_by_side import NO_CONVERSATION, NOT_SCORED, Comparison, compare
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from calibration.reports import lede, tables
+from calibration.reports import sentences, tables
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
@@ -33,8 +33,8 @@ def _report(built: World) -> Any:
     return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
 
 
-def _answer(result: Snapshot) -> lede.Answer:
-    return next(answer for answer in lede.lede(result) if "stand in for" in answer.title)
+def _answer(result: Snapshot) -> sentences.Answer:
+    return next(answer for answer in sentences.lede(result) if "stand in for" in answer.title)
 
 
 @pytest.mark.exhaustive
@@ -129,7 +129,7 @@ def test_a_judge_that_left_out_half_of_the_turns_is_said_to_have_done_so_first(r
     half = [float(n % 4 < 1) if n % 8 < 4 else None for n in range(80)]
     rare.say("gpt", "off_topic", half, kind="judge")
     result = snapshot_of(_report(rare))
-    said = [answer.text for answer in lede.lede(result) if answer.title.startswith(("gpt", "Can gpt"))]
+    said = [answer.text for answer in sentences.lede(result) if answer.title.startswith(("gpt", "Can gpt"))]
     assert len(said) == 2
     for text in said:
         assert text.startswith("gpt answered 40 of the 80 turns that people rated (50%). ")

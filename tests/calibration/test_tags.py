@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.text.display import number, percent
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.sections import table_seven
+from calibration.reports.sections import behaviours
 from calibration.reports.snapshot import TagTable, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
@@ -101,7 +101,7 @@ def test_precision_and_recall_are_shown_as_shares_or_in_percent(researcher: Clie
 @pytest.mark.exhaustive
 def test_the_chart_shows_marked_turns_of_people_and_judge(researcher: Client) -> None:
     report = _report(_rated())
-    (chart,) = table_seven.marked(snapshot_of(report))
+    (chart,) = behaviours.marked(snapshot_of(report))
     assert [(p.question, p.series) for p in chart.points][:2] == [
         ("Repetition", "people"),
         ("Repetition", "gpt0"),

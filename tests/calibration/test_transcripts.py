@@ -15,9 +15,9 @@ from django.urls import reverse
 
 from annotation.models import Continuation, Dialogue, Item, System, Turn
 from calibration.errors import ExportRefused
-from calibration.exports.orders import TRANSCRIPTS, Order
+from calibration.exports.downloads import TRANSCRIPTS, Order
 from calibration.exports.parts import Taken
-from calibration.exports.transcripts.forms import FORMS
+from calibration.exports.transcripts import FORMS
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world
 from tests.factories import user

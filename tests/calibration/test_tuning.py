@@ -14,7 +14,7 @@ from django.test import Client
 from annotation.corpora import splits
 from annotation.corpora.parts import part_in
 from annotation.models import Corpus, Split
-from calibration.exports import job as export_job
+from calibration.exports import downloads
 from calibration.models import Export
 from jobs.models import Job
 from jobs.queue import jobs as queue
@@ -203,7 +203,7 @@ def test_the_same_over_http(benchmark: Corpus, client: Client) -> None:
 def test_many_examples_are_written_by_a_job(
     benchmark: Corpus, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_job, "AT_ONCE", 100)
+    monkeypatch.setattr(downloads, "AT_ONCE", 100)
     client.force_login(factories.user(researcher=True))
     found = client.get(f"/api/v1/exports/sft.jsonl?corpus={benchmark.pk}&turns_per_call=1")
     assert found.status_code == 202

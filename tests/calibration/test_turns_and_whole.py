@@ -13,10 +13,8 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.corpora import splits
+from calibration.comparisons.turn_vs_dialogue import TurnsAndWhole, compute, facts, read
 from calibration.errors import LevelsRefused
-from calibration.turns_and_whole.computing import TurnsAndWhole, compute
-from calibration.turns_and_whole.questions import read
-from calibration.turns_and_whole.wording import facts
 from tests.calibration.levels_world import Static, asked, static
 from tests.factories import user
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from calibration.models import Report, Study
-from calibration.reports import lede, tables
+from calibration.reports import sentences, tables
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
@@ -46,7 +46,7 @@ def test_one_person_and_a_metric_on_the_same_question_are_compared(built: World)
     built.say("ann", "quality", VALUES)
     built.say("bleu", "quality", VALUES, kind="metric")
     result = snapshot_of(_report(built))
-    (answer,) = lede.lede(result)
+    (answer,) = sentences.lede(result)
     assert answer.figure.startswith("ρ 1.000")
     assert result.uncompared == ()
 
@@ -108,7 +108,7 @@ def test_following_the_link_compares_them(built: World, researcher: Client) -> N
     researcher.post(reverse("new-study") + f"?corpus={built.corpus.pk}", form | rest, follow=True)
     result = snapshot_of(Study.objects.get(name="mapped").reports.get())
     assert result.uncompared == ()
-    assert "Does gpt agree with the people?" in lede.headline_question(result)
+    assert "Does gpt agree with the people?" in sentences.headline_question(result)
 
 
 def test_two_people_who_answered_different_questions_get_one_link(built: World) -> None:
@@ -154,6 +154,6 @@ def test_every_form_says_what_was_not_compared(built: World, form: str) -> None:
 def test_a_judge_that_shares_no_item_with_people_is_said_to_share_none(built: World) -> None:
     built.say("ann", "quality", dict(zip(built.turns[:6], VALUES, strict=False)))
     built.say("gpt", "quality", dict(zip(built.turns[6:], VALUES, strict=False)), kind="judge")
-    (answer,) = lede.lede(snapshot_of(_report(built)))
+    (answer,) = sentences.lede(snapshot_of(_report(built)))
     assert answer.title == "gpt with people"
     assert answer.text == "No figure: no item was rated by two of the raters."

@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from annotation.corpora import splits
 from annotation.work import actions as labelling
-from calibration.watching import watch as watching
-from calibration.watching.watch import Act, in_a_row
+from calibration import campaign_progress
+from calibration.campaign_progress import Act, in_a_row
 from tests import factories
 from tests.checks import world
 
@@ -24,7 +24,7 @@ ANSWERS = {"ana": (1, 2, 3, 4, 5, 5), "ben": (1, 2, 3, 4, 5, 1), "cyd": (2, 3, 4
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    watching.moments.forget()
+    campaign_progress.moments.forget()
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_hidden_checks_are_no_ratings_that_come_in(db):
     ana = factories.user("ana")
     made = world.campaign(ana, check=2, main=6, check_every=3)
     assert world.work(ana, made).count("check") == 2
-    told = watching.watch(made).progress
+    told = campaign_progress.watch(made).progress
     assert [one.submitted for one in told.annotators] == [6]
     assert [many for _, many in told.days if many] == [6] == [told.counts.submitted]
 
@@ -125,15 +125,15 @@ def test_a_closed_test_part_is_left_out_and_said_so(campaign, api, rea, monkeypa
     assert told["test_left_out"]
     assert told["questions"][0]["statistics"][0]["n_items"] == 6 - len(test)
     assert not test & {row["item"].partition("/")[0] for row in told["dividing"]}
-    monkeypatch.setattr(watching, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(watching, "REST", 0)
+    monkeypatch.setattr(campaign_progress, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(campaign_progress, "REST", 0)
     splits.open_test(split=split, by=rea, purpose="to see it")
     assert api().json()["agreement"]["questions"][0]["statistics"][0]["n_items"] == 6
 
 
 def test_a_submission_is_seen_at_the_next_look(campaign, api, monkeypatch):
-    monkeypatch.setattr(watching, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(watching, "REST", 0)
+    monkeypatch.setattr(campaign_progress, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(campaign_progress, "REST", 0)
     before = api().json()
     ana = factories.User.objects.get(username="ana")
     _, hold = labelling.reopen(by=ana, campaign=campaign.pk)

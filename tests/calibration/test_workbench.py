@@ -18,10 +18,9 @@ from annotation.work import labels as raters
 from annotation.work.labels import Answer, record
 from calibration.errors import WorkbenchRefused
 from calibration.models import ForAdjudication, Mark
-from calibration.reading.census import census
-from calibration.reading.scope import scope_of
+from calibration.ratings.scope import census, scope_of
 from calibration.statistics import Plan
-from calibration.workbench import agreement, checks, marks, versions
+from calibration.workbench import checks, marks, versions
 from calibration.workbench import sheets as showing
 from calibration.workbench.sheets import items_of, judged_on, sheets
 from judges.drafts import actions
@@ -51,12 +50,12 @@ def test_agreement_is_that_of_the_drafts_answers_with_each_of_the_people(fake: F
     wanted = np.mean(
         [cohen_kappa_score(one, own, weights="quadratic", labels=[1, 2, 3, 4, 5]) for one in people.T]
     )
-    rows = agreement.agreement(found, judged(draft), FEW)
+    rows = showing.agreement(found, judged(draft), FEW)
     assert rows[0].result.name == "cohen_kappa_quadratic"
     assert rows[0].result.value == pytest.approx(wanted, abs=1e-12)
     assert (rows[0].result.n_items, rows[0].result.n_missing) == (20, 0)
     assert {row.question.key for row in rows} == {"overall"}
-    assert len(agreement.unanswered(found)) == 5
+    assert len(showing.unanswered(found)) == 5
 
 
 @pytest.mark.exhaustive
@@ -64,7 +63,7 @@ def test_of_anonymous_people_only_the_mean_is_read(fake: FakeLLM) -> None:
     fake.model.noise = 0.4
     bench = rated_bench(identified=False)
     draft = tried(bench, fake)
-    rows = agreement.agreement(sheets(bench, [judged(draft)]), judged(draft), FEW)
+    rows = showing.agreement(sheets(bench, [judged(draft)]), judged(draft), FEW)
     assert [row.result.name for row in rows if row.question.key == "overall"] == ["spearman"]
 
 
@@ -76,7 +75,7 @@ def test_what_failed_is_missing_and_counted(fake: FakeLLM) -> None:
     actions.run(by=None, draft=draft, targets=8)
     finish()
     draft.refresh_from_db()
-    (first, *_) = agreement.agreement(sheets(bench, [judged(draft)]), judged(draft), FEW)
+    (first, *_) = showing.agreement(sheets(bench, [judged(draft)]), judged(draft), FEW)
     assert (first.result.n_items, first.result.n_missing) == (5, 3)
 
 
@@ -85,7 +84,7 @@ def test_items_that_a_draft_was_not_asked_about_are_not_missing(fake: FakeLLM) -
     bench = rated_bench()
     tried(bench, fake)
     few = tried(bench, fake, OTHER, 5)
-    (first, *_) = agreement.agreement(sheets(bench, [judged(few)]), judged(few), FEW)
+    (first, *_) = showing.agreement(sheets(bench, [judged(few)]), judged(few), FEW)
     assert (first.result.n_items, first.result.n_missing) == (5, 0)
 
 

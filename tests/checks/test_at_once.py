@@ -12,7 +12,7 @@ from django.db import connections
 
 from annotation.models import Assignment, Attempt, Item, KeyTask
 from annotation.work.checking import item_number
-from calibration.checks import results
+from calibration import campaign_checks
 from tests import factories
 from tests.browser.conftest import session_of
 from tests.checks.world import RIGHT, WRONG, campaign
@@ -93,7 +93,7 @@ def test_tries_checks_and_scores_are_exact_however_many_tabs_there_are(live_serv
         worker.start()
     for worker in workers:
         worker.join()
-    found = {person.name: person for person in results.people(made)}
+    found = {person.name: person for person in campaign_checks.people(made)}
     for person, worker in zip(people, workers, strict=True):
         told = found[factories.called(person, made)]
         assert worker.statuses <= {200, 404, 409}

@@ -5,8 +5,8 @@ import pytest
 from annotation.models import Label, Rater
 from annotation.work import check_actions
 from annotation.work.labels import name_of
-from calibration.gold.making import make
-from calibration.reading.scope import of_campaign, of_corpus
+from calibration.gold.derivation import make
+from calibration.ratings.scope import of_campaign, of_corpus
 from tests import factories
 from tests.checks.world import accept, campaign, take_test, work
 

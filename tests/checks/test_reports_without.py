@@ -11,11 +11,11 @@ from annotation.campaigns import editing
 from annotation.models import Label, Rater
 from annotation.work import check_actions
 from annotation.work.labels import name_of
+from calibration import campaign_progress
 from calibration.models import Study
 from calibration.reports import tables
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
-from calibration.watching import watch as watching
 from tests import factories
 from tests.checks.world import campaign, work
 
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
-    watching.moments.forget()
-    monkeypatch.setattr(watching, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(watching, "REST", 0)
+    campaign_progress.moments.forget()
+    monkeypatch.setattr(campaign_progress, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(campaign_progress, "REST", 0)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from annotation.models import Corpus, Item, Label, Turn
 from calibration.exports.labels import labels
 from calibration.exports.writing import write
-from calibration.reading.scope import scope_of
+from calibration.ratings.scope import scope_of
 from tests.importing.helpers import imported, refusal, written
 
 pytestmark = pytest.mark.django_db

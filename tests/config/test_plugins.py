@@ -16,10 +16,10 @@ from drf_spectacular.generators import SchemaGenerator
 from annotation.api.corpora_serializers import ImportRequest
 from annotation.formats import FORMATS
 from annotation.schemes import SCHEMES
+from calibration.comparisons import metric_causes, profiles
 from calibration.gold.rules import RULES, Option
-from calibration.profiles import causes, summary
 from calibration.statistics import STATISTICS
-from calibration.statistics.core.base import InReports
+from calibration.statistics.core.engine import InReports
 from calibration.studies import actions as studies
 from config.declared_input import declared_input
 from judges.metrics import METRICS, Metric, Score, Settings, Tools
@@ -93,11 +93,11 @@ def test_a_metric_brings_its_heading_causes_and_group(
     form = shown_at(researcher, "new-run", f"?corpus={corpus.pk}")
     assert "Loudness of a turn" in form
     assert "tone of voice" in form
-    assert [panel.title for panel in summary.profile(corpus)] == ["Turns: tone of voice"]
+    assert [panel.title for panel in profiles.profile(corpus)] == ["Turns: tone of voice"]
     profile = researcher.get(reverse("profile", args=[corpus.pk])).content.decode()
     assert "Turns: tone of voice" in profile
     made = corpus.dialogues.get().continuations.get(system__name="model-a")
-    assert causes.values(made)[1][0].causes == ("shouted in turn 2",)
+    assert metric_causes.values(made)[1][0].causes == ("shouted in turn 2",)
     told = {one["key"]: one for one in researcher.get(reverse("api-metrics")).json()}
     assert told["loudness"]["aspect"] == "tone"
 

@@ -42,7 +42,7 @@ def test_no_refusal_of_an_app_stands_outside_its_family(app: str) -> None:
     apart |= {"annotation.text.yaml_tree.BadFile"}  # readers of files say it as their own refusal
     apart |= {"annotation.scripts.reviewing.Unreadable"}  # not a refusal: an answer that becomes undecided
     apart |= {"annotation.corpora.import_file.ReaderFailed"}  # not a refusal: a fault of the reader's own
-    apart |= {"calibration.searches.job.Waiting"}  # not a refusal: answers are on their way
+    apart |= {"calibration.workbench.searches.job.Waiting"}  # not a refusal: answers are on their way
     strays = []
     for info in pkgutil.walk_packages([str(BASE_DIR / app)], f"{app}."):
         if ".statistics" in info.name or ".agree" in info.name or ".migrations" in info.name:

@@ -23,9 +23,10 @@ from annotation.corpora.parts import part_in, sizes
 from annotation.errors import CampaignRefused, SplitRefused
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, Rater, SchemeVersion
 from annotation.work import labels as counts
-from calibration.adjudication.material import raters_scope
-from calibration.counts.query import CountsQuery
-from calibration.counts.units import failed
+from calibration.adjudication.cases import raters_scope
+from calibration.comparisons.count_inputs import CountsQuery, failed
+from calibration.comparisons.profile_cells import cells_of, metric_labels
+from calibration.comparisons.profiles import Profile, profile_or_job
 from calibration.errors import (
     CalibrationError,
     ExportRefused,
@@ -33,21 +34,26 @@ from calibration.errors import (
     GoldRuleError,
     StudyError,
 )
-from calibration.exports.packages import hugging_face
-from calibration.exports.packages.base import Contents, by_continuation
+from calibration.exports import hugging_face
+from calibration.exports.package_contents import Contents, by_continuation
 from calibration.exports.parts import take
-from calibration.exports.transcripts.collecting import _refuse_locked
-from calibration.gold import making as golds
+from calibration.exports.transcripts import _refuse_locked
+from calibration.gold import derivation
+from calibration.gold.derivation import changes_of, reference
 from calibration.gold.difference import comparable, difference
-from calibration.gold.making import changes_of
-from calibration.gold.reading import reference
 from calibration.models import Gold, Study
-from calibration.profiles.cells import cells_of, metric_labels
-from calibration.profiles.job import Profile, profile_or_job
-from calibration.reading.calls import calls, doubtful
-from calibration.reading.census import census
-from calibration.reading.scope import Scope, items_of, of_campaign, of_corpus, of_study, scope_of, shown_part
-from calibration.reports.caveats import caveats
+from calibration.ratings.calls import calls, doubtful
+from calibration.ratings.scope import (
+    Scope,
+    census,
+    items_of,
+    of_campaign,
+    of_corpus,
+    of_study,
+    scope_of,
+    shown_part,
+)
+from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from calibration.studies import inputs
@@ -360,7 +366,7 @@ def adjudicated(corpus: Corpus, part: str) -> list[str]:
 
 def gold_of(corpus: Corpus, part: str, rule: str = "mean") -> Gold:
     version = SchemeVersion.objects.filter(questions__labels__item__corpus=corpus).distinct().get()
-    return golds.make(
+    return derivation.make(
         corpus=corpus, campaign=None, part=part, scheme_version=version, rule=rule, options={}, by=None
     )
 
@@ -470,7 +476,9 @@ def test_gold_of_training_needs_some(corpus: Corpus, bench: Corpus) -> None:
         (bench, None, "practice", "no part 'practice'"),
     ):
         with pytest.raises(GoldRuleError, match=why):
-            golds.make(corpus=of, campaign=about, part=part, scheme_version=version, rule="mean", by=None)
+            derivation.make(
+                corpus=of, campaign=about, part=part, scheme_version=version, rule="mean", by=None
+            )
 
 
 def test_a_report_on_training_is_no_look_at_test(bench: Corpus) -> None:

@@ -16,7 +16,7 @@ from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot, Thread
 from annotation.work import check_stages
 from calibration.models import AdjudicationRound, Report
-from calibration.reports.caveats import caveats
+from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
 from demo import continued, group_chats, loading, raters, scenarios, study

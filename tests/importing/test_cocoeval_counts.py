@@ -15,10 +15,10 @@ from annotation.formats.base import guess
 from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Corpus, Label
 from annotation.schemes.cocoeval import BEHAVIOURS
-from calibration.counts.computing import compute
-from calibration.counts.query import read
-from calibration.reports.caveats import caveats
+from calibration.comparisons.count_inputs import read
+from calibration.comparisons.counts import compute
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from tests import factories

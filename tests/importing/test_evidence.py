@@ -14,7 +14,7 @@ from annotation.records import Passage
 from annotation.text import references
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
-from calibration.reading.scope import of_corpus
+from calibration.ratings.scope import of_corpus
 from tests.importing.helpers import continuation, imported, label, line, refusal, written
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 from annotation.models import Label, Upload
 from calibration.exports.labels import labels, stream
 from calibration.models import Export
-from calibration.reading.scope import of_corpus
+from calibration.ratings.scope import of_corpus
 from tests import factories
 from tests.calibration.world import World, world
 

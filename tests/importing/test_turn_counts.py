@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from annotation.models import Corpus, Label, Upload
 from calibration.exports.labels import labels as exported_labels
 from calibration.exports.writing import csv_blocks
-from calibration.reading.scope import Scope
+from calibration.ratings.scope import Scope
 from tests import factories
 from tests.importing.helpers import continuation, imported, line, refusal, written
 

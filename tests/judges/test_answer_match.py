@@ -10,8 +10,8 @@ import pytest
 
 from annotation.models import Corpus, Item, Label, Rater
 from annotation.records import Turn
-from calibration.answers.computing import compute
-from calibration.answers.query import read
+from calibration.answers.report import compute
+from calibration.answers.rows import read
 from calibration.studies import actions as studies
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.role import Mind

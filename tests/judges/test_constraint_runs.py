@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from annotation.models import Continuation, Corpus, Label, Rater
-from calibration.counts.computing import compute
-from calibration.counts.query import read
-from calibration.profiles import causes, summary
+from calibration.comparisons import metric_causes, profiles
+from calibration.comparisons.count_inputs import read
+from calibration.comparisons.counts import compute
 from jobs.models import Run
 from judges.runs import actions
 from judges.runs.metric_calls import metric_plan
@@ -72,14 +72,14 @@ def test_each_constraint_is_a_label_and_compliance_is_in_profile_and_counts(clie
     assert label.question.version.scheme.key == "conversation_constraints"
     assert json.loads(label.explanation) == {"violations": 1, "places": "turns 1 and 2"}
 
-    (panel,) = summary.profile(corpus)
+    (panel,) = profiles.profile(corpus)
     assert (panel.title, [c.name for c in panel.columns]) == (
         "Conversations: constraints",
         ["constraints@counted"],
     )
     means: dict[str, Any] = {row.system: (row.cells[0].n, row.cells[0].mean) for row in panel.rows}
     assert means == {"kept": (6, 1.0), "broken": (6, 0.375)}
-    _, values = causes.values(Continuation.objects.filter(key="broken").last())
+    _, values = metric_causes.values(Continuation.objects.filter(key="broken").last())
     assert values[0].metric == "constraints@counted"
     assert ("constraints@counted max_in_a_row", ("at turns 1 and 2", "violations: 1")) in [
         (v.metric, v.causes) for v in values

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from calibration.reports.caveats import caveats
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from jobs.fake_models import is_fake, marked

@@ -16,7 +16,7 @@ from annotation import scheme_store
 from annotation.models import Label
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from calibration.reading.subjects import counterpart
+from calibration.ratings.ratings import counterpart
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise

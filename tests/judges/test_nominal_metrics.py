@@ -7,10 +7,10 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Label
+from calibration.comparisons import profiles
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
-from calibration.profiles import summary
-from calibration.reading.scope import of_corpus
+from calibration.ratings.scope import of_corpus
 from calibration.studies import actions as studies
 from jobs.models import Call, Run
 from judges.metrics import METRICS, Metric, Score, Settings, Tools
@@ -105,7 +105,7 @@ def test_pages_export_and_profile_take_its_texts(spoken: World, client: Client, 
     assert page.count(">question</span>") == 1
     assert "no value" not in page
     assert client.get(reverse("profile", args=[spoken.corpus.pk])).status_code == 200
-    assert summary.profile(spoken.corpus) == []
+    assert profiles.profile(spoken.corpus) == []
     with (tmp_path / "labels.csv").open("w+b") as file:
         write(exports.labels(of_corpus(spoken.corpus)), "csv", file)
         file.seek(0)

@@ -11,9 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus
-from calibration.reading.calls import doubtful
-from calibration.reading.scope import scope_of
-from calibration.reports.caveats import caveats
+from calibration.ratings.calls import doubtful
+from calibration.ratings.scope import scope_of
+from calibration.reports.sentences import caveats
 from jobs.models import Run
 from judges.runs import actions
 from judges.runs.metric_calls import metric_plan

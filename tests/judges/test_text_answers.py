@@ -15,7 +15,7 @@ from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Item, Label, Occasion, Question
 from annotation.work import labels
 from annotation.work.labels import Answer
-from calibration.gold.making import make
+from calibration.gold.derivation import make
 from calibration.studies import actions as studies
 from jobs.models import Call, Run
 from judges.protocols import PROTOCOLS

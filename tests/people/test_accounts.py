@@ -8,7 +8,7 @@ from django.test import Client
 from annotation.errors import PasswordRefused, PersonInUse, RoleRefused
 from annotation.models import Assignment
 from annotation.people import accounts, deletion, links
-from calibration.gold import making as gold
+from calibration.gold import derivation
 from calibration.studies import actions as studies
 from config.models import Event
 from tests import factories
@@ -114,7 +114,7 @@ def test_a_person_behind_a_report_and_gold_is_deleted_only_when_told_twice() -> 
     study = studies.automatic(corpus=built.corpus)
     studies.compute(study=study, part="all", by=None)
     version = built.questions["quality"].version
-    made = gold.make(corpus=built.corpus, campaign=None, scheme_version=version, rule="mean", by=None)
+    made = derivation.make(corpus=built.corpus, campaign=None, scheme_version=version, rule="mean", by=None)
     told = deletion.destroyed_with(ana)
     assert (told.labels, told.items) == (6, 6)
     assert told.uses == (f"the report {study.name}", f"gold {made.pk} (Quality by mean)")

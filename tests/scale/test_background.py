@@ -12,7 +12,7 @@ from annotation.campaigns import actions as campaigns
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Task
 from calibration.errors import GoldRuleError
-from calibration.gold import job as golds
+from calibration.gold import derivation
 from calibration.models import Gold
 from jobs import actions
 from jobs.errors import JobCancelled
@@ -33,8 +33,8 @@ RULES = Judge("rules_baseline")
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is counted is above what is done at once."""
-    for module in (campaigns, golds, starting):
-        monkeypatch.setattr(module, "AT_ONCE", -1 if module is not golds else 0)
+    for module in (campaigns, derivation, starting):
+        monkeypatch.setattr(module, "AT_ONCE", -1 if module is not derivation else 0)
 
 
 @pytest.fixture
@@ -180,13 +180,13 @@ def _tagged() -> tuple[Corpus, dict[str, object]]:
 
 def test_gold_of_many_labels_is_made_by_a_worker_and_once() -> None:
     corpus, how = _tagged()
-    job = golds.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
+    job = derivation.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
     assert isinstance(job, Job)
     ended = _work_off()
     gold = Gold.objects.get()
     assert (ended.state, ended.result) == ("done", {"gold": gold.pk})
     assert list(gold.labels.order_by("item_id").values_list("number", flat=True)) == [1, 0, 1, 0]
-    again = golds.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
+    again = derivation.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
     assert isinstance(again, Job)
     with Heart("jobs") as heart:
         queue.work("jobs", seconds=20, heart=heart)
@@ -197,18 +197,18 @@ def test_gold_of_many_labels_is_made_by_a_worker_and_once() -> None:
 def test_a_rule_that_there_is_none_of_is_refused_before_any_job() -> None:
     corpus, how = _tagged()
     with pytest.raises(GoldRuleError, match="no rule"):
-        golds.gold_or_job(corpus=corpus, rule="dice", **how)  # type: ignore[arg-type]
+        derivation.gold_or_job(corpus=corpus, rule="dice", **how)  # type: ignore[arg-type]
     assert not Job.objects.exists()
 
 
 def test_cancelled_gold_leaves_none() -> None:
     corpus, how = _tagged()
-    golds.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
+    derivation.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
 
     def stop(done: int, total: int) -> None:
         if done == total:
             raise JobCancelled
 
     with pytest.raises(JobCancelled):
-        golds.run(Job.objects.get(), stop)  # type: ignore[arg-type]
+        derivation.run(Job.objects.get(), stop)  # type: ignore[arg-type]
     assert not Gold.objects.exists()

@@ -16,8 +16,7 @@ from django.utils import timezone
 from annotation.corpora import splits
 from annotation.corpora.deletion import purge
 from annotation.models import Corpus, TestLook
-from calibration.exports import job as exports
-from calibration.exports import kept
+from calibration.exports import downloads
 from calibration.models import Export
 from jobs.errors import JobCancelled
 from jobs.models import Job
@@ -32,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
     """Whatever is written is above what is written at once, into a home of its own."""
-    monkeypatch.setattr(exports, "AT_ONCE", 0)
+    monkeypatch.setattr(downloads, "AT_ONCE", 0)
     settings.HOME = tmp_path
 
 
@@ -68,7 +67,7 @@ def test_a_page_leads_to_the_file_that_a_worker_writes(client: Client, corpus: C
     assert not Export.objects.exists()
     job = _work_off()
     assert (job.state, job.result["rows"]) == ("done", 3)
-    assert kept.path_of(job).stat().st_mode & 0o777 == 0o600
+    assert downloads.path_of(job).stat().st_mode & 0o777 == 0o600
     address = reverse("export-file", args=[job.pk])
     for place, query in (("exports", {"corpus": corpus.pk}), ("jobs", {})):
         assert address in client.get(reverse(place), query).content.decode()
@@ -89,7 +88,7 @@ def test_a_file_is_as_if_it_had_been_written_at_once(
         _ask(client, corpus, form)
         written = b"".join(client.get(reverse("export-file", args=[_work_off().pk])))
         with monkeypatch.context() as patch:
-            patch.setattr(exports, "AT_ONCE", 10)
+            patch.setattr(downloads, "AT_ONCE", 10)
             answer = client.get(reverse("export-labels", args=[form]), {"corpus": corpus.pk})
             assert b"".join(answer) == written
 
@@ -136,11 +135,11 @@ def test_a_file_goes_after_its_time(client: Client, corpus: Corpus, rea: User) -
     client.force_login(rea)
     _ask(client, corpus)
     job = _work_off()
-    assert kept.clear() == 0
-    Job.objects.update(finished_at=timezone.now() - kept.KEPT - timedelta(minutes=1))
+    assert downloads.clear() == 0
+    Job.objects.update(finished_at=timezone.now() - downloads.KEPT - timedelta(minutes=1))
     assert client.get(reverse("export-file", args=[job.pk])).status_code == 302
-    assert kept.clear() == 1
-    assert not kept.path_of(job).exists()
+    assert downloads.clear() == 1
+    assert not downloads.path_of(job).exists()
 
 
 def test_a_file_goes_with_its_corpus(client: Client, corpus: Corpus, rea: User) -> None:
@@ -149,7 +148,7 @@ def test_a_file_goes_with_its_corpus(client: Client, corpus: Corpus, rea: User) 
     job = _work_off()
     purge([Corpus.objects.filter(pk=corpus.pk)])
     assert client.get(reverse("export-file", args=[job.pk])).status_code == 302
-    assert kept.clear() == 1
+    assert downloads.clear() == 1
 
 
 def test_a_job_that_is_cancelled_leaves_no_file(client: Client, corpus: Corpus, rea: User) -> None:
@@ -160,8 +159,8 @@ def test_a_job_that_is_cancelled_leaves_no_file(client: Client, corpus: Corpus, 
         raise JobCancelled
 
     with pytest.raises(JobCancelled):
-        exports.run(Job.objects.get(), stop)  # type: ignore[arg-type]
-    assert not list(kept.folder().iterdir())
+        downloads.run(Job.objects.get(), stop)  # type: ignore[arg-type]
+    assert not list(downloads.folder().iterdir())
 
 
 def test_a_job_whose_corpus_was_deleted_says_so(client: Client, corpus: Corpus, rea: User) -> None:

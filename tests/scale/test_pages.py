@@ -12,8 +12,8 @@ from annotation.campaigns import actions as campaigns
 from annotation.campaigns import progress, tasks
 from annotation.corpora import queries
 from annotation.models import Item
-from calibration.reading.ratings import places
-from calibration.reading.scope import of_corpus
+from calibration.ratings.ratings import places
+from calibration.ratings.scope import of_corpus
 from calibration.studies import actions as studies
 from config.lists import LongPaginator
 from jobs.models import Run

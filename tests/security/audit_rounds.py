@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def make_round_fields(by: User, **rules: Any) -> dict[str, Any]:
-    from calibration.adjudication.actions import Plan
+    from calibration.adjudication.rounds import Plan
 
     built = make_world()
     version = built.questions["on_topic"].version
@@ -19,29 +19,29 @@ def make_round_fields(by: User, **rules: Any) -> dict[str, Any]:
 
 
 def make_round(by: User) -> Any:
-    from calibration.adjudication import actions
+    from calibration.adjudication import rounds
 
-    return actions.begin(by=None, **make_round_fields(by))
+    return rounds.begin(by=None, **make_round_fields(by))
 
 
 def make_closed_round(by: User) -> dict[str, Any]:
-    from calibration.adjudication import actions
+    from calibration.adjudication import rounds
 
     made = make_round(by)
-    actions.close(by=None, found=made)
+    rounds.close(by=None, found=made)
     return {"found": made}
 
 
 def make_grown_round(by: User) -> dict[str, Any]:
     from annotation.models import Label
     from annotation.work import labels
-    from calibration.adjudication import actions
-    from calibration.adjudication.actions import Plan
+    from calibration.adjudication import rounds
+    from calibration.adjudication.rounds import Plan
 
     built = make_world()
     built.say("ann", "on_topic", {built.turns[0]: 0})
     plan = Plan(built.corpus, None, built.questions["on_topic"].version, {"no_majority": True})
-    made = actions.begin(by=None, name="round", plan=plan)
+    made = rounds.begin(by=None, name="round", plan=plan)
     said = Label.objects.filter(rater__name="ann", superseded_at=None, item=built.turns[1]).get()
     labels.record(
         rater=said.rater,
@@ -52,9 +52,9 @@ def make_grown_round(by: User) -> dict[str, Any]:
 
 
 def make_decision(by: User) -> dict[str, Any]:
-    from calibration.adjudication import deciding, holding
+    from calibration.adjudication import decisions
 
-    held = holding.next_case(by=by, found=make_round(by))
+    held = decisions.next_case(by=by, found=make_round(by))
     assert held is not None
-    made = deciding.decide(by=by, decision=held.pk, answer=1, reason="because")
+    made = decisions.decide(by=by, decision=held.pk, answer=1, reason="because")
     return {"decision": made, "reason": "too soon"}

@@ -128,8 +128,8 @@ TRACED = {
     "systems.producing.scripts.take": "annotation.script_editing.question_sets.take logs each script",
 }
 PASSED_ON = {
-    "calibration.answers.computing.compute": "fix",
-    "calibration.answers.computing.compute_on_test": "open_test",
-    "calibration.answers.computing.open_test": "open_test",
+    "calibration.answers.report.compute": "fix",
+    "calibration.answers.report.compute_on_test": "open_test",
+    "calibration.answers.report.open_test": "open_test",
     "systems.producing.scripts.take_one": "take",
 }

@@ -289,14 +289,14 @@ def make_gold(by: User) -> dict[str, Any]:
 
 def make_export(by: User) -> dict[str, Any]:
     from calibration.exports import labels
-    from calibration.reading.scope import scope_of
+    from calibration.ratings.scope import scope_of
 
     corpus = make_world().corpus
     return {"query": labels.labels(scope_of(corpus, None)), "form": "csv", "corpus": corpus}
 
 
 def make_order(by: User) -> dict[str, Any]:
-    from calibration.exports.orders import ZIP, Order
+    from calibration.exports.downloads import ZIP, Order
     from calibration.exports.parts import Taken
 
     return {"order": Order("label-studio", make_world().corpus, None, Taken(None, ""), ZIP)}

@@ -17,8 +17,8 @@ from annotation.people import accounts
 from annotation.scheme_store import questionnaire_of
 from annotation.work import check_actions, labels, messages
 from annotation.work import notes as note_actions
-from calibration.adjudication import actions as adjudication
-from calibration.gold import making
+from calibration.adjudication import rounds
+from calibration.gold import derivation
 from tests import factories
 from tests.checks import world
 
@@ -100,7 +100,7 @@ def work_of(other: User, found: Campaign, by: User) -> None:
             explanation=OTHERS,
         )
     splits.draw(corpus=found.corpus, by=by)
-    making.make(corpus=found.corpus, campaign=found, scheme_version=version, rule="majority", by=by)
+    derivation.make(corpus=found.corpus, campaign=found, scheme_version=version, rule="majority", by=by)
 
 
 def walk(who: Asker, base: str, notes: str) -> None:
@@ -140,10 +140,8 @@ def _waiting(state: dict[str, Any]) -> dict[str, Any] | None:
 def round_for(judge: User, found: Campaign, by: User) -> int:
     """Begin a round of adjudication that the judge may decide; return its number."""
     accounts.give_campaign_role(by=by, campaign=found, person=judge, role="adjudicator")
-    plan = adjudication.Plan(
-        found.corpus, found, found.scheme_version, {"everything": True}, takes_locked=True
-    )
-    return int(adjudication.begin(by=by, name="Round", plan=plan).pk)
+    plan = rounds.Plan(found.corpus, found, found.scheme_version, {"everything": True}, takes_locked=True)
+    return int(rounds.begin(by=by, name="Round", plan=plan).pk)
 
 
 @dataclass

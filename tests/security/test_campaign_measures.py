@@ -14,11 +14,11 @@ from annotation.corpora import splits
 from annotation.models import Campaign, Corpus
 from annotation.people import accounts
 from annotation.work import actions as labelling
-from calibration.exports import orders
-from calibration.exports.orders import Order
+from calibration.exports import downloads
+from calibration.exports.downloads import Order
 from calibration.exports.parts import Taken
 from calibration.exports.writing import FORMATS
-from calibration.gold import making
+from calibration.gold import derivation
 from calibration.models import Export, Gold, Study
 from calibration.studies import actions as studies
 from tests import factories
@@ -54,7 +54,7 @@ def measured(corpus: Corpus, researcher: User) -> Measured:
             answers = {str(item.pk): {"overall": value}}
             labelling.submit(by=person, campaign=made.pk, assignment=hold.assignment, answers=answers)
     study = studies.automatic(corpus=corpus, campaign=made, by=researcher)
-    gold = making.make(
+    gold = derivation.make(
         corpus=corpus, campaign=made, scheme_version=made.scheme_version, rule="majority", by=researcher
     )
     return Measured(made, study, gold)
@@ -122,7 +122,7 @@ def test_of_another_campaign_on_the_same_corpus_nothing_is_read(client: Client, 
 def test_lists_name_nothing_of_another_campaign(client: Client, own: Measured, other: Measured) -> None:
     for one in (own, other):
         order = Order("labels", one.campaign.corpus, one.campaign, Taken(None, ""), "csv")
-        found = orders.send(order=order, by=one.campaign.created_by)
+        found = downloads.send(order=order, by=one.campaign.created_by)
         b"".join(found.response("labels").streaming_content)  # type: ignore[arg-type]
     golds = client.get(reverse("api-golds")).json()["results"]
     assert [row["id"] for row in golds] == [own.gold.pk]

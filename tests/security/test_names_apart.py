@@ -37,7 +37,7 @@ from annotation.people import accounts, participants
 from annotation.work import actions as labelling
 from annotation.work import messages, notes
 from annotation.work.labels import called
-from calibration.gold import making
+from calibration.gold import derivation
 from calibration.studies import actions as studies
 from config.models import Event
 from tests import factories
@@ -89,7 +89,7 @@ def live() -> Lived:
     for person, many in zip(people, PEOPLE.values(), strict=True):
         work(person, made, many)
     study = studies.automatic(corpus=made.corpus, campaign=made, by=boss)
-    gold = making.make(
+    gold = derivation.make(
         corpus=made.corpus, campaign=made, scheme_version=made.scheme_version, rule="majority", by=boss
     )
     client = Client()

@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.statistics import STATISTICS, Plan, Ratings, Result
-from calibration.statistics.alpha import ALPHA, alpha_at
-from calibration.statistics.core.base import Statistic
-from calibration.statistics.core.engine import estimates, result_of
+from calibration.statistics.core.engine import Statistic, estimates, result_of
+from calibration.statistics.core.ratings import Level
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import Level
+from calibration.statistics.panel import ALPHA, alpha_at
 
 POINT = Plan(resamples=0)
 QUICK = Plan(resamples=200)

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.comparison import ROUNDING, Test
-from calibration.statistics.core.sums import Labels, cluster_codes
-from calibration.statistics.core.types import Floats
+from calibration.statistics.analysis import ROUNDING, Test
+from calibration.statistics.core.engine import Labels, cluster_codes
+from calibration.statistics.core.ratings import Floats
 
 
 def permutation_by_cluster(

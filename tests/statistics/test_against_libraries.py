@@ -18,7 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from calibration.statistics import Ratings
-from calibration.statistics.comparison import corrected
+from calibration.statistics.analysis import corrected_p_values as corrected
 from calibration.statistics.core import samples
 from calibration.statistics.prevalence import wilson_bounds
 

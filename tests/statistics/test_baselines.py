@@ -13,8 +13,17 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import cohen_kappa_score, mean_absolute_error
 
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.baselines import MAJORITY, MEAN, MEDIAN, RANDOM, Row, baselines
-from calibration.statistics.beside_people import ERROR, SHARE, BesidePeople
+from calibration.statistics.baselines import (
+    ERROR,
+    MAJORITY,
+    MEAN,
+    MEDIAN,
+    RANDOM,
+    SHARE,
+    BesidePeople,
+    Row,
+    baselines,
+)
 from calibration.statistics.panels import Rule, panel_of
 
 PLAN = Plan(resamples=50)

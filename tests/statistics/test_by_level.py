@@ -10,13 +10,18 @@ import pytest
 from scipy import stats
 
 from calibration.statistics import Plan
-from calibration.statistics.by_level.means import unit_means
-from calibration.statistics.by_level.scored import LEVELS, Frame, Scored, Scores, Units
-from calibration.statistics.by_level.shared import on_shared_dialogues, systems_apart
-from calibration.statistics.by_level.systems import centred
-from calibration.statistics.by_level.table import holding_value, level_table
-from calibration.statistics.by_level.types import LevelTable, Options
-from calibration.statistics.core.result import Result
+from calibration.statistics.core.engine import Result
+from calibration.statistics.level_correlations import LevelTable, Options, centred, holding_value, level_table
+from calibration.statistics.level_scores import (
+    LEVELS,
+    Frame,
+    Scored,
+    Scores,
+    Units,
+    on_shared_dialogues,
+    systems_apart,
+    unit_means,
+)
 
 SYSTEMS, DIALOGUES, TURNS, PEOPLE = 99, 15, 7, 6
 POINT = Plan(resamples=0)

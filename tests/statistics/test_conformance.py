@@ -9,9 +9,9 @@ import pytest
 
 from calibration.statistics import STATISTICS, Plan, Ratings
 from calibration.statistics.core.engine import estimates
+from calibration.statistics.core.ratings import SCALES
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import SCALES
 
 from .helpers import POINT, compute
 

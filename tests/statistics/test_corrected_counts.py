@@ -9,8 +9,7 @@ import pytest
 
 from benchmarks import counts as simulation
 from calibration.statistics import Plan
-from calibration.statistics.counts import Counted, Rated, table
-from calibration.statistics.marks import columns_of, counts_of, rated_of
+from calibration.statistics.counts import Counted, Rated, columns_of, counts_of, rated_of, table
 from tests.statistics.counted import PLAN, counted, one_row
 
 

@@ -9,9 +9,18 @@ import pandas as pd
 import pytest
 
 from calibration.statistics import Plan
-from calibration.statistics.comparison import corrected
-from calibration.statistics.counts import Column, Counted, MixedLengths, Rated, distances, table
-from calibration.statistics.marks import columns_of, counts_of, rated_of
+from calibration.statistics.analysis import corrected_p_values as corrected
+from calibration.statistics.counts import (
+    Column,
+    Counted,
+    MixedLengths,
+    Rated,
+    columns_of,
+    counts_of,
+    distances,
+    rated_of,
+    table,
+)
 from calibration.statistics.strata import Design, swaps
 from tests.statistics.counted import HUMAN, MODEL, PLAN, counted, one_row, only, paired
 

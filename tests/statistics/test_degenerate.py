@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, RatingError, Ratings, Record, Result, ratings_from_records
-from calibration.statistics.core.intervals import bounds_of
+from calibration.statistics.core.resampling import bounds_of
 from calibration.statistics.repeats import pass_hat_k
 from calibration.statistics.replacement import alternative_annotator_test
 

@@ -10,10 +10,20 @@ import pytest
 from nltk.metrics.agreement import AnnotationTask
 from nltk.metrics.distance import jaccard_distance, masi_distance
 
-from calibration.statistics import Plan
-from calibration.statistics.evidence import overlap
-from calibration.statistics.evidence.overlap import ALL, ALL_SAME, FIGURES, NO_PAIR, NOBODY, overlaps
-from calibration.statistics.evidence.pointing import Pointing, Stretch, dice, jaccard, span_f1
+from calibration.statistics import Plan, evidence
+from calibration.statistics.evidence import (
+    ALL,
+    ALL_SAME,
+    FIGURES,
+    NO_PAIR,
+    NOBODY,
+    Pointing,
+    Stretch,
+    dice,
+    jaccard,
+    overlaps,
+    span_f1,
+)
 
 PLAN = Plan(resamples=200)
 
@@ -47,7 +57,7 @@ def test_set_similarities_are_those_of_nltk(seed):
     assert 1 - jaccard(one, other) == pytest.approx(jaccard_distance(one, other), abs=1e-12)
     shared = jaccard(one, other)
     assert dice(one, other) == pytest.approx(2 * shared / (1 + shared), abs=1e-12)
-    table = overlap.distances([one, other])
+    table = evidence.distances([one, other])
     assert table[0, 1] == pytest.approx(masi_distance(one, other), abs=1e-12)
 
 
@@ -160,7 +170,7 @@ def test_order_and_seed_do_not_change_a_digit():
 
 
 def test_too_many_different_sets_are_refused_with_the_reason(monkeypatch):
-    monkeypatch.setattr(overlap, "MOST_SETS", 3)
+    monkeypatch.setattr(evidence, "MOST_SETS", 3)
     data = [point(rater, f"i{n}", [n]) for rater in "ab" for n in range(5)]
     found = figures_of(data)["evidence_alpha"]
     assert found.status == "rejected"

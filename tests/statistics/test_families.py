@@ -9,12 +9,10 @@ import pytest
 from scipy import stats
 
 from calibration.statistics import Plan, Ratings, analyse
-from calibration.statistics.by_level.aggregated import aggregate
-from calibration.statistics.by_level.scored import Frame, Scored, Scores, Units
-from calibration.statistics.by_level.table import level_table
+from calibration.statistics.analysis import corrected_p_values as corrected
 from calibration.statistics.cocoeval import table
-from calibration.statistics.comparison import corrected
-from calibration.statistics.p_values import correlation_test
+from calibration.statistics.level_correlations import correlation_test, level_table
+from calibration.statistics.level_scores import Frame, Scored, Scores, Units, aggregate
 from calibration.statistics.repeats import pass_at_k, pass_hat_k, self_consistency
 from calibration.statistics.replacement import alternative_annotator_test
 

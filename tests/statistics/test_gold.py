@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Ratings, Record, ratings_from_records
-from calibration.statistics.dawid_skene import dawid_skene
-from calibration.statistics.gold import majority, mean, median, median_low, severity_adjusted, trimmed_mean
+from calibration.statistics.gold import (
+    dawid_skene,
+    majority,
+    mean,
+    median,
+    median_low,
+    severity_adjusted,
+    trimmed_mean,
+)
 
 NAN = np.nan
 BLOCK = Ratings.from_matrix(

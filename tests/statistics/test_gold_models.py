@@ -14,18 +14,19 @@ from scipy.stats import kendalltau, trim_mean
 from sklearn.metrics import cohen_kappa_score
 
 from calibration.statistics import Ratings, Record, ratings_from_records
-from calibration.statistics.adjudication import adjudicated_first
-from calibration.statistics.dawid_skene import dawid_skene
 from calibration.statistics.gold import (
+    adjudicated_first,
     comparable,
+    dawid_skene,
+    learned,
+    mace,
     majority,
     mean,
     severities,
     severity_adjusted,
     trimmed_mean,
+    weighted,
 )
-from calibration.statistics.mace import mace
-from calibration.statistics.weighting import learned, weighted
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # crowd-kit's use of pandas
 NAN = np.nan

@@ -3,7 +3,7 @@
 import numpy as np
 
 from calibration.statistics import Plan, Ratings, analyse
-from calibration.statistics.icc_intervals import f_interval
+from calibration.statistics.analysis import f_interval
 
 
 def test_an_interval_of_icc_stays_below_one_with_missing_cells() -> None:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibration.statistics import Plan, Ratings, analyse, ranks
-from calibration.statistics.comparison import paired_difference
+from calibration.statistics import Plan, Ratings, analyse, correlation
+from calibration.statistics.analysis import f_interval, paired_difference
 from calibration.statistics.core import resampling
-from calibration.statistics.core.intervals import bounds_of
-from calibration.statistics.icc_intervals import f_interval
+from calibration.statistics.core.resampling import bounds_of
 
 from .helpers import compute, pair
 
@@ -41,7 +40,7 @@ def test_digits_do_not_depend_on_how_many_resamples_are_held_at_a_time(
     whole = analyse(_judged(), plan=Plan(resamples=300)).entries
     monkeypatch.setattr(resampling, "CHUNK", 500)
     monkeypatch.setattr(resampling, "KEEP", 0)
-    monkeypatch.setattr(ranks, "ROWS", 700)
+    monkeypatch.setattr(correlation, "ROWS", 700)
     assert analyse(_judged(), plan=Plan(resamples=300)).entries == whole
 
 

@@ -12,7 +12,8 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, matthews_corrcoef
 
 from benchmarks import judges_compared as simulated
 from calibration.statistics import Plan, Ratings, Record, ratings_from_records
-from calibration.statistics.comparison import corrected, paired_difference
+from calibration.statistics.analysis import corrected_p_values as corrected
+from calibration.statistics.analysis import paired_difference
 from calibration.statistics.judges_compared import Compared, Contender, contenders_of, judges_compared
 
 from .real_data import alt_test_data

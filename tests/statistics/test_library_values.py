@@ -44,7 +44,7 @@ def test_where_the_library_would_need_too_much_memory_the_value_is_ours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     expected = analyse(_ratings(), statistics=["krippendorff_alpha"], plan=Plan(resamples=0)).panel[0]
-    monkeypatch.setattr("calibration.statistics.alpha.LIBRARY_CELLS", 10)
+    monkeypatch.setattr("calibration.statistics.panel.LIBRARY_CELLS", 10)
     monkeypatch.setattr(krippendorff, "alpha", lambda **_: pytest.fail("asked the library"))
     entry = analyse(_ratings(), statistics=["krippendorff_alpha"], plan=Plan(resamples=0)).panel[0]
     assert entry.result.value == pytest.approx(expected.result.value, abs=1e-12)

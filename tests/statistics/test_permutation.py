@@ -7,12 +7,10 @@ import pytest
 from scipy import stats
 
 from calibration.statistics import STATISTICS, Plan, Ratings
-from calibration.statistics.core.features import Draw
 from calibration.statistics.core.resampling import resampling_of
-from calibration.statistics.core.samples import Sample
-from calibration.statistics.permutation import Orders, extreme, permuted
-from calibration.statistics.ranks import concordance, kendall_by_item, kendall_by_unit, pays
-from calibration.statistics.weighted import correlated
+from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.correlation import concordance, kendall_by_item, kendall_by_unit, pays
+from calibration.statistics.permutation import Orders, correlated, extreme, permuted
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}
 

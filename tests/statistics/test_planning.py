@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, Ratings, analyse
-from calibration.statistics.planned_figures import planned
-from calibration.statistics.planned_power import clusters_for_alt_test
 from calibration.statistics.planning import (
     GRID,
+    clusters_for_alt_test,
     clusters_for_width,
     design_effect,
     drawn,
+    planned,
     width_of,
 )
 

@@ -12,22 +12,31 @@ from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
 from calibration.statistics import Plan
-from calibration.statistics.preferences.agreement import agreement
-from calibration.statistics.preferences.fitting import MODELS, Fitted, fitted
-from calibration.statistics.preferences.games import Tables, games_of
-from calibration.statistics.preferences.position import position_bias
-from calibration.statistics.preferences.report import Choices, kendall_w, preferences, ranked_alike
-from calibration.statistics.preferences.standings import Standings, standings
-from calibration.statistics.preferences.votes import (
+from calibration.statistics.preference_strengths import (
     BOTH_BAD,
     FIRST,
     LABELS,
+    MODELS,
     SECOND,
     TIE,
+    Fitted,
+    Standings,
+    Tables,
     Vote,
     checked,
+    fitted,
+    games_of,
     ranks_of,
+    standings,
     verdicts,
+)
+from calibration.statistics.preferences import (
+    Choices,
+    agreement,
+    kendall_w,
+    position_bias,
+    preferences,
+    ranked_alike,
 )
 
 QUICK, POINT = Plan(resamples=200), Plan(resamples=0)

@@ -12,7 +12,7 @@ from calibration.statistics import STATISTICS, Plan, Ratings, analyse
 from calibration.statistics.core.engine import estimates
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.ranking import MOST_FOR_THRESHOLD, threshold_of
+from calibration.statistics.correlation import MOST_FOR_THRESHOLD, threshold_of
 
 from .helpers import compute, pair
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, Ratings, Record, analyse, ratings_from_records
-from calibration.statistics.by_level.aggregated import aggregate
-from calibration.statistics.core.types import RatingError
+from calibration.statistics.core.ratings import RatingError
 from calibration.statistics.describe import shares
+from calibration.statistics.level_scores import aggregate
 
 from .helpers import compute
 

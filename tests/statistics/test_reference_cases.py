@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, Ratings, ratings_from_records
+from calibration.statistics.analysis import corrected_p_values as corrected
 from calibration.statistics.cocoeval import table as table_seven
-from calibration.statistics.comparison import corrected
-from calibration.statistics.core.engine import estimates
+from calibration.statistics.core.engine import estimates, resampled
+from calibration.statistics.core.ratings import Record
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.sums import resampled
-from calibration.statistics.core.types import Record
-from calibration.statistics.dawid_skene import dawid_skene
 from calibration.statistics.describe import bland_altman
+from calibration.statistics.gold import dawid_skene
 from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen, wilson_bounds
 from calibration.statistics.repeats import pass_hat_k
 from calibration.statistics.replacement import alternative_annotator_test

@@ -9,8 +9,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss
 
 from calibration.statistics import Plan
-from calibration.statistics.cross_fitting import cross_fitted, direction, folds_of, oriented
-from calibration.statistics.score_calibration import METHODS, calibration_of, isotonic, platt
+from calibration.statistics.score_calibration import (
+    METHODS,
+    calibration_of,
+    cross_fitted,
+    direction,
+    folds_of,
+    isotonic,
+    oriented,
+    platt,
+)
 from calibration.statistics.scores import Rescaling, by_rank, constant, linear, ordinal
 
 PLAN = Plan(resamples=100)

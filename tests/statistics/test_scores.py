@@ -19,7 +19,7 @@ from sklearn.metrics import (
 )
 
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.cross_fitting import folds_of
+from calibration.statistics.score_calibration import folds_of
 from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES, TIE, learned, of_scores, truth_of
 
 PLAN = Plan(resamples=100)

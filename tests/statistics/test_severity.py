@@ -7,9 +7,9 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from calibration.statistics import Plan, Ratings, severity
+from calibration.statistics import Plan, Ratings, rater_panel
 from calibration.statistics.core.resampling import resampling_of
-from calibration.statistics.severity import RaterEffect, groups_of, rater_effects
+from calibration.statistics.rater_panel import RaterEffect, groups_of, rater_effects
 
 PLAN = Plan(resamples=200)
 
@@ -65,7 +65,7 @@ def test_misfits_are_mean_squares_by_the_leverage_of_statsmodels() -> None:
 def test_with_very_many_raters_intervals_are_those_of_cluster_robust_standard_errors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(severity, "MOST_RESAMPLED", 5)
+    monkeypatch.setattr(rater_panel, "MOST_RESAMPLED", 5)
     block = sparse_crowd(seed=3)
     x, y, who = design(block)
     clusters = np.nonzero(~np.isnan(block))[0] // 3

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, Ratings, analyse
-from calibration.statistics.comparison import (
-    paired_difference,
-)
-from calibration.statistics.planned_power import clusters_for_alt_test
+from calibration.statistics.analysis import paired_difference
+from calibration.statistics.planning import clusters_for_alt_test
 from calibration.statistics.replacement import alternative_annotator_test, by_rejected
 
 PLAN = Plan(resamples=50)

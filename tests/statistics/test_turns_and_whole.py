@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from calibration.statistics.by_level.inversions import turns_and_whole
-from calibration.statistics.by_level.scored import Units
+from calibration.statistics.level_scores import Units, turns_and_whole
 
 
 def _units(dialogues: list[int], systems: list[int]) -> Units:

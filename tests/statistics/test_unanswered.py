@@ -11,10 +11,9 @@ import pytest
 from scipy import stats
 
 from calibration.reports.figures import worded
-from calibration.statistics import STATISTICS, Plan, Ratings, Result, analyse
-from calibration.statistics.pooled import POOLED
-from calibration.statistics.unanswered import figures
-from calibration.statistics.unanswered.figures import (
+from calibration.statistics import STATISTICS, Plan, Ratings, Result, analyse, unanswered
+from calibration.statistics.panel import POOLED
+from calibration.statistics.unanswered import (
     CORRELATIONS,
     GAP,
     MEAN,
@@ -55,7 +54,7 @@ def _bounds(block: np.ndarray, level: str, scale: list[float]) -> dict[str, Resu
 def test_the_page_names_every_statistic_that_has_no_bounds() -> None:
     page = (Path(__file__).parents[2] / "docs/statistics/unanswered.md").read_text(encoding="utf-8")
     named = page.partition("## What has no bounds")[2].partition("\n## ")[0].casefold()
-    anywhere = {*RATIOS, *figures.FORMULAS, *CORRELATIONS}
+    anywhere = {*RATIOS, *unanswered.FORMULAS, *CORRELATIONS}
     for key in STATISTICS:
         name = worded(key).name.replace("’", "'").partition(",")[0].partition(" ICC")[0].casefold()
         assert (name in named) or key in anywhere, key

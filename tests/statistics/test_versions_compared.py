@@ -9,11 +9,11 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.api import OLS, add_constant
 
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.best_of import best_of
-from calibration.statistics.comparison import corrected
-from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
+from calibration.statistics.analysis import corrected_p_values as corrected
+from calibration.statistics.judge_errors import family_preference, length_bias, turn_drift
 from calibration.statistics.judges_compared import (
     Contender,
+    best_of,
     compared_with,
     contenders_of,
     each_alone,

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import call_command
 
 from calibration.statistics import Plan, Ratings, Record, analyse, ratings_from_records
-from calibration.statistics.beside_people import BesidePeople
-from calibration.statistics.planned_figures import planned
+from calibration.statistics.baselines import BesidePeople
+from calibration.statistics.planning import planned
 
 PLAN = Plan(resamples=50)
 PEOPLE = ("ann", "bob", "cid")

@@ -13,8 +13,8 @@ from django.core.management import call_command
 from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.schemes.cocoeval import BEHAVIOURS
 from annotation.work.labels import Answer, record
-from calibration.counts.computing import Counts, compute
-from calibration.counts.query import read
+from calibration.comparisons.count_inputs import read
+from calibration.comparisons.counts import Counts, compute
 from demo.fake_model import running
 from demo.fake_model.errors import u
 from demo.fake_model.role import shows_planted

@@ -16,8 +16,8 @@ from rest_framework.test import APIClient
 
 from annotation.models import Continuation, Label, QuestionSet
 from annotation.text.draws import u as draw
-from calibration.answers.reading import stored
-from calibration.reading.calls import fake_systems
+from calibration.answers.answers import stored
+from calibration.ratings.calls import fake_systems
 from jobs.models import Endpoint
 from jobs.queue.jobs import work as work_jobs
 from jobs.queue.worker import Heart

@@ -12,10 +12,10 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.management import named
 from annotation.models import Corpus
 from annotation.scheme_store import find
-from calibration.adjudication import actions, agreement, files, reading, settings
-from calibration.adjudication.actions import Plan
+from calibration.adjudication import agreement, cases, decisions, rounds
+from calibration.adjudication.rounds import Plan
 from calibration.errors import CalibrationError
-from calibration.management.written import give_out
+from calibration.management.options import give_out
 from calibration.models import AdjudicationRound
 from config.commands import DatabaseCommand, acts_of
 
@@ -61,10 +61,10 @@ class Command(DatabaseCommand):
         act("top-up", "add what the rules pick of the answers of now", "name")
         act("close", "close a round: nothing is handed out or decided", "name")
         act("reopen", "open a closed round again", "name")
-        for what in files.WHAT:
+        for what in decisions.WHAT:
             out = act(what, f"the {what} of a round as a file", "name")
             out.add_argument(
-                "--format", choices=list(files.FORMS), default="jsonl", help="csv or jsonl (jsonl)"
+                "--format", choices=list(decisions.FORMS), default="jsonl", help="csv or jsonl (jsonl)"
             )
             out.add_argument("--output", help="a file; without it the standard output")
         brought = act(
@@ -83,37 +83,37 @@ class Command(DatabaseCommand):
         self.stdout.write(json.dumps(told, ensure_ascii=False, default=str))
 
     def _preview(self, options: dict[str, Any]) -> None:
-        self._say(actions.preview(_plan_of(options)).as_dict())
+        self._say(rounds.preview(_plan_of(options)).as_dict())
 
     def _begin(self, options: dict[str, Any]) -> None:
         how = ("adjudicators", "lease_minutes", "own_items", "shows_names", "shows_systems")
-        made = actions.begin(
+        made = rounds.begin(
             by=None, name=options["name"], plan=_plan_of(options), **{name: options[name] for name in how}
         )
-        self._say(reading.round_as_dict(made))
+        self._say(rounds.round_as_dict(made))
 
     def _list(self, options: dict[str, Any]) -> None:
-        for found in reading.rounds():
-            self._say(reading.round_as_dict(found))
+        for found in rounds.rounds():
+            self._say(rounds.round_as_dict(found))
 
     def _show(self, options: dict[str, Any]) -> None:
-        self._say(reading.round_as_dict(_named(options)))
+        self._say(rounds.round_as_dict(_named(options)))
 
     def _report(self, options: dict[str, Any]) -> None:
         self._say(agreement.report(_named(options)).as_dict())
 
     def _top_up(self, options: dict[str, Any]) -> None:
-        self._say({"added": actions.top_up(by=None, found=_named(options))})
+        self._say({"added": rounds.top_up(by=None, found=_named(options))})
 
     def _close(self, options: dict[str, Any]) -> None:
         found = _named(options)
-        actions.VERBS[options["act"]](by=None, found=found)
-        self._say(reading.round_as_dict(found))
+        rounds.VERBS[options["act"]](by=None, found=found)
+        self._say(rounds.round_as_dict(found))
 
     _reopen = _close
 
     def _queue(self, options: dict[str, Any]) -> None:
-        rows = files.written(_named(options), options["act"], options["format"])
+        rows = decisions.written(_named(options), options["act"], options["format"])
         give_out(self, "".join(rows), options["output"])
 
     _decisions = _queue
@@ -128,7 +128,9 @@ class Command(DatabaseCommand):
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
         found = _named(options)
-        self._say({"decisions": files.import_decisions(by=by, found=found, content=content, name=path.name)})
+        self._say(
+            {"decisions": decisions.import_decisions(by=by, found=found, content=content, name=path.name)}
+        )
 
 
 def _plan_options(parser: CommandParser) -> None:
@@ -142,8 +144,8 @@ def _plan_options(parser: CommandParser) -> None:
     for name, told in BOUNDS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X", help=told)
     parser.add_argument("--judge", help="this judge says otherwise than the people")
-    parser.add_argument("--confidence-rule", choices=settings.CONFIDENCE_RULES, help="(dawid_skene)")
-    parser.add_argument("--combine", choices=settings.COMBINE, help="any rule picks, or all (any)")
+    parser.add_argument("--confidence-rule", choices=cases.CONFIDENCE_RULES, help="(dawid_skene)")
+    parser.add_argument("--combine", choices=cases.COMBINE, help="any rule picks, or all (any)")
     parser.add_argument("--control", type=int, metavar="N", help="agreed items per question, for control (0)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample for control and the order (0)")
     parser.add_argument("--takes-locked", action="store_true", help="also a test part that nobody has opened")
@@ -169,7 +171,7 @@ def _plan_of(options: dict[str, Any]) -> Plan:
 
 
 def _named(options: dict[str, Any]) -> AdjudicationRound:
-    found = reading.rounds().filter(name=options["name"]).first()
+    found = rounds.rounds().filter(name=options["name"]).first()
     if found is None:
         raise CommandError(f"There is no round of adjudication “{options['name']}”.")
     return found

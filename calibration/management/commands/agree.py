@@ -13,21 +13,26 @@ from typing import Any, cast
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.text.table_cells import judges_of, words_of
-from calibration.agree import csv_table, extras, html_page, judging, latex, panels, table_seven, text
-from calibration.agree.by_level import options as level_options
-from calibration.agree.by_level import renderings
-from calibration.agree.cells import JOIN, KEEP, Declared
-from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
-from calibration.agree.files import RatingsFileError, Row, Table
+from calibration.agree import extras, judges, level_renderings, levels, renderings
 from calibration.agree.options import add_to, with_defaults, without_effect
+from calibration.agree.ratings_file import (
+    JOIN,
+    KEEP,
+    Declared,
+    Part,
+    RatingsFile,
+    RatingsFileError,
+    Reading,
+    Row,
+    Table,
+    read_ratings,
+)
 from calibration.agree.report import Block, Section, left_out_of, section_of
 from calibration.reports.wording import listed
 from calibration.statistics import Plan, analyse
-from calibration.statistics.by_level.aggregated import aggregate
-from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import second_opinions
-from calibration.statistics.core.records import Collector, default_samples
-from calibration.statistics.core.types import Level
+from calibration.statistics.core.ratings import Collector, Level, Ratings, default_samples
+from calibration.statistics.level_scores import aggregate
 
 
 class Command(BaseCommand):
@@ -73,16 +78,20 @@ class Command(BaseCommand):
                 "statistics": entries,
                 "stand_in": _stand_ins(sections),
             }
-            seven = {"table7": table_seven.as_json(tables)} if options["table7"] else {}
+            seven = {"table7": extras.tag_tables_as_json(tables)} if options["table7"] else {}
             shown = json.dumps(whole | seven | beside.json | more.as_json(), allow_nan=False)
         elif options["csv"]:
-            tagged = [e.as_dict() for t in tables for row in t.rows for e in table_seven.entries(row, t)]
-            shown = csv_table.written([*entries, *tagged, *beside.entries, *more.entries()])
+            tagged = [e.as_dict() for t in tables for row in t.rows for e in extras.tag_entries(row, t)]
+            shown = renderings.as_csv([*entries, *tagged, *beside.entries, *more.entries()])
         else:
-            sections += [table_seven.section(table, sections[0].ratings) for table in tables]
+            sections += [extras.tag_section(table, sections[0].ratings) for table in tables]
             sections += [*beside.sections, *more.sections]
             writer = (
-                html_page.written if options["html"] else latex.written if options["latex"] else text.written
+                renderings.as_html
+                if options["html"]
+                else renderings.as_latex
+                if options["latex"]
+                else renderings.as_text
             )
             shown = writer(name, sections)
         self.stdout.write(shown)
@@ -90,7 +99,7 @@ class Command(BaseCommand):
 
 def _by_level(plan: Plan, options: dict[str, Any]) -> str:
     """Return the tables of `--levels` in the form that is asked for."""
-    asked = level_options.asked_of(options)
+    asked = levels.asked_of(options)
     reading = _reading(options)
     if reading.questions and asked.reference_question:
         reading = replace(reading, questions=[*reading.questions, asked.reference_question])
@@ -99,13 +108,13 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
 
     def ratings_of(part: Part) -> Ratings:
         ratings = file.ratings(part, **_how(file, part, options))
-        return panels.at_levels(ratings, part.question, made, missed)
+        return judges.at_levels(ratings, part.question, made, missed)
 
-    shown = renderings.tables(file, asked, plan, ratings_of, _progress, options["by"])
+    shown = level_renderings.tables(file, asked, plan, ratings_of, _progress, options["by"])
     if without := [why for why in missed.values() if why]:
         raise ValueError(without[0].rstrip("."))
     form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
-    return renderings.written(file, shown, form)
+    return level_renderings.written(file, shown, form)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -159,20 +168,20 @@ def _progress(table: Table) -> Iterable[tuple[int, Row]]:
 
 def _analysed(
     file: RatingsFile, plan: Plan, options: dict[str, Any]
-) -> tuple[list[Section], list[dict[str, Any]], judging.Beside]:
+) -> tuple[list[Section], list[dict[str, Any]], judges.Beside]:
     sections, entries, idle, repeated = [], [], list(options["more"] or ()), False
-    beside, made = judging.Beside(plan, options), _made_of_others(options)
+    beside, made = judges.Beside(plan, options), _made_of_others(options)
     for part in file.parts:
         said = file.unread()
         again = any(m.repeats for m in options["more"] or ()) and not options["aggregate"]
         samples = _repeated(file, part, options) if again else None
         repeated |= part.collector.repeated
         how = _how(file, part, options)
-        ratings = judging.with_key(file.ratings(part, **how, keep=True), options["key"])
-        readings = judging.readings(file, part, ratings, how)
+        ratings = judges.with_key(file.ratings(part, **how, keep=True), options["key"])
+        readings = judges.readings(file, part, ratings, how)
         said = [*_samples(part, ratings, options), *said]
         part.collector = Collector()
-        ratings, of_panels = panels.with_panels(ratings, part.question, made)
+        ratings, of_panels = judges.with_panels(ratings, part.question, made)
         readings = readings.beside(ratings)
         said += of_panels
         against = options["against"]
@@ -192,7 +201,7 @@ def _analysed(
                 blocks += option.repeats(ratings, samples, plan)
             asked += blocks
             idle = [other for other in idle if other is not option or not blocks]
-        asked += panels.floor(ratings, part.question, made, plan)
+        asked += judges.floor(ratings, part.question, made, plan)
         sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
         marked = {"stratum": part.stratum} if options["by"] else {}
         beside.add(part.question, title, readings, marked)
@@ -223,14 +232,14 @@ def _notes(sections: Sequence[Section]) -> list[str]:
     ]
 
 
-def _made_of_others(options: dict[str, Any]) -> panels.Asked:
+def _made_of_others(options: dict[str, Any]) -> judges.Asked:
     """Return the panels and baselines asked for, with the ratings of dev where a file has them."""
-    named = panels.panels_of(options)
+    named = judges.panels_of(options)
     if not options["dev"]:
-        return panels.Asked(named, options["baselines"], None)
+        return judges.Asked(named, options["baselines"], None)
     file = read_ratings(options["dev"], _reading(options), _progress)
     dev = {part.question: file.ratings(part, **_how(file, part, options)) for part in file.parts}
-    return panels.Asked(named, options["baselines"], dev)
+    return judges.Asked(named, options["baselines"], dev)
 
 
 def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:
@@ -252,14 +261,14 @@ def _repeated(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings
 
 def _table_seven(
     file: RatingsFile, sections: list[Section], plan: Plan, options: dict[str, Any]
-) -> tuple[table_seven.TagTable, ...]:
+) -> tuple[extras.TagTable, ...]:
     if not options["table7"]:
         return ()
     if options["by"] or options["aggregate"] or options["against"]:
         raise ValueError("--table7 does not go with --by, --aggregate or --against")
     parts = zip(file.parts, sections, strict=True)
     questions = {part.question or "value": section.ratings for part, section in parts}
-    return table_seven.computed(questions, options["policy"], plan)
+    return extras.tag_tables(questions, options["policy"], plan)
 
 
 def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:

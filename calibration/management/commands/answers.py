@@ -7,13 +7,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus
-from calibration.answers.computing import AnswersReport, compute, compute_on_test
-from calibration.answers.groups import BY
-from calibration.answers.query import LAYOUTS, PEOPLE, REPORT, TABLE2, read
 from calibration.answers.renderings import RENDERINGS, as_text
+from calibration.answers.report import AnswersReport, compute, compute_on_test
+from calibration.answers.rows import BY, LAYOUTS, PEOPLE, REPORT, TABLE2, read
 from calibration.errors import CalibrationError
-from calibration.management.scope_options import refuse_purpose, there_are
-from calibration.management.written import give_out
+from calibration.management.options import give_out, refuse_purpose, there_are
 from config.commands import DatabaseCommand, refuse_unused
 
 

@@ -8,12 +8,11 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus
 from annotation.scenarios.records import STAGES
-from calibration.cascade.computing import CascadeReport, compute, compute_on_test
-from calibration.cascade.query import BY, COMPETENCE, TURN_SCORE, read
 from calibration.cascade.renderings import RENDERINGS, as_text
+from calibration.cascade.report import CascadeReport, compute, compute_on_test
+from calibration.cascade.score_figures import BY, COMPETENCE, TURN_SCORE, read
 from calibration.errors import CalibrationError
-from calibration.management.scope_options import refuse_purpose, there_are
-from calibration.management.written import give_out
+from calibration.management.options import give_out, refuse_purpose, there_are
 from config.commands import DatabaseCommand, refuse_unused
 
 

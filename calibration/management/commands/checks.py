@@ -17,9 +17,9 @@ from annotation.errors import CampaignRefused
 from annotation.management import named
 from annotation.models import Campaign, CheckPlan, KeyTask
 from annotation.work import check_actions
-from calibration.api.checks import CheckPlanSerializer, NewKeySerializer
-from calibration.checks import sources
-from calibration.checks.results import FORMS, written
+from calibration import campaign_checks
+from calibration.api.campaigns import CheckPlanSerializer, NewKeySerializer
+from calibration.campaign_checks import FORMS, written
 from config.commands import DatabaseCommand
 
 FILE = "YAML or JSON as /api/v1/campaigns/ID/checks/ takes it; - reads stdin"
@@ -43,7 +43,7 @@ class Command(DatabaseCommand):
         acts.add_parser("set", help="change the settings that a file names")
         acts.add_parser("key", help="key the tasks that a file lists, all of them or none")
         taken = acts.add_parser("key-from", help="key tasks by answers that are known")
-        taken.add_argument("source", help=sources.HOW)
+        taken.add_argument("source", help=campaign_checks.HOW)
         taken.add_argument("--occasion", required=True, choices=KeyTask.OCCASIONS, help=f"for what: {USES}")
         taken.add_argument("--most", type=int, default=10, help="how many tasks, drawn by the seed (10)")
         taken.add_argument("--tolerance", type=float, default=0.0, help="right within, on ordered scales (0)")
@@ -85,7 +85,7 @@ def _do(act: str, by: User, campaign: Campaign, options: dict[str, Any]) -> None
         _key(by, campaign, options["file"])
     elif act == "key-from":
         chosen = {name: options[name] for name in ("source", "occasion", "most", "tolerance")}
-        sources.add(by=by, campaign=campaign, **chosen)
+        campaign_checks.add(by=by, campaign=campaign, **chosen)
     else:
         person = named.annotator(options["annotator"], campaign)
         check_actions.VERBS[act](by=by, campaign=campaign, user=person, reason=options["reason"])

@@ -7,12 +7,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus, Dialogue
+from calibration.comparisons.side_by_side import FILES, MOST, Wanted, as_text, compare
 from calibration.errors import CalibrationError
-from calibration.management import scope_options as places
-from calibration.management.written import give_out
-from calibration.profiles.contexts import MOST, Wanted
-from calibration.profiles.side_by_side import compare
-from calibration.profiles.side_by_side_files import FILES, as_text
+from calibration.management import options as places
+from calibration.management.options import give_out
 from config.commands import DatabaseCommand
 
 FORMS = ("table", *FILES)

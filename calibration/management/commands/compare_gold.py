@@ -8,8 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError
 from calibration.gold.difference import as_json, difference, query, shared_questions
-from calibration.management import export_options as exporting
-from calibration.management.golds import stored
+from calibration.management import options as exporting
+from calibration.management.options import stored
 from config.commands import DatabaseCommand
 
 
@@ -27,7 +27,7 @@ class Command(DatabaseCommand):
         """Which two golds; format, output."""
         parser.add_argument("first", type=int, metavar="GOLD", help="the number of a gold")
         parser.add_argument("second", type=int, metavar="OTHER", help="the number of another one")
-        exporting.add_arguments(parser)
+        exporting.add_export_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compare, and write."""

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from calibration.counts.computing import Counts, compute, compute_on_test
-from calibration.counts.query import SAMPLES, read
-from calibration.counts.renderings import RENDERINGS
-from calibration.counts.text import write as as_text
+from calibration.comparisons.count_files import RENDERINGS
+from calibration.comparisons.count_files import write_text as as_text
+from calibration.comparisons.count_inputs import SAMPLES, read
+from calibration.comparisons.counts import Counts, compute, compute_on_test
 from calibration.errors import CalibrationError
-from calibration.management import scope_options as places
-from calibration.management.written import give_out
+from calibration.management import options as places
+from calibration.management.options import give_out
 from calibration.statistics.judge_errors import CORRECTIONS
 from config.commands import DatabaseCommand
 

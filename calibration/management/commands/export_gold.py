@@ -11,17 +11,13 @@ from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import CalibrationError
 from calibration.gold import export as gold_export
 from calibration.gold import rules
-from calibration.gold.making import TIE, described, make
-from calibration.gold.reading import default_rule_of, reference
-from calibration.gold.rules import RULES
-from calibration.gold.rules.by_scale import MEANING
-from calibration.gold.rules.words import help_line
-from calibration.management import export_options as exporting
-from calibration.management import scope_options as places
-from calibration.management.golds import stored
+from calibration.gold.derivation import TIE, default_rule_of, described, make, reference
+from calibration.gold.rules import MEANING, RULES, help_line
+from calibration.management import options as exporting
+from calibration.management import options as places
+from calibration.management.options import stored
 from calibration.models import Gold
-from calibration.reading.census import offered
-from calibration.reading.scope import scope_of
+from calibration.ratings.scope import offered, scope_of
 from config.commands import DatabaseCommand, refuse_unused
 
 
@@ -50,7 +46,7 @@ class Command(DatabaseCommand):
             told = help_line(name, option).replace("%", "%%")
             parser.add_argument(f"--{name}", metavar="VALUE", help=told)
         parser.add_argument("--raters", nargs="*", default=[], help="whose answers count (all people)")
-        exporting.add_arguments(parser)
+        exporting.add_export_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Find or make the gold, and write it."""

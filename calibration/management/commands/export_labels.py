@@ -8,9 +8,9 @@ from django.core.management.base import CommandParser
 
 from calibration.exports.labels import labels
 from calibration.exports.notes import notes
-from calibration.management import export_options as exporting
-from calibration.management import scope_options as places
-from calibration.reading.scope import scope_of
+from calibration.management import options as exporting
+from calibration.management import options as places
+from calibration.ratings.scope import scope_of
 from config.commands import DatabaseCommand
 
 
@@ -26,7 +26,7 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Place, format, output."""
         places.add_arguments(parser)
-        exporting.add_arguments(parser)
+        exporting.add_export_arguments(parser)
         parser.add_argument(
             "--notes",
             action="store_true",

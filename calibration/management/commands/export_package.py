@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from calibration.exports.orders import ZIP, Order
+from calibration.exports.downloads import ZIP, Order
 from calibration.exports.packages import PACKAGES
-from calibration.management import export_options as exporting
-from calibration.management import scope_options as places
+from calibration.management import options as exporting
+from calibration.management import options as places
 from config.commands import DatabaseCommand
 
 

@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 from calibration.errors import CalibrationError
 from calibration.exports import tuning
 from calibration.exports.writing import Written, write_blocks
-from calibration.management import export_options as exporting
-from calibration.management import scope_options as places
+from calibration.management import options as exporting
+from calibration.management import options as places
 from config.commands import DatabaseCommand
 from systems.generators.cocoeval_continuation import CocoevalContinuation
 

@@ -8,10 +8,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Continuation, Corpus
 from annotation.text.references import parse_item_key
-from calibration.exports.orders import TRANSCRIPTS, Order
-from calibration.exports.transcripts.forms import FORMS
-from calibration.management import export_options as exporting
-from calibration.management import scope_options as places
+from calibration.exports.downloads import TRANSCRIPTS, Order
+from calibration.exports.transcripts import FORMS
+from calibration.management import options as exporting
+from calibration.management import options as places
 from config.commands import DatabaseCommand
 
 

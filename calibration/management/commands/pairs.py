@@ -2,26 +2,225 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from calibration.agree.cells import JOIN, KEEP
-from calibration.agree.files import RatingsFileError, Row, Table
-from calibration.management import scope_options as places
-from calibration.management.written import give_out
-from calibration.preferences import files
-from calibration.preferences.computing import Asked, PreferencesQuery, Report, compute, compute_on_test
-from calibration.preferences.renderings import RENDERINGS
-from calibration.preferences.renderings.as_text import write as write_text
+from annotation.text.table_cells import unguarded
+from calibration.agree.ratings_file import JOIN, KEEP, RatingsFileError, Row, Spelling, Table, read_table
+from calibration.comparisons.preferences import (
+    RENDERINGS,
+    Asked,
+    PreferencesQuery,
+    Report,
+    compute,
+    compute_on_test,
+    write_text,
+)
+from calibration.management import options as places
+from calibration.management.options import give_out
 from calibration.statistics import Plan
-from calibration.statistics.preferences.fitting import MODELS
-from calibration.statistics.preferences.report import Choices, preferences
-from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
+from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS, Vote, checked
+from calibration.statistics.preferences import Choices, preferences
 from config.commands import prepare_tables, refuse_unused
+
+# Reads answers to pairs and rankings from a ratings file, and says what line is at fault.
+
+NEEDED = ("item", "rater", "value")
+PAIR_OF = ("first_system", "second_system")
+SYSTEMS, SEVERAL, MEMBERS = "systems", "|", "members"
+OPTIONAL = ("question", "kind", "sample", "order", "level")
+ORDERS: dict[str, bool] = {"canonical": False, "swapped": True}
+Watch = Callable[[Table], Iterable[tuple[int, Row]]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of a file is read: questions and systems (all where empty), and the column of clusters.
+
+    `names` says what becomes of names that differ in case or space alone (`calibration.agree.ratings_file`).
+    """
+
+    questions: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    cluster: str = "cluster"
+    clustered: bool = True
+    required: bool = False
+    names: str = ""
+
+
+@dataclass
+class VotesFile:
+    """A file's votes by question, and the column that clusters came from (empty: none)."""
+
+    path: Path
+    cluster: str
+    votes: dict[str, list[Vote]] = field(default_factory=dict)
+    unmatched: int = 0
+    spelling: Spelling = field(default_factory=Spelling)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was understood, as sentences."""
+        found = [
+            f"Clusters: column {self.cluster}."
+            if self.cluster
+            else "Clusters: none; every item counts as independent of the others."
+        ]
+        if self.unmatched:
+            found.append(f"{self.unmatched:,} answers are about systems that were not chosen.")
+        return (*found, *self.spelling.joined())
+
+
+def read_votes(path: Path, wanted: Wanted, watch: Watch = lambda table: table.rows) -> VotesFile:
+    """Return the votes of a file; RatingsFileError for what cannot be one."""
+    table = read_table(path)
+    lacking = [name for name in NEEDED if name not in table.columns]
+    if SYSTEMS not in table.columns and MEMBERS not in table.columns:
+        lacking += [name for name in PAIR_OF if name not in table.columns]
+    if lacking:
+        either = f" (or {SYSTEMS}, as in a|b|c)" if set(lacking) & set(PAIR_OF) else ""
+        raise RatingsFileError(path, f"no column {', '.join(lacking)}{either}", 1)
+    cluster = wanted.cluster if wanted.clustered and wanted.cluster in table.columns else ""
+    if wanted.required and not cluster:
+        raise RatingsFileError(path, f"no column {wanted.cluster!r}, which --cluster names", 1)
+    table.used = frozenset({*NEEDED, *PAIR_OF, SYSTEMS, MEMBERS, *OPTIONAL, *filter(None, [cluster])})
+    file = VotesFile(path, cluster, spelling=Spelling(wanted.names))
+    reader = _Reader(file, wanted)
+    for line, row in watch(table):
+        reader.add(line, row)
+    file.spelling.check(path, [("items", reader.items)])
+    file.spelling.check_kinds(path)
+    missing = [name for name in wanted.questions if name not in file.votes]
+    if missing:
+        raise RatingsFileError(path, f"no question {missing[0]!r}; there are {', '.join(reader.questions)}")
+    if wanted.systems and (strange := [name for name in wanted.systems if name not in reader.systems]):
+        raise RatingsFileError(
+            path, f"no system {strange[0]!r}; there are {', '.join(sorted(reader.systems))}"
+        )
+    return file
+
+
+def _is_about_something_else(cells: dict[str, str]) -> bool:
+    """Whether a row of a label export answers no comparison: nothing is compared, or in words or numbers."""
+    if MEMBERS not in cells:
+        return False
+    return not cells[MEMBERS] or cells.get("level", "nominal") not in ("", "nominal", "ranking")
+
+
+class _Reader:
+    """Takes rows one by one, and knows what an item and an answer were said to be before."""
+
+    def __init__(self, file: VotesFile, wanted: Wanted) -> None:
+        self.file = file
+        self.wanted = wanted
+        self.items: dict[str, tuple[tuple[str, ...], str, int]] = {}
+        self.answers: dict[tuple[str, str, str, int], int] = {}
+        self.questions: dict[str, None] = {}
+        self.systems: set[str] = set()
+
+    def add(self, line: int, row: Row) -> None:
+        """Add one row's vote."""
+        cells = {name: unguarded((cell or "").strip()) for name, cell in row.items()}
+        if _is_about_something_else(cells):
+            return
+        for name in ("item", "rater"):
+            if not cells[name]:
+                raise self._wrong("is empty", line, name)
+        question = cells.get("question", "")
+        self.questions[question] = None
+        if self.wanted.questions and question not in self.wanted.questions:
+            return
+        systems = self._systems_of(cells, line)
+        self.systems.update(systems)
+        vote = self._vote(cells, systems, line)
+        self._known_before(vote, question, line)
+        if self.wanted.systems and not set(systems) <= set(self.wanted.systems):
+            self.file.unmatched += 1
+            self.file.votes.setdefault(question, [])
+            return
+        self.file.votes.setdefault(question, []).append(vote)
+
+    def _vote(self, cells: dict[str, str], systems: tuple[str, ...], line: int) -> Vote:
+        spelling = self.file.spelling
+        rater = spelling.raters[cells["rater"]]
+        vote = Vote(
+            spelling.item(cells["item"]),
+            rater,
+            cells["value"] or None,
+            systems,
+            spelling.clusters[cells[self.file.cluster]] if self.file.cluster else "",
+            spelling.kind(self.file.path, line, rater, cells.get("kind", "")),
+            self._swapped(cells.get("order", ""), len(systems), line),
+            self._sample(cells.get("sample", ""), line),
+        )
+        try:
+            return checked(vote)
+        except ValueError as error:
+            raise self._wrong(str(error), line, "value") from None
+
+    def _systems_of(self, cells: dict[str, str], line: int) -> tuple[str, ...]:
+        several = cells.get(SYSTEMS, "")
+        if not several and cells.get(MEMBERS):
+            return self._members(cells[MEMBERS], line)
+        named = several.split(SEVERAL) if several else [cells.get(name, "") for name in PAIR_OF]
+        systems = tuple(self.file.spelling.systems[name] for name in named)
+        column = SYSTEMS if several or PAIR_OF[0] not in cells else PAIR_OF[not systems[1]]
+        if not all(systems):
+            raise self._wrong("a member has no system", line, column)
+        if len(systems) < 2:
+            raise self._wrong(f"one system, {systems[0]!r}, where two or more were compared", line, column)
+        return systems
+
+    def _members(self, text: str, line: int) -> tuple[str, ...]:
+        """Return the systems of the members as a label export lists them."""
+        try:
+            return tuple(self.file.spelling.systems[str(one["system"])] for one in json.loads(text))
+        except (ValueError, TypeError, KeyError):
+            wanted = 'a list such as [{"system": "a"}, {"system": "b"}]'
+            raise self._wrong(f"{text[:60]!r} is not {wanted}", line, MEMBERS) from None
+
+    def _swapped(self, text: str, n: int, line: int) -> bool | None:
+        """Return whether a pair's second member was shown first."""
+        if not text or n > 2:
+            return None
+        if text in ORDERS:
+            return ORDERS[text]
+        numbers = re.findall(r"\d+", text)
+        if sorted(numbers) == ["0", "1"]:
+            return numbers[0] == "1"
+        raise self._wrong(f"{text!r}: write 0,1 (as they are numbered) or 1,0 (swapped)", line, "order")
+
+    def _sample(self, text: str, line: int) -> int:
+        if text and not (text.isascii() and text.isdigit()):
+            raise self._wrong(f"{text!r} is not a whole number from 0", line, "sample")
+        return int(text or 0)
+
+    def _known_before(self, vote: Vote, question: str, line: int) -> None:
+        """Refuse an answer given twice, and an item that is another than it was."""
+        systems, place, before = self.items.setdefault(vote.item, (vote.systems, vote.place, line))
+        if systems != vote.systems:
+            told = (
+                f"item {vote.item} compares {', '.join(vote.systems)}, in line {before} {', '.join(systems)}"
+            )
+            raise self._wrong(told, line)
+        if place != vote.place:
+            told = f"item {vote.item} lies in cluster {vote.place}, in line {before} in {place}"
+            raise self._wrong(told, line, self.file.cluster)
+        answer = (vote.item, vote.rater, question, vote.sample)
+        if (first := self.answers.setdefault(answer, line)) != line:
+            told = f"{vote.rater} answered item {vote.item} in line {first}, too: number repeated answers"
+            raise self._wrong(f"{told} in a column sample", line)
+
+    def _wrong(self, message: str, line: int, column: str | None = None) -> RatingsFileError:
+        return RatingsFileError(self.file.path, message, line, column)
+
 
 TEXT = "text"
 
@@ -110,7 +309,7 @@ def _of_file(path: Path, options: dict[str, Any]) -> Report:
     """Return the report of a file. Raises RatingsFileError and ValueError, each of one line."""
     if options["cluster"] and options["no_cluster"]:
         raise ValueError("--cluster and --no-cluster exclude each other")
-    wanted = files.Wanted(
+    wanted = Wanted(
         questions=tuple(options["question"]),
         systems=_listed(options["systems"]),
         cluster=options["cluster"] or "cluster",
@@ -119,7 +318,7 @@ def _of_file(path: Path, options: dict[str, Any]) -> Report:
         names={"yes": JOIN, "no": KEEP}.get(options["fold_names"], ""),
     )
     choices, plan = Choices(options["ties"], options["both_bad"], options["anchor"]), _plan(options)
-    file = files.read_votes(path, wanted, _progress)
+    file = read_votes(path, wanted, _progress)
     if not file.votes:
         raise RatingsFileError(path, "the file has no answers")
     made = []

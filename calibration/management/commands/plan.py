@@ -8,13 +8,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError
-from calibration.management import scope_options as places
-from calibration.management.studies import study_named
-from calibration.management.written import give_out
-from calibration.plans.computing import compute, pilot_of
-from calibration.plans.pilot import Choices
-from calibration.plans.query import GOALS, POWER, read
-from calibration.plans.renderings import FORMS
+from calibration.management import options as places
+from calibration.management.options import give_out, study_named
+from calibration.studies.plan_texts import FORMS
+from calibration.studies.plans import GOALS, POWER, Choices, compute, pilot_of, read
 from config.commands import DatabaseCommand, refuse_unused
 
 

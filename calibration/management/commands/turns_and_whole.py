@@ -6,11 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from calibration.comparisons.turn_vs_dialogue import FILES, as_text, compute, read
 from calibration.errors import CalibrationError
-from calibration.management import scope_options as places
-from calibration.turns_and_whole.computing import compute
-from calibration.turns_and_whole.files import FILES, as_text
-from calibration.turns_and_whole.questions import read
+from calibration.management import options as places
 from config.commands import DatabaseCommand
 
 FORMS = ("table", *FILES)

@@ -11,10 +11,10 @@ from django.core.management.base import CommandError, CommandParser
 from rest_framework.renderers import JSONRenderer
 
 from annotation.models import Attempt, Campaign
-from calibration.checks.results import Person
+from calibration.campaign_checks import Person
+from calibration.campaign_progress import BY, Watch, choices, watch
 from calibration.reports.figures import worded
 from calibration.statistics import Result
-from calibration.watching.watch import BY, Watch, choices, watch
 from config.commands import DatabaseCommand
 
 LEAST_SECONDS = 1

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import (
-    against_key,
-    coverage,
-    evidence,
-    floors,
-    intraclass,
-    judges_compared,
-    levels,
-    preferences,
-    prevalence,
-    raters,
-    scores,
-    table_seven,
-    unanswered,
-)
+from calibration.reports.sections import behaviours, judges, levels, raters, scores, unanswered
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     levels.SECTION,
-    preferences.SECTION,
-    floors.SECTION,
-    judges_compared.SECTION,
-    against_key.SECTION,
-    table_seven.SECTION,
+    levels.PREFERENCES,
+    judges.FLOORS,
+    judges.JUDGES_COMPARED,
+    judges.AGAINST_KEY,
+    behaviours.TABLE_SEVEN,
     unanswered.SECTION,
-    coverage.SECTION,
-    evidence.SECTION,
-    prevalence.SECTION,
+    behaviours.COVERAGE,
+    behaviours.EVIDENCE,
+    behaviours.PREVALENCE,
     scores.SECTION,
     raters.SECTION,
-    intraclass.SECTION,
+    raters.INTRACLASS,
 )
 
 __all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from calibration.reports.bound_words import WHAT, counted_row, heading, leading, left_out, sentence
 from calibration.reports.contents import BoundsRow
 from calibration.reports.figures import QuestionFigures, crowd, figures
 from calibration.reports.sections.base import Asked, Line, Section, View, chosen, count, headed
+from calibration.reports.sentences import WHAT, counted_row, heading, leading, left_out, sentence
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table
-from calibration.statistics.unanswered.figures import MEAN, NAME, SHARE, WITH_MEAN
+from calibration.statistics.unanswered import MEAN, NAME, SHARE, WITH_MEAN
 
 KEY = "bounds"
 UNANSWERED = f"{NAME}n_unanswered"

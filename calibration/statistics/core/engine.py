@@ -2,20 +2,366 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
+from functools import wraps
+from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
-from calibration.statistics.core.base import Statistic, Verdict
-from calibration.statistics.core.features import Draw
-from calibration.statistics.core.intervals import Bounds, bounds_of, cluster_flags
-from calibration.statistics.core.resampling import Plan, Resampling
-from calibration.statistics.core.result import Counts, Result
-from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import Floats
+from calibration.statistics.core.ratings import ORDERED, SCALES, Floats, Ints, codes
+from calibration.statistics.core.resampling import Bounds, Plan, Resampling, bounds_of, cluster_flags
+from calibration.statistics.core.samples import Draw, Sample, additive
+
+# The one result type of every statistic.
+#
+# A number never travels alone: it carries its interval, what it was computed from and how. A statistic that
+# cannot be computed is a result as well, with a status and a reason, never 0, NaN or 1.
+
+Status = Literal["ok", "undefined", "insufficient", "rejected"]
+STATUSES: tuple[Status, ...] = ("ok", "undefined", "insufficient", "rejected")
+
+
+class Counts(TypedDict, total=False):
+    """The counts of a result, by name."""
+
+    n_items: int
+    n_clusters: int
+    n_raters: int
+    n_missing: int
+
+
+FLAGS = {
+    "constant_rater": "a rater gave one value throughout, so the figure says nothing about that rater",
+    "few_clusters": "fewer than 50 clusters (or systems, where those are resampled): the interval runs short",
+    "moderate_clusters": "50 to 149 clusters: the interval runs a little short",
+    "one_item": "computed from a single item",
+    "undefined_resamples": "undefined in more than 5% of the resamples: no interval",
+    "degenerate_resamples": "the same in every resample: no interval",
+    "prevalence": "one category has 90% of the ratings or more, which depresses chance-corrected agreement",
+    "treated_as_interval": "reads ordered categories as equally spaced numbers",
+    "missing_cells": "some raters left items out; estimated from the cells there are",
+    "dropped_items": "items with another number of ratings than most are left out",
+    "dropped_raters": "raters for whom the figure is undefined are left out of the mean",
+    "few_items": "people who share too few items with the judge and another person are left out of the test",
+    "clipped": "the corrected value lay outside 0 to 1 and is shown at the bound",
+    "outside_range": "the corrected value lies outside what can be: few labels, or a judge that changed",
+    "one_order": "only one order was shown: the pull of the position is not told from the response",
+    "by_chance": "no pass: agreement with people beyond chance is not shown",
+    "constant_too": "no pass: one answer given to every item scores as well",
+    "few_events": "fewer than 30 of the rarer class: the interval may hold the truth less often than it says",
+    "too_few_events": "fewer than 10 of the rarer class: no interval of chance-corrected agreement",
+    "no_events": "nobody marked it: 0, with an interval from the number of turns alone",
+    "single_cluster_stratum": "a stratum has a single cluster, which adds no spread: the interval runs short",
+    "clusters_span_strata": "a cluster lies in several strata, whose parts are drawn as if independent",
+    "ignores_clusters": "p takes items as independent: too small where they lie together in dialogues",
+    "unequal_n": "rests on fewer continuations than other rows",
+    "errors_measured_elsewhere": "sensitivity and specificity are those of all rated, not of the cell alone",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A statistic's value with what it takes to read it.
+
+    ``value`` is None exactly when ``status`` is not ``ok``. ``low`` and ``high`` are None together, also for
+    a value that stands without an interval (``reason`` then says why). ``n_missing`` counts the empty cells
+    (item by rater) among the raters compared.
+    """
+
+    name: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n_items: int = 0
+    n_clusters: int = 0
+    n_raters: int = 0
+    n_missing: int = 0
+    method: str = ""
+    status: Status = "ok"
+    reason: str = ""
+    flags: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Refuse a result that contradicts itself, and keep plain numbers."""
+        if self.status not in STATUSES:
+            raise ValueError(f"{self.name}: unknown status {self.status!r}")
+        if (self.value is None) == (self.status == "ok"):
+            raise ValueError(f"{self.name}: status {self.status} with value {self.value}")
+        if self.status != "ok" and not self.reason:
+            raise ValueError(f"{self.name}: status {self.status} needs a reason")
+        if (self.low is None) != (self.high is None):
+            raise ValueError(f"{self.name}: an interval has two ends")
+        for name in ("value", "low", "high"):
+            number = getattr(self, name)
+            if number is None:
+                continue
+            if not math.isfinite(number):
+                raise ValueError(f"{self.name}: {number} is not a result")
+            object.__setattr__(self, name, float(number))  # a NumPy number prints and compares differently
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a value."""
+        return self.status == "ok"
+
+    def with_flags(self, *flags: str) -> Result:
+        """Return the same result with these flags added once each."""
+        return replace(self, flags=self.flags + tuple(f for f in flags if f not in self.flags))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain JSON-ready values, in the order of the fields."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return plain | {"flags": list(self.flags)}
+
+
+# What a statistic is: a row of the table, with its formula and where it applies.
+
+ALL = frozenset(SCALES)
+CORRELATION_LEVELS = ORDERED
+MOST_CELLS = 20_000_000  # cells of all tables of one part of a draw
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found: a status with its reason, or flags on a value that stands."""
+
+    status: Status = "ok"
+    reason: str = ""
+    flags: tuple[str, ...] = ()
+
+
+Check = Callable[[Sample], Verdict | None]
+Family = Literal[
+    "Agreement of two raters",
+    "All raters together",
+    "Tags, person as reference",
+    "Tags of two raters",
+    "Correlation of two raters",
+    "Standing in for a person",
+]
+"""What statistics are offered among, in this order."""
+
+
+def in_parts(compute: Callable[[Draw], Floats]) -> Callable[[Draw], Floats]:
+    """Return compute for as many rows of a draw at a time as their tables fit in memory."""
+
+    @wraps(compute)
+    def run(draw: Draw) -> Floats:
+        rows = max(1, MOST_CELLS // draw.sample.table_cells)
+        if len(draw.weights) <= rows:
+            return compute(draw)
+        starts = range(0, len(draw.weights), rows)
+        return np.concatenate(
+            [compute(Draw(draw.sample, draw.weights[start : start + rows])) for start in starts]
+        )
+
+    return run
+
+
+@dataclass(frozen=True)
+class InReports:
+    """How reports word a statistic: its name in a sentence, its column's heading and its symbol, if any."""
+
+    name: str
+    heading: str
+    symbol: str = ""
+
+
+@dataclass(frozen=True)
+class JudgeTest:
+    """A figure of the test whether a judge may stand in for people, worded like a statistic."""
+
+    key: str
+    title: str
+    in_reports: InReports
+    source: str
+
+    family: ClassVar[Family] = "Standing in for a person"
+
+    @property
+    def words(self) -> InReports:
+        """How reports word it."""
+        return self.in_reports
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One statistic. ``compute`` returns a value per row of a draw, NaN where it is undefined.
+
+    ``levels``: measurement levels it applies to. ``raters``: a pair or the whole panel. ``symmetric``: the
+    order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
+    all raters must answer on one shared scale. ``bounds``: the least and greatest value possible.
+    ``checks`` say why it has no value, or what flags it; the first status that is not ok decides.
+    ``used`` marks the sample's items it rests on, where that is not all of them. ``reads_singles``: items
+    that a single rater rated count as well, in how often each value is used. ``library`` computes the point
+    value by a library, None where that would take too much memory: it is then the value, and one that
+    differs from ours is an error. ``second_opinion`` computes it by a library that takes seconds to load:
+    asked where a report is verified, it stays ours. ``remark`` says what the result's method adds of this
+    sample, if anything. ``in_reports`` words it in reports, where its title would be too long for a column or
+    a sentence.
+    """
+
+    key: str
+    title: str
+    compute: Callable[[Draw], Floats]
+    levels: frozenset[str] = ALL
+    raters: Literal["pair", "panel"] = "pair"
+    symmetric: bool = True
+    exchangeable: bool = False
+    needs_scale: bool = True
+    bounds: tuple[float, float] = (-1.0, 1.0)
+    checks: tuple[Check, ...] = ()
+    source: str = ""
+    used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
+    reads_singles: bool = False
+    library: Callable[[Sample], float | None] | None = None
+    second_opinion: Callable[[Sample], float] | None = None
+    remark: Callable[[Sample], str] | None = None
+    in_reports: InReports | None = None
+
+    def __post_init__(self) -> None:
+        """Compute in parts where tables are large."""
+        object.__setattr__(self, "compute", in_parts(self.compute))
+
+    @property
+    def words(self) -> InReports:
+        """How reports word it: its title, where nothing shorter was said."""
+        return self.in_reports or InReports(self.title, self.title)
+
+    @property
+    def family(self) -> Family:
+        """What it is offered among."""
+        if self.raters == "panel":
+            return "All raters together"
+        if self.levels == {"binary"}:
+            return "Tags, person as reference" if not self.symmetric else "Tags of two raters"
+        return "Agreement of two raters" if self.needs_scale else "Correlation of two raters"
+
+    def applies(self, sample: Sample) -> bool:
+        """Whether it makes sense for these raters and their scale."""
+        ratings = sample.ratings
+        if self.needs_scale:
+            if ratings.level not in self.levels or not sample.on_scale:
+                return False
+            return ratings.scale is not None or self.key in WITHOUT_VALUES
+        ordered = ratings.names is None or ratings.declared or ratings.positive is not None
+        return ratings.level in self.levels or (not sample.on_scale and ratings.level == "binary" and ordered)
+
+    def verdict(self, sample: Sample) -> Verdict:
+        """Return the first check that speaks against a value, or all flags together."""
+        flags: tuple[str, ...] = ()
+        for check in (enough, *self.checks):
+            found = check(sample)
+            if found is None:
+                continue
+            if found.status != "ok":
+                return found
+            flags += found.flags
+        return Verdict(flags=flags)
+
+
+# Statistics of a shared scale that do not need its values listed: they read numbers or equality.
+WITHOUT_VALUES = frozenset({"percent_agreement", "krippendorff_alpha"}) | {
+    f"icc_{form}_{unit}" for form in (1, 2, 3) for unit in ("1", "k")
+}
+
+
+def enough(sample: Sample) -> Verdict | None:
+    """Refuse a sample with fewer than two raters, or without an item that two of them rated."""
+    if sample.ratings.problem:
+        return Verdict("rejected", sample.ratings.problem)
+    if sample.n_raters < 2:
+        return Verdict("insufficient", "fewer than two raters")
+    if sample.n_items == 0:
+        if not sample.present.any():
+            return Verdict("insufficient", "no ratings: every value is missing")
+        return Verdict("insufficient", "no item was rated by two of the raters")
+    return Verdict(flags=("one_item",)) if sample.n_items == 1 else None
+
+
+def no_variation(sample: Sample) -> Verdict | None:
+    """Chance-corrected agreement needs at least two different values."""
+    if not sample.all_same:
+        return None
+    value = sample.ratings.label(float(sample.values[sample.values == sample.values][0]))
+    return Verdict(
+        "undefined", f"no variation: every rating is {value}; percent agreement is what can be said"
+    )
+
+
+def prevalence(sample: Sample) -> Verdict | None:
+    """Flag a sample in which one value has 90% of the ratings or more."""
+    return Verdict(flags=("prevalence",)) if sample.common_share() >= 0.9 else None
+
+
+FEW_EVENTS = 30
+LEAST_EVENTS = 10
+"""Events below which no interval of chance-corrected agreement held the truth often enough to be given."""
+
+
+def few_events(sample: Sample) -> Verdict | None:
+    """Flag fewer than 30 positives in binary ratings: of either of two raters, or of a panel per rating."""
+    return _few(sample, sample.values == sample.ratings.positive)
+
+
+def few_of_either(sample: Sample) -> Verdict | None:
+    """Flag binary ratings whose rarer class has fewer than 30, for figures that rest on both classes."""
+    given = sample.values == sample.values
+    positive = given & (sample.values == sample.ratings.positive)
+    return _few(sample, positive) or _few(sample, given & ~positive)
+
+
+def events_flags(events: float, *, corrected_for_chance: bool) -> tuple[str, ...]:
+    """Return the flags of a figure that rests on so many of the rarer answer."""
+    flags = ("few_events",) if events < FEW_EVENTS else ()
+    return (*flags, "too_few_events") if corrected_for_chance and events < LEAST_EVENTS else flags
+
+
+def too_few_of_either(sample: Sample) -> Verdict | None:
+    """Flag binary ratings whose rarer class has fewer than 10: chance-corrected agreement has no interval."""
+    given = sample.values == sample.values
+    positive = given & (sample.values == sample.ratings.positive)
+    events = min(_events(sample, positive), _events(sample, given & ~positive))
+    return Verdict(flags=("too_few_events",)) if events < LEAST_EVENTS else None
+
+
+def _few(sample: Sample, marked: npt.NDArray[np.bool_]) -> Verdict | None:
+    return Verdict(flags=("few_events",)) if _events(sample, marked) < FEW_EVENTS else None
+
+
+def _events(sample: Sample, marked: npt.NDArray[np.bool_]) -> float:
+    """Return how many items are marked, by the rater who marks fewest; of a panel its marks per rating."""
+    if sample.ratings.level != "binary" or sample.ratings.positive is None:
+        return np.inf
+    if sample.n_raters > 2:  # items' worth of marks: a crowd's mean rater has few whatever the data hold
+        return float(marked.sum() / max(sample.per_item[sample.used].mean(), 1.0))
+    return float(marked.sum(axis=0).min())
+
+
+def constant_flag(sample: Sample) -> Verdict | None:
+    """Flag a rater who gave one value throughout."""
+    return Verdict(flags=("constant_rater",)) if any(sample.constant) else None
+
+
+def constant_undefined(sample: Sample) -> Verdict | None:
+    """Correlation-like statistics are undefined when a rater gave one value throughout."""
+    for position, constant in enumerate(sample.constant):
+        if constant:
+            return Verdict(
+                "undefined", f"{sample.name(position)} gave one value throughout", ("constant_rater",)
+            )
+    return None
+
+
+def as_numbers(sample: Sample) -> Verdict | None:
+    """Flag ordered categories read as equally spaced numbers."""
+    return Verdict(flags=("treated_as_interval",)) if sample.ratings.level == "ordinal" else None
+
 
 EMPTY: Floats = np.empty(0)
 SAME = 1e-9  # how far a value may lie from the library's by rounding
@@ -183,3 +529,78 @@ def interval_of(
         return Bounds(reason=f"no interval: there is a single {unit}")
     bounds = bounds_of(point, replicates, plan, leave_one_out)
     return Bounds(reason=TOO_FEW) if bounds.low is not None and "too_few_events" in flags else bounds
+
+
+# Results of statistics that are functions of sums over items, resampled by cluster.
+
+Labels = Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+
+
+def cluster_codes(clusters: Labels | None, n: int) -> Ints:
+    """Return cluster codes of n items; every item its own cluster where none are given."""
+    if clusters is None:
+        return np.arange(n)
+    if len(clusters) != n:
+        raise ValueError(f"{len(clusters)} clusters for {n} items")
+    return codes(clusters)
+
+
+def resampled(
+    units: Ints, rows: Floats, compute: Callable[[Floats], Floats], plan: Plan
+) -> tuple[float, Floats]:
+    """Return compute's value on the totals of rows (items x d), and on the totals of every resample."""
+    if not units.size:
+        return float("nan"), np.empty(0)
+    whole, drawn = totals(units, rows, plan)
+    return float(compute(whole)[0]), compute(drawn) if len(drawn) else np.empty(0)
+
+
+def totals(units: Ints, rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
+    """Return the totals of rows (items x d) as 1 x d, and those of every resample (resamples x d).
+
+    For several figures of the same rows: each reads them, and all see the same resamples.
+    """
+    n_units = int(units.max()) + 1
+    sums = additive(units, n_units, rows).sums
+    parts = [weights @ sums for weights in Resampling(plan, units, n_units).chunks()]
+    return sums.sum(axis=0)[None, :], np.concatenate(parts) if parts else np.empty((0, sums.shape[1]))
+
+
+def finished(
+    name: str,
+    point: float,
+    replicates: Floats,
+    plan: Plan,
+    *,
+    n_items: int,
+    n_clusters: int,
+    n_raters: int = 0,
+    n_missing: int = 0,
+    method: str = "",
+    flags: tuple[str, ...] = (),
+    undefined: str = "not defined on these ratings",
+    leave_one_out: Floats | None = None,
+    n_drawn: int | None = None,
+) -> Result:
+    """Return the result of a value with its resampled values, interval and cluster flag.
+
+    ``n_drawn`` is how many clusters, or systems, are drawn from: the fewer where both are. The interval is
+    percentile where there are no values with one unit left out, whatever the plan asks for; the method says
+    which it is.
+    """
+    used = plan if leave_one_out is not None else replace(plan, interval="percentile")
+    said = f"{method}; {used.method}" if method else used.method
+    counts: Counts = {
+        "n_items": n_items,
+        "n_clusters": n_clusters,
+        "n_raters": n_raters,
+        "n_missing": n_missing,
+    }
+    if not np.isfinite(point):
+        return Result(name, status="undefined", reason=undefined, method=said, flags=flags, **counts)
+    drawn = n_clusters if n_drawn is None else n_drawn
+    bounds = interval_of(point, replicates, drawn, used, leave_one_out, flags)
+    flags += bounds.flags + cluster_flags(drawn)
+    return Result(
+        name, point, bounds.low, bounds.high, method=said, reason=bounds.reason, flags=flags, **counts
+    )

@@ -6,16 +6,17 @@ the per-unit sums. Totals are computed once per resample and shared by all stati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
-from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.ratings import Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Resampling
-from calibration.statistics.core.types import Floats, Ints
 
 Made = TypeVar("Made")
 MAX_TABLE = 2500  # cells of a joint table; above, ranks are kept per item
@@ -159,3 +160,230 @@ class Sample:
 def _is_constant(values: Floats) -> bool:
     present = values[~np.isnan(values)]
     return present.size > 0 and bool((present == present[0]).all())
+
+
+# The additive features that statistics read, in one table, and a sample under weights, which totals them.
+
+BLOCK = 5_000_000  # cells of items' matrices (raters x raters) that `anova` works on at a time
+
+
+def joint(sample: Sample) -> Additive:
+    """Counts of (x, y) over the two grids: the joint table of a pair."""
+    xs, ys = sample.grids
+    cells = np.searchsorted(xs, sample.x) * len(ys) + np.searchsorted(ys, sample.y)
+    return tabulated(sample.units, sample.resampling.n_units, cells, (len(xs), len(ys)))
+
+
+def moments(sample: Sample) -> Additive:
+    """n, sums of x, y, x*x, y*y and x*y, with x and y moved to mean 0 and unit spread for precision."""
+    x, y = _standard(sample.x), _standard(sample.y)
+    rows = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    return additive(sample.units, sample.resampling.n_units, rows)
+
+
+def equality(sample: Sample) -> Additive:
+    """n items, and the share of each item's pairs of ratings that are equal."""
+    equal = np.zeros(sample.n_items)
+    for first in range(sample.n_raters):
+        for second in range(first + 1, sample.n_raters):
+            equal += sample.values[:, first] == sample.values[:, second]
+    given = sample.per_item[sample.used].astype(np.float64)
+    rows = np.column_stack([np.ones(sample.n_items), equal / (given * (given - 1) / 2)])
+    return additive(sample.units, sample.resampling.n_units, rows)
+
+
+def agreement(sample: Sample) -> Additive:
+    """Per item with two ratings or more, the share of its ordered pairs in each cell of the table."""
+    given = sample.per_item[sample.used].astype(np.float64)
+    return _pairs_of_patterns(sample, given * (given - 1))
+
+
+def coincidence(sample: Sample) -> Additive:
+    """Krippendorff's coincidences: an item's ordered pairs of values, each weighing 1 / (ratings - 1)."""
+    given = sample.per_item[sample.used].astype(np.float64)
+    return _pairs_of_patterns(sample, given - 1)
+
+
+def pairs_once(sample: Sample) -> Additive:
+    """Every pair of ratings of one item, counted once: half in each of its two cells."""
+    return _pairs_of_patterns(sample, np.full(sample.n_items, 2.0))
+
+
+def _pairs_of_patterns(sample: Sample, divisor: Floats) -> Additive:
+    """Sum pair tables through the distinct patterns of counts: items repeat few of them."""
+    k = sample.counts.shape[1]
+    if not sample.n_items:
+        return Additive(np.zeros((sample.resampling.n_units, 0)), np.empty(0, np.int64), (k, k))
+    patterns, first, which = np.unique(sample.counts, axis=0, return_index=True, return_inverse=True)
+    n_units = sample.resampling.n_units
+    membership = sparse.csr_array(
+        (np.ones(sample.n_items), (sample.units, which.ravel())), shape=(n_units, len(patterns))
+    )
+    flat = pair_tables(patterns, divisor[first])
+    cells = np.unique(flat.indices).astype(np.int64)
+    return Additive((membership @ flat[:, cells]).toarray(), cells, (k, k))
+
+
+def pair_tables(patterns: Floats, divisor: Floats) -> sparse.csr_array:
+    """Return each pattern's ordered pairs of values over its divisor, as patterns x (k * k)."""
+    k = patterns.shape[1]
+    rows, values = np.nonzero(patterns)
+    starts = np.searchsorted(rows, np.arange(len(patterns) + 1))
+    lengths = np.diff(starts)
+    most = int(lengths.max(initial=0))
+    parts = []
+    for step in range(most):  # pair every value of a pattern with the one `step` further on in it, in a ring
+        place = np.arange(len(rows)) - starts[rows]
+        partner = starts[rows] + (place + step) % lengths[rows]
+        here = step < lengths[rows]
+        one, other = values[here], values[partner[here]]
+        amount = patterns[rows[here], one] * (patterns[rows[here], other] - (step == 0))
+        parts.append((amount / divisor[rows[here]], rows[here], one * k + other))
+    data, where, cells = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    given = data != 0
+    return sparse.csr_array((data[given], (where[given], cells[given])), shape=(len(patterns), k * k))
+
+
+def shares(sample: Sample) -> Additive:
+    """Items with a rating, and the sum over them of each value's share of the item's ratings.
+
+    Items with a single rating count here (they say how often a value occurs), as in Gwet's coefficients.
+    """
+    rated = sample.per_item >= 1
+    values = sample.ratings.values[:, list(sample.columns)][rated]
+    k = len(sample.grid)
+    rows, columns = np.nonzero(~np.isnan(values))
+    codes = np.minimum(np.searchsorted(sample.grid, values[rows, columns]), k - 1)
+    counts = np.bincount(rows * k + codes, minlength=len(values) * k).reshape(-1, k)
+    per_item = counts / sample.per_item[rated][:, None]
+    units = sample.resampling.units[rated]
+    return additive(units, sample.resampling.n_units, np.column_stack([np.ones(len(values)), per_item]))
+
+
+def equal_counts(sample: Sample) -> Additive:
+    """For Fleiss: items with the usual number of ratings, their agreement, and their ratings per value."""
+    given = sample.per_item[sample.used]
+    usual = usual_count(sample)
+    keep = given == usual
+    counts = sample.counts[keep]
+    agreeing = (
+        (counts * (counts - 1)).sum(axis=1) / (usual * (usual - 1)) if usual > 1 else np.zeros(len(counts))
+    )
+    rows = np.column_stack([np.ones(len(counts)), agreeing, counts])
+    return additive(sample.units[keep], sample.resampling.n_units, rows)
+
+
+def usual_count(sample: Sample) -> int:
+    """The number of ratings that most items have; the larger of two equally common numbers."""
+    counted = np.bincount(sample.per_item[sample.used], minlength=3)
+    return int(len(counted) - 1 - counted[::-1].argmax())
+
+
+def spread(sample: Sample) -> Additive:
+    """For interval alpha of any numbers: n values, their sum and square sum, and within-item disagreement."""
+    centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
+    z = (sample.values - centre) / scale
+    given = sample.per_item[sample.used].astype(np.float64)
+    within = np.nansum((z - np.nanmean(z, axis=1, keepdims=True)) ** 2, axis=1)
+    total, squares = np.nansum(z, axis=1), np.nansum(z * z, axis=1)
+    rows = np.column_stack([given, total, squares, 2 * given * within / (given - 1)])
+    return additive(sample.units, sample.resampling.n_units, rows)
+
+
+def anova(sample: Sample) -> Additive:
+    """Sums that the variance components need.
+
+    Per unit: items, ratings, sum of ratings-per-item squared, sum of values, of squares within items and of
+    squared item means; then per rater the ratings and their sum; then the normal equations of the raters
+    after items are removed: a vector and a matrix, of which the cells of raters who meet are kept.
+    """
+    centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
+    n_units, k = sample.resampling.n_units, sample.n_raters
+    z = (sample.values - centre) / scale
+    vectors = additive(sample.units, n_units, _anova_rows(z)).sums
+    given = ~np.isnan(z)
+    meeting = sparse.csr_array(given.astype(np.float64))
+    occurring = np.flatnonzero((meeting.T @ meeting).toarray().ravel() > 0)
+    sums = np.hstack([vectors, _anova_matrix(given, sample.units, n_units, occurring)])
+    width = vectors.shape[1]
+    cells = np.concatenate([np.arange(width), width + occurring])
+    return Additive(sums, cells, (width + k * k,))
+
+
+def _anova_rows(z: Floats) -> Floats:
+    """Return an item's terms per row but for the matrix, for values moved to mean 0 and unit spread."""
+    given = (~np.isnan(z)).astype(np.float64)
+    filled = np.where(given > 0, z, 0.0)
+    n = given.sum(axis=1)
+    mean = filled.sum(axis=1) / n
+    away = np.where(given > 0, filled - mean[:, None], 0.0)
+    return np.column_stack(
+        [np.ones_like(n), n, n**2, filled.sum(axis=1), (away**2).sum(axis=1), n * mean**2]
+        + [given, filled, away]
+    )
+
+
+def _anova_matrix(given: npt.NDArray[np.bool_], units: Ints, n_units: int, occurring: Ints) -> Floats:
+    """Sum each item's matrix per unit: 1 for each of its raters, less 1 over their number for each two.
+
+    Only the raters of an item are looked at: of a crowd they are few.
+    """
+    k, kept = given.shape[1], len(occurring)
+    sums = np.zeros(n_units * kept)
+    n = given.sum(axis=1)
+    for size in np.unique(n):
+        rows = np.flatnonzero(n == size)
+        for start in range(0, len(rows), max(1, BLOCK // size**2)):
+            block = rows[start : start + max(1, BLOCK // size**2)]
+            raters = np.nonzero(given[block])[1].reshape(len(block), size)
+            cells = raters[:, :, None] * k + raters[:, None, :]
+            places = units[block][:, None, None] * kept + np.searchsorted(occurring, cells)
+            each = np.broadcast_to(np.eye(size) - 1 / size, cells.shape)
+            sums += np.bincount(places.ravel(), weights=each.ravel(), minlength=len(sums))
+    return sums.reshape(n_units, kept)
+
+
+def _standard(values: Floats) -> Floats:
+    if not values.size:
+        return values
+    return (values - values.mean()) / (values.std() or 1.0)
+
+
+FEATURES: dict[str, Callable[[Sample], Additive]] = {
+    f.__name__: f
+    for f in (joint, moments, equality, agreement, coincidence, shares, equal_counts, spread, anova)
+}
+
+
+class Draw:
+    """A sample under rows of weights; totals of a feature are computed once."""
+
+    def __init__(self, sample: Sample, weights: Floats) -> None:
+        self.sample = sample
+        self.weights = weights
+        self._totals: dict[str, Floats] = {}
+        self._made: dict[str, object] = {}
+
+    def totals(self, feature: str) -> Floats:
+        """Return the weighted totals of a feature, rows x its shape."""
+        if feature not in self._totals:
+            known = self.sample.features
+            if feature not in known:
+                known[feature] = FEATURES[feature](self.sample)
+            self._totals[feature] = known[feature].totals(self.weights)
+        return self._totals[feature]
+
+    def blocks(self, feature: str, cells: int) -> Iterator[Floats]:
+        """Yield the totals of a wide feature a few rows at a time, of about so many cells; none are kept."""
+        known = self.sample.features
+        if feature not in known:
+            known[feature] = FEATURES[feature](self.sample)
+        step = max(1, cells // int(np.prod(known[feature].shape)))
+        for start in range(0, len(self.weights), step):
+            yield known[feature].totals(self.weights[start : start + step])
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what several statistics read of these rows, made at first use."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]  # type: ignore[return-value]

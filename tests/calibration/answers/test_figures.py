@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from calibration.answers import figures
-from calibration.answers.computing import accuracy as accuracy_table
 from calibration.answers.figures import Answers, Sheet, row_figures
-from calibration.answers.groups import groups
-from calibration.answers.rows import AnswerRow
+from calibration.answers.report import accuracy as accuracy_table
+from calibration.answers.rows import AnswerRow, groups
 from calibration.statistics import Plan
 from tests.calibration.answers.small import row
 

@@ -12,9 +12,9 @@ from django.core.management.base import CommandError
 
 from annotation.corpora import splits
 from annotation.models import TestLook
-from calibration.answers.computing import compute, compute_on_test
-from calibration.answers.query import read
 from calibration.answers.renderings import RENDERINGS, as_text
+from calibration.answers.report import compute, compute_on_test
+from calibration.answers.rows import read
 from calibration.errors import AnswersRefused
 from tests.calibration.answers.world import FREE, asked, bring, walked
 

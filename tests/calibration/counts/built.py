@@ -12,8 +12,8 @@ from django.core.management import call_command
 
 from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.work.labels import Answer, record
-from calibration.counts.computing import Counts, compute
-from calibration.counts.query import read
+from calibration.comparisons.count_inputs import read
+from calibration.comparisons.counts import Counts, compute
 from tests import factories
 
 KEYS = ("misunderstanding", "repetition", "interruption", "off_topic", "another_behaviour")

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from calibration.counts.computing import facts
+from calibration.comparisons.counts import facts
 from calibration.errors import CountsRefused
 from tests.calibration.counts.built import (
     TURNS,

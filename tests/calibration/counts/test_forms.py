@@ -11,9 +11,9 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Continuation
-from calibration.counts import charts
-from calibration.counts.renderings import RENDERINGS
-from calibration.counts.text import write as as_text
+from calibration.comparisons import count_files
+from calibration.comparisons.count_files import RENDERINGS
+from calibration.comparisons.count_files import write_text as as_text
 from tests.calibration.counts.built import (
     KEYS,
     Made,
@@ -107,12 +107,12 @@ def test_latex_and_markdown_print_hostile_names_as_text(made: Made) -> None:
 @pytest.mark.exhaustive
 def test_the_chart_has_a_panel_a_row_and_people_as_a_line(made: Made) -> None:
     found = made.counts(by="prompting,turns_per_call")
-    drawn = charts.svg(found)
+    drawn = count_files.svg(found)
     assert drawn.startswith("<svg")
     for title in ("vanilla, turns_per_call 1", "taxonomy, turns_per_call 30"):
         assert title in drawn
-    assert "Line: people" in charts.caption(found)
-    assert "All panels share one axis" in charts.caption(found)
+    assert "Line: people" in count_files.caption(found)
+    assert "All panels share one axis" in count_files.caption(found)
     assert RENDERINGS["png"].write(found)[:4] == b"\x89PNG"
 
 
@@ -126,6 +126,6 @@ def test_panels_have_their_own_axes_where_one_is_three_times_another_s_and_the_c
         ),
     )
     found = built.counts(by="prompting,turns_per_call")
-    assert charts.own_axes(found)
-    assert "Each panel has an axis of its own" in charts.svg(found)
-    assert "Each panel has an axis of its own" in charts.caption(found)
+    assert count_files.own_axes(found)
+    assert "Each panel has an axis of its own" in count_files.svg(found)
+    assert "Each panel has an axis of its own" in count_files.caption(found)

@@ -7,11 +7,11 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.models import Continuation, Rater
-from calibration import kept
-from calibration.counts import computing
-from calibration.counts.computing import compute
-from calibration.counts.query import CountsQuery
-from calibration.counts.renderings.as_json import content
+from calibration import figure_cache
+from calibration.comparisons import counts
+from calibration.comparisons.count_files import content
+from calibration.comparisons.count_inputs import CountsQuery
+from calibration.comparisons.counts import compute
 from jobs.models import Call, CallCount, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heart
@@ -29,7 +29,7 @@ def work_off() -> None:
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take every corpus for a large one."""
-    monkeypatch.setattr(kept, "SMALL", 0)
+    monkeypatch.setattr(figure_cache, "SMALL", 0)
 
 
 def test_what_a_worker_computed_is_what_a_page_would_have(made: Made, api: APIClient) -> None:
@@ -53,12 +53,12 @@ def test_the_first_answer_and_a_kept_one_read_no_answers(
     made: Made, api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
-    read = computing._read
-    monkeypatch.setattr(computing, "_read", lambda *_: pytest.fail("read in the request"))
+    read = counts._read
+    monkeypatch.setattr(counts, "_read", lambda *_: pytest.fail("read in the request"))
     assert api.get(address).status_code == 202
-    monkeypatch.setattr(computing, "_read", read)
+    monkeypatch.setattr(counts, "_read", read)
     work_off()
-    monkeypatch.setattr(computing, "_read", lambda *_: pytest.fail("read in the request"))
+    monkeypatch.setattr(counts, "_read", lambda *_: pytest.fail("read in the request"))
     assert api.get(address).status_code == 200
     assert Job.objects.count() == 1
 
@@ -126,7 +126,7 @@ def test_the_page_goes_on_by_itself_and_says_when_figures_were_computed(made: Ma
 def test_a_refusal_of_the_worker_is_told_and_tried_again_on_request(
     made: Made, api: APIClient, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(computing, "MOST_ROWS", 1)
+    monkeypatch.setattr(counts, "MOST_ROWS", 1)
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
     api.get(address, {"by": "prompting"})
     work_off()
@@ -134,7 +134,7 @@ def test_a_refusal_of_the_worker_is_told_and_tried_again_on_request(
     assert refused.status_code == 400
     assert "choose other keys" in str(refused.json())
     monkeypatch.undo()
-    monkeypatch.setattr(kept, "SMALL", 0)
+    monkeypatch.setattr(figure_cache, "SMALL", 0)
     client.force_login(user("rea", researcher=True))
     page = f"/corpora/{made.corpus.pk}/counts/?by=prompting"
     shown = client.get(page).content.decode()

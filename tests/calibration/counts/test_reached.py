@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Item, Question, TestLook
 from annotation.work.labels import Answer, record
-from calibration.counts.renderings import RENDERINGS
+from calibration.comparisons.count_files import RENDERINGS
 from calibration.errors import CountsRefused
 from tests import factories
 from tests.calibration.counts.built import (
@@ -103,7 +103,7 @@ def test_rows_without_end_are_refused(made: Made) -> None:
     for number, pk in enumerate(Continuation.objects.filter(key="v1").values_list("pk", flat=True)):
         Continuation.objects.filter(pk=pk).update(condition={"run": number})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibration.counts.computing.MOST_ROWS", 5)
+        patch.setattr("calibration.comparisons.counts.MOST_ROWS", 5)
         with pytest.raises(CountsRefused, match="rows by run are 8, more than 5"):
             made.counts(by="run")
 

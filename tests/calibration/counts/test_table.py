@@ -6,8 +6,8 @@ import pytest
 
 from annotation.models import Item, Rater
 from annotation.work.labels import Answer, record
-from calibration.counts.computing import compute, facts
-from calibration.counts.query import read
+from calibration.comparisons.count_inputs import read
+from calibration.comparisons.counts import compute, facts
 from calibration.errors import CountsRefused
 from jobs.models import Call, Run
 from tests import factories

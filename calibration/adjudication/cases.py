@@ -1,0 +1,468 @@
+"""Cases of a round: the rules that pick them, and the answers and notes they are picked from."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.corpora import splits
+from annotation.models import Campaign, Corpus, Occasion, Question, SchemeVersion
+from calibration.errors import AdjudicationRefused
+from calibration.gold.rules import RULES as GOLD_RULES
+from calibration.gold.rules import Answers
+from calibration.models import ForAdjudication
+from calibration.ratings.ratings import Place, Subject, SubjectData, load, places
+from calibration.ratings.scope import QuestionInfo, Scope, census, scope_of
+from calibration.statistics import Ratings
+from calibration.statistics.core.ratings import CATEGORIES, ORDERED, Floats
+from calibration.statistics.gold import Chosen, majority
+
+# The rules that pick cases for a round, as people write them: which are on, with which bounds.
+
+CONFIDENCE_RULES = ("dawid_skene", "mace", "majority")
+"""The gold rules whose support says how sure a label is, from 0 to 1."""
+COMBINE = ("any", "all")
+MOST_CONTROL = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Which rules pick a case; `combine` says whether one of them is enough (`any`) or it takes `all`.
+
+    `spread`, `judge_apart` and `confidence` are bounds, None where the rule is off: the people's answers lie
+    at least `spread` apart; `judge` lies at least `judge_apart` from the people's mean (of categories: says
+    otherwise than their majority); `confidence_rule` is at most so sure. `control` is how many cases a
+    question gets on which all people agree, drawn by the round's seed. `questions` are keys, none: all.
+    `by_question` holds other bounds for a question.
+    """
+
+    no_majority: bool = False
+    spread: float | None = None
+    flagged: bool = False
+    commented: bool = False
+    judge: str = ""
+    judge_apart: float | None = None
+    confidence_rule: str = "dawid_skene"
+    confidence: float | None = None
+    marked: bool = False
+    everything: bool = False
+    control: int = 0
+    combine: str = "any"
+    questions: tuple[str, ...] = ()
+    by_question: Mapping[str, Mapping[str, float]] | None = None
+
+    def of(self, question: str) -> Settings:
+        """Return the settings for a question, its own bounds in place of the common ones."""
+        own: Mapping[str, Any] = (self.by_question or {}).get(question, {})
+        return replace(self, **own)
+
+    @property
+    def on(self) -> tuple[str, ...]:
+        """The rules that are on, in the order of the table."""
+        told = {
+            "no_majority": self.no_majority,
+            "spread": self.spread is not None,
+            "flagged": self.flagged,
+            "commented": self.commented,
+            "judge": bool(self.judge),
+            "confidence": self.confidence is not None,
+            "marked": self.marked,
+            "everything": self.everything,
+        }
+        return tuple(key for key, is_on in told.items() if is_on)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what differs from the defaults, as it is kept."""
+        default = asdict(Settings())
+        told = asdict(self) | {"questions": list(self.questions)}
+        return {key: value for key, value in told.items() if value not in (default[key], [])}
+
+
+BOUNDS: dict[str, tuple[float, float]] = {
+    "spread": (0.0, math.inf),
+    "judge_apart": (0.0, math.inf),
+    "confidence": (0.0, 1.0),
+}
+
+
+def parse(given: Mapping[str, Any]) -> Settings:
+    """Return checked settings. Raises AdjudicationRefused, in one line, for what makes no sense."""
+    known = {field.name for field in fields(Settings)}
+    if unknown := sorted(set(given) - known):
+        raise AdjudicationRefused(f"There is no rule {unknown[0]!r}; there are {', '.join(sorted(known))}.")
+    told: dict[str, Any] = {}
+    for name, value in given.items():
+        if value in (None, ""):
+            continue
+        told[name] = _read(name, value)
+    found = Settings(**told)
+    if found.judge_apart is not None and not found.judge:
+        raise AdjudicationRefused("judge_apart says how far which judge lies from people? Name the judge.")
+    if not found.on:
+        raise AdjudicationRefused("Choose a rule: which items are to be decided on?")
+    return found
+
+
+def _read(name: str, value: Any) -> Any:
+    if name in BOUNDS:
+        return _number(name, value)
+    if name in ("judge", "confidence_rule", "combine"):
+        return _word(name, value)
+    if name == "control":
+        return _count(value)
+    if name == "questions":
+        if not isinstance(value, list | tuple) or not all(isinstance(key, str) for key in value):
+            raise AdjudicationRefused("questions is a list of keys of questions.")
+        return tuple(value)
+    if name == "by_question":
+        return _own_bounds(value)
+    if not isinstance(value, bool):
+        raise AdjudicationRefused(f"{name} is true or false, not {value!r}.")
+    return value
+
+
+def _number(name: str, value: Any) -> float:
+    low, high = BOUNDS[name]
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not (math.isfinite(number) and low < number <= high):
+        most = f" and at most {high:g}" if math.isfinite(high) else ""
+        raise AdjudicationRefused(f"{name} is a number above {low:g}{most}, not {value!r}.")
+    return number
+
+
+def _word(name: str, value: Any) -> str:
+    choices = {"confidence_rule": CONFIDENCE_RULES, "combine": COMBINE}.get(name)
+    if not isinstance(value, str) or (choices and value not in choices):
+        told = f"one of {', '.join(choices)}" if choices else "a rater’s name"
+        raise AdjudicationRefused(f"{name} is {told}, not {value!r}.")
+    return value
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_CONTROL:
+        raise AdjudicationRefused(f"control is a number of cases, 0 to {MOST_CONTROL:,}, not {value!r}.")
+    return value
+
+
+def _own_bounds(value: Any) -> dict[str, dict[str, float]]:
+    if not isinstance(value, Mapping) or not all(isinstance(own, Mapping) for own in value.values()):
+        raise AdjudicationRefused("by_question maps a question’s key to its own bounds.")
+    if wrong := sorted({str(name) for own in value.values() for name in own} - BOUNDS.keys()):
+        raise AdjudicationRefused(f"by_question takes {', '.join(BOUNDS)}, not {wrong[0]!r}.")
+    return {
+        str(key): {name: _number(name, bound) for name, bound in own.items()} for key, own in value.items()
+    }
+
+
+# What cases are picked from: the answers to a scheme version's questions, and what was noted about items.
+
+# The rules by which cases are picked from the answers to one question: one table, seen whole.
+
+Bools = npt.NDArray[np.bool_]
+CONTROL = "control"
+"""What a case is picked by on which all people agree."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answers to one question: items x raters, and what was noted about the items.
+
+    `people` and `judge` are columns, None where the judge did not answer. `flagged`, `commented`, `marked`
+    and `locked` (of a test part that nobody has opened) are of the items.
+    """
+
+    ratings: Ratings
+    judge: int | None
+    flagged: Bools
+    commented: Bools
+    marked: Bools
+    locked: Bools
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """The columns of the people."""
+        return self.ratings.of_kind("human")
+
+    @cached_property
+    def said(self) -> Floats:
+        """The people's answers, items x people."""
+        return self.ratings.values[:, list(self.people)]
+
+    @cached_property
+    def n(self) -> npt.NDArray[np.int_]:
+        """How many people answered, per item."""
+        return (~np.isnan(self.said)).sum(axis=1)
+
+    @cached_property
+    def apart(self) -> Floats:
+        """How far the people's answers lie apart, per item; NaN where fewer than two answered."""
+        low = np.where(np.isnan(self.said), np.inf, self.said).min(axis=1, initial=np.inf)
+        high = np.where(np.isnan(self.said), -np.inf, self.said).max(axis=1, initial=-np.inf)
+        return np.where(self.n >= 2, high - low, np.nan)
+
+    @cached_property
+    def strict(self) -> Floats:
+        """What more than half of the people said, per item; NaN where no value has that."""
+        return strict_majority(self.ratings)
+
+
+def strict_majority(ratings: Ratings) -> Floats:
+    """Return what more than half of an item's people say, NaN where no value does."""
+    people = ratings.of_kind("human")
+    if not people:
+        return np.full(ratings.n_items, np.nan)
+    chosen: Chosen = majority(ratings, columns=people)
+    return np.where(chosen.confidence > 0.5, chosen.values, np.nan)
+
+
+@dataclass(frozen=True)
+class PickRule:
+    """A rule: what it picks, in words, and why it does not apply to a question (empty where it does)."""
+
+    key: str
+    title: str
+    picks: Callable[[Answered, Settings], Bools]
+    unfit: Callable[[Answered, Settings], str] = lambda answered, settings: ""
+
+
+def _no_majority(answered: Answered, settings: Settings) -> Bools:
+    return (answered.n >= 2) & np.isnan(answered.strict)
+
+
+def _spread(answered: Answered, settings: Settings) -> Bools:
+    return np.nan_to_num(answered.apart, nan=-1.0) >= (settings.spread or 0.0)
+
+
+def _ordered(answered: Answered, settings: Settings) -> str:
+    return "" if answered.ratings.level in ORDERED else "its answers have no order"
+
+
+def _judge(answered: Answered, settings: Settings) -> Bools:
+    assert answered.judge is not None  # it fits
+    theirs = answered.ratings.values[:, answered.judge]
+    if answered.ratings.level in CATEGORIES:
+        away = (theirs != answered.strict) & ~np.isnan(answered.strict)
+    else:
+        total = np.where(np.isnan(answered.said), 0.0, answered.said).sum(axis=1)
+        mean = total / np.maximum(answered.n, 1)
+        away = np.abs(theirs - mean) >= (settings.judge_apart or np.nextafter(0, 1))
+    return away & ~np.isnan(theirs) & (answered.n > 0) & ~answered.locked
+
+
+def _judged(answered: Answered, settings: Settings) -> str:
+    return "" if answered.judge is not None else f"{settings.judge} has not answered it"
+
+
+def _confidence(answered: Answered, settings: Settings) -> Bools:
+    rule = GOLD_RULES[settings.confidence_rule]
+    chosen = rule.choose(Answers(answered.ratings.take(answered.people)), rule.checked({}))
+    unsure = np.isnan(chosen.confidence) | (chosen.confidence <= (settings.confidence or 0.0))
+    return unsure & (answered.n > 0)
+
+
+def _sure(answered: Answered, settings: Settings) -> str:
+    rule = GOLD_RULES[settings.confidence_rule]
+    return rule.unfit(Answers(answered.ratings.take(answered.people)), rule.checked({}))
+
+
+PICKS: dict[str, PickRule] = {
+    rule.key: rule
+    for rule in (
+        PickRule("no_majority", "no strict majority", _no_majority),
+        PickRule("spread", "answers far apart", _spread, _ordered),
+        PickRule("flagged", "flagged by an annotator", lambda answered, settings: answered.flagged),
+        PickRule("commented", "commented by an annotator", lambda answered, settings: answered.commented),
+        PickRule("judge", "judge against people", _judge, _judged),
+        PickRule("confidence", "low confidence", _confidence, _sure),
+        PickRule("marked", "marked for adjudication", lambda answered, settings: answered.marked),
+        PickRule("everything", "all that people answered", lambda answered, settings: answered.n > 0),
+    )
+}
+TITLES = {key: rule.title for key, rule in PICKS.items()} | {CONTROL: "agreed upon (control)"}
+"""What each rule is called on pages."""
+
+
+@dataclass(frozen=True)
+class Picked:
+    """What the rules pick of one question: which rows by which rules, and which rules do not fit it."""
+
+    by_rule: dict[str, Bools]
+    chosen: Bools
+    unfit: dict[str, str]
+
+    def rules_of(self, row: int) -> tuple[str, ...]:
+        """Return the rules that a row meets."""
+        return tuple(key for key, hits in self.by_rule.items() if hits[row])
+
+
+def picked(answered: Answered, settings: Settings) -> Picked:
+    """Return what the rules that are on pick: together, or those that all of them pick."""
+    by_rule: dict[str, Bools] = {}
+    unfit: dict[str, str] = {}
+    for key in settings.on:
+        rule = PICKS[key]
+        if reason := rule.unfit(answered, settings):
+            unfit[key] = reason
+        else:
+            by_rule[key] = rule.picks(answered, settings)
+    none = np.zeros(answered.ratings.n_items, dtype=np.bool_)
+    if settings.combine == "all":
+        whole = bool(by_rule) and not unfit
+        chosen = np.logical_and.reduce(list(by_rule.values())) if whole else none
+    else:
+        chosen = np.logical_or.reduce(list(by_rule.values())) if by_rule else none
+    return Picked(by_rule, chosen, unfit)
+
+
+def control(answered: Answered, chosen: Bools, *, n: int, seed: int, salt: str) -> list[int]:
+    """Return up to `n` rows on which two people or more agree and that nothing picked, drawn by the seed."""
+    agreed = (answered.n >= 2) & (answered.apart == 0) & ~chosen
+    rows = [int(row) for row in np.flatnonzero(agreed)]
+    rows.sort(key=lambda row: draw_key(seed, salt, answered.ratings.items[row]))
+    return rows[:n]
+
+
+def draw_key(seed: int, *parts: str) -> str:
+    """Return what puts things into an order drawn by a seed: the same on every machine."""
+    return hashlib.sha256("\0".join([str(seed), *parts]).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with its answers. `items` are the ids of the rows' items; `digest` names all of it."""
+
+    question: QuestionInfo
+    data: SubjectData
+    answered: Answered
+    items: tuple[int, ...]
+    digest: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that a draw reads: the questions, where their items are, and what is locked."""
+
+    asked: tuple[Asked, ...]
+    where: Mapping[int, Place]
+    locked: frozenset[str]
+
+
+def locked_clusters(corpus: Corpus) -> frozenset[str]:
+    """Return the clusters of a test part that nobody has opened."""
+    return frozenset(splits.unopened(corpus).values_list("cluster", flat=True))
+
+
+def raters_scope(corpus: Corpus, campaign: Campaign | None) -> Scope:
+    """Return the labels that raters gave, without what adjudicators decided."""
+    scope = scope_of(corpus, campaign)
+    occasions = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
+    return replace(scope, occasions=occasions)
+
+
+def read(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    version: SchemeVersion,
+    settings: Settings,
+    takes_locked: bool,
+) -> Material:
+    """Read what cases are picked from: without the locked part of the corpus, unless told otherwise.
+
+    Raises AdjudicationRefused for a question or a judge that is not there.
+    """
+    scope = raters_scope(corpus, campaign)
+    counted = census(scope)
+    ref = f"{version.scheme.key}@{version.version}"
+    known = {q.key: q for q in counted.questions.values() if q.scheme == ref and q.level != "text"}
+    _must_be_known(settings, known, version)
+    asked = [q for key, q in known.items() if not settings.questions or key in settings.questions]
+    if settings.judge and settings.judge not in {
+        info.name for q in asked for info in counted.raters_of(q.id) if info.kind == "judge"
+    }:
+        raise AdjudicationRefused(f"No judge {settings.judge!r} has answered these questions.")
+    locked = locked_clusters(corpus)
+    where = places(scope, {q.item_kind for q in asked} or {version.item_kind})
+    if not takes_locked and locked:
+        where = {pk: place for pk, place in where.items() if place.cluster not in locked}
+    loaded = [(q, load(scope, Subject(q), counted, where)) for q in asked]
+    found = tuple(_asked(scope, q, data, where, locked, settings) for q, data in loaded if data.records)
+    return Material(found, where, locked)
+
+
+def _must_be_known(settings: Settings, known: Mapping[str, QuestionInfo], version: SchemeVersion) -> None:
+    named = [*settings.questions, *(settings.by_question or {})]
+    if unknown := [key for key in named if key not in known]:
+        own = ", ".join(known) or "none"
+        raise AdjudicationRefused(
+            f"No answers to a question {unknown[0]!r} of {version.name} are here; there are {own}."
+        )
+
+
+def _asked(
+    scope: Scope,
+    question: QuestionInfo,
+    data: SubjectData,
+    where: Mapping[int, Place],
+    locked: frozenset[str],
+    settings: Settings,
+) -> Asked:
+    ratings = data.ratings()
+    ids = {place.key: pk for pk, place in where.items()}
+    items = tuple(ids[key] for key in ratings.items)
+    labels = scope.labels().filter(question=question.id)
+    flagged = set(labels.filter(assignment__flagged=True).values_list("item", flat=True))
+    commented = set(
+        labels.filter(assignment__isnull=False).exclude(assignment__comment="").values_list("item", flat=True)
+    )
+    marked = set(
+        ForAdjudication.objects.filter(
+            question=question.id, withdrawn_at=None, settled_at=None, item__corpus=scope.corpus
+        ).values_list("item", flat=True)
+    )
+    judge = ratings.raters.index(settings.judge) if settings.judge in ratings.raters else None
+
+    def among(noted: set[int]) -> Bools:
+        return np.array([pk in noted for pk in items], dtype=np.bool_)
+
+    told = repr([data.digest, *(sorted(noted & set(items)) for noted in (flagged, commented, marked))])
+    return Asked(
+        question,
+        data,
+        Answered(
+            ratings,
+            judge,
+            among(flagged),
+            among(commented),
+            among(marked),
+            np.array([where[pk].cluster in locked for pk in items], dtype=np.bool_),
+        ),
+        items,
+        hashlib.sha256(told.encode()).hexdigest(),
+    )
+
+
+def questions_with_answers(
+    corpus: Corpus, campaign: Campaign | None, version: SchemeVersion | None = None
+) -> list[QuestionInfo]:
+    """Return the questions with values that were answered here; of a scheme version where it is named."""
+    counted = census(raters_scope(corpus, campaign))
+    found = [
+        q for q in counted.questions.values() if q.level != "text" and not q.scheme.startswith("metric:")
+    ]
+    if version is None:
+        return found
+    own = set(Question.objects.filter(version=version).values_list("pk", flat=True))
+    return [q for q in found if q.id in own]

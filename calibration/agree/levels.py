@@ -1,0 +1,416 @@
+"""`agree --levels`: where the items of a ratings file lie, and what a table by level reads."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from annotation.text.table_cells import unguarded
+from calibration.agree.ratings_file import RatingsFileError, Row, Spelling, Table, read_table
+from calibration.statistics import Ratings
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.core.ratings import Floats, Ints
+from calibration.statistics.level_correlations import Options
+from calibration.statistics.level_scores import LEVELS, Frame, Kind, Level, Scored, Scores, Units
+
+# The options of `agree --levels`.
+
+ALONE = {
+    "table7": "--table7",
+    "compare": "--compare",
+    "key": "--key",
+    "aggregate": "--aggregate",
+    "more": "options that add blocks to a question's report",
+    "verify": "--verify",
+    "no_cluster": "--no-cluster (whole dialogues are drawn)",
+    "resample": "--resample (dialogues or systems are drawn, as the level asks)",
+    "epsilon": "--epsilon (there is no alternative annotator test)",
+    "policy": "--policy",
+    "baselines": "--baselines",
+    "threshold": "--threshold",
+    "scale_maps": "--scale-maps",
+    "plan_width": "--plan-width",
+    "plan_power": "--plan-power",
+    "plan_statistic": "--plan-statistic",
+}
+"""What does not go with --levels, by the name of the option."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a file: levels, the reference's question (empty for the only one) and the rest."""
+
+    levels: tuple[Level, ...]
+    reference_question: str
+    against: str | None
+    best_of: str | None
+    options: Options
+
+
+def add_to(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    group = parser.add_argument_group("correlations by level, instead of the statistics of each question")
+    group.add_argument(
+        "--levels", help="comma-separated, of turn, dialogue and system: correlate scores with people's there"
+    )
+    group.add_argument(
+        "--reference-question", help="the question people answered that all rows are compared with"
+    )
+    group.add_argument(
+        "--p",
+        choices=("clustered", "item"),
+        help="test by exchanging systems and dialogues, or as if items were independent (clustered)",
+    )
+    group.add_argument(
+        "--missing-turns",
+        choices=("skip", "whole"),
+        help="leave out turns without a value, or the whole continuations of such turns (skip)",
+    )
+    group.add_argument(
+        "--system-score",
+        choices=("all_turns", "mean_of_dialogues"),
+        help="a system's score: the mean of all its turns, or of its dialogues' means (all_turns)",
+    )
+    group.add_argument(
+        "--unit",
+        choices=("continuation", "dialogue_system"),
+        help="what has a dialogue's score (continuation); dialogue_system joins a system's continuations of "
+        "a dialogue",
+    )
+    group.add_argument(
+        "--shared-dialogues", action="store_true", help="only the dialogues that all systems answered"
+    )
+    group.add_argument(
+        "--best-of",
+        metavar="COLUMN",
+        help="a column such as model: the best of each is underlined",
+    )
+
+
+def check(options: Mapping[str, Any]) -> None:
+    """Raise ValueError for an option that was given and does nothing beside --levels."""
+    for name, said in ALONE.items():
+        if options[name] not in (None, False, []):
+            raise ValueError(f"--levels does not go with {said}")
+
+
+def asked_of(options: Mapping[str, Any]) -> Asked:
+    """Return what is asked. ValueError for an unknown level."""
+    wanted = [level.strip() for level in options["levels"].split(",")]
+    unknown = [level for level in wanted if level not in LEVELS]
+    if unknown:
+        raise ValueError(f"--levels: {unknown[0]!r} is not a level; there are {', '.join(LEVELS)}")
+    chosen = Options(
+        options["missing_turns"] or "skip",
+        options["system_score"] or "all_turns",
+        options["unit"] or "continuation",
+        options["p"] or "clustered",
+        options["shared_dialogues"],
+    )
+    levels = cast(tuple[Level, ...], tuple(level for level in LEVELS if level in wanted))
+    return Asked(levels, options["reference_question"] or "", options["against"], options["best_of"], chosen)
+
+
+# Where the items of a ratings file lie: dialogue, continuation, system and turn.
+
+COLUMNS = ("item", "rater", "dialogue", "continuation", "system", "turn")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An item's place; ``turn`` is None for the item of a whole dialogue."""
+
+    dialogue: str
+    continuation: str
+    system: str
+    cluster: str
+    turn: int | None
+
+
+@dataclass
+class Places:
+    """The place of every item, and of every rater the cell of the column that groups raters."""
+
+    of: dict[str, Place] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
+
+    def group(self, rater: str) -> str:
+        """Return a rater's group, also that of one of its samples apart (`name#0`); empty for none."""
+        return self.groups.get(rater) or self.groups.get(rater.rpartition("#")[0], "")
+
+
+def read_places(
+    path: Path,
+    cluster: str | None,
+    best_of: str | None,
+    progress: Callable[[Table], Iterable[tuple[int, Row]]],
+    spelling: Spelling,
+) -> Places:
+    """Read where items lie. A dialogue is its own cluster where no column of clusters is named.
+
+    A continuation without a name goes by its system's. RatingsFileError with the line of an item that lies in
+    two places, of two items in one place, and of a continuation of two systems or dialogues' clusters.
+    """
+    table = read_table(path)
+    for column in ("dialogue", *filter(None, [best_of])):
+        if column not in table.columns:
+            there = ", ".join(table.columns)
+            raise RatingsFileError(path, f"--levels needs a column {column!r}; the columns are {there}", 1)
+    table.used = frozenset({*COLUMNS, *filter(None, [cluster, best_of])})
+    found = Places()
+    held: dict[tuple[str, str, int | None], str] = {}
+    units: dict[tuple[str, str], tuple[str, str]] = {}
+    for line, row in progress(table):
+        cells = {name: unguarded(cell or "").strip() for name, cell in row.items()}
+        _spell(cells, cluster, spelling)
+        item, place = cells.get("item", ""), _place(path, line, cells, cluster)
+        known = found.of.setdefault(item, place)
+        if known is place:
+            _check_free(path, line, item, place, held, units)
+        elif known != place:
+            raise RatingsFileError(path, f"item {item!r} lies in two places", line, "item")
+        if best_of and cells.get("rater"):
+            found.groups.setdefault(cells["rater"], cells[best_of])
+    return found
+
+
+def _spell(cells: dict[str, str], cluster: str | None, spelling: Spelling) -> None:
+    """Write names as the ratings of the same file do."""
+    cells["item"] = spelling.item(cells.get("item", ""))
+    for name, names in (
+        ("rater", spelling.raters),
+        ("system", spelling.systems),
+        (cluster, spelling.clusters),
+    ):
+        if name in cells:
+            cells[name] = names[cells[name]]
+
+
+def _check_free(
+    path: Path,
+    line: int,
+    item: str,
+    place: Place,
+    held: dict[tuple[str, str, int | None], str],
+    units: dict[tuple[str, str], tuple[str, str]],
+) -> None:
+    unit = place.dialogue, place.continuation
+    first = held.setdefault((*unit, place.turn), item)
+    if first != item:
+        where = "the whole" if place.turn is None else f"turn {place.turn}"
+        message = f"items {first!r} and {item!r} are both {where} of continuation {place.continuation!r}"
+        raise RatingsFileError(path, f"{message} of dialogue {place.dialogue!r}", line, "item")
+    about = place.system, place.cluster
+    if units.setdefault(unit, about) != about:
+        message = f"continuation {place.continuation!r} of dialogue {place.dialogue!r} has two"
+        what = "systems" if units[unit][0] != place.system else "clusters"
+        raise RatingsFileError(path, f"{message} {what}", line)
+
+
+def _place(path: Path, line: int, cells: dict[str, str], cluster: str | None) -> Place:
+    if not cells["dialogue"]:
+        raise RatingsFileError(path, "empty; --levels needs the dialogue of every item", line, "dialogue")
+    turn = cells.get("turn", "").strip().removesuffix(".0")  # spreadsheets and data frames write 3.0
+    if turn and not turn.isdecimal():
+        message = f"value {cells['turn']!r}: expected a turn's number from 0, or nothing for a whole dialogue"
+        raise RatingsFileError(path, message, line, "turn")
+    system = cells.get("system", "")
+    return Place(
+        cells["dialogue"],
+        cells.get("continuation", "") or system,
+        system,
+        cells[cluster] if cluster else cells["dialogue"],
+        int(turn) if turn else None,
+    )
+
+
+# From ratings of questions and the places of items to what a table by level reads.
+
+PEOPLE = "human"
+LABELS = {"turn": "turn labels", "dialogue": "dialogue labels"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a row's scores are: a rater, or people's mean, and the question answered."""
+
+    rater: str
+    question: str
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """What a table reads, and where its reference and rows come from. ``said`` tells what was left out."""
+
+    scored: Scored
+    reference: Source
+    rows: tuple[Source, ...]
+    said: tuple[str, ...]
+
+
+def assembled(questions: Mapping[str, Ratings], places: Places, asked: Asked) -> Assembled:
+    """Return what is compared: people's mean (or the rater named) on one question, and every other rater.
+
+    ValueError where the reference's question is not named or not there, where nobody answered it, for
+    questions about turns and dialogues both, and where nothing is left to compare with.
+    """
+    name = _reference_question(questions, asked)
+    said = [
+        f"{question or 'The values'}: left out, as categories have no mean."
+        for question, ratings in questions.items()
+        if ratings.level == "nominal" and question != name
+    ]
+    numeric = {q: r for q, r in questions.items() if r.level != "nominal" or q == name}
+    for question, ratings in numeric.items():
+        if ratings.problem or ratings.level == "nominal":
+            raise ValueError(f"{question or 'the values'}: {ratings.problem or 'categories have no mean'}")
+    kinds = {question: _kind(question, ratings, places) for question, ratings in numeric.items()}
+    layout = _Layout.of(numeric, kinds, places)
+    reference = _reference(numeric[name], asked)
+    first = layout.scores(numeric[name], kinds[name], reference, LABELS[kinds[name]])
+    sides = [(Source(reference, name), first)]
+    for question, ratings in numeric.items():
+        for rater in _raters(ratings, question == name, reference):
+            sides.append((Source(rater, question), layout.scores(ratings, kinds[question], rater, "")))
+    if len(sides) < 2:
+        raise ValueError(
+            f"nothing to compare with {reference} on {name or 'the question'}: "
+            "no judge, metric or other question (a column kind tells judges and metrics from people)"
+        )
+    rows = _named([source for source, _ in sides[1:]], [side for _, side in sides[1:]], kinds, name, places)
+    scored = Scored(layout.units, sides[0][1], rows, layout.turns, layout.dialogues)
+    return Assembled(scored, sides[0][0], tuple(source for source, _ in sides[1:]), tuple(said))
+
+
+def _reference_question(questions: Mapping[str, Ratings], asked: Asked) -> str:
+    named = ", ".join(questions)
+    if asked.reference_question:
+        if asked.reference_question not in questions:
+            raise ValueError(f"--reference-question: no {asked.reference_question!r}; there are {named}")
+        return asked.reference_question
+    if len(questions) > 1:
+        raise ValueError(f"--reference-question is needed: the file has the questions {named}")
+    return next(iter(questions))
+
+
+def _reference(ratings: Ratings, asked: Asked) -> str:
+    if asked.against is not None:
+        if asked.against not in ratings.raters:
+            raise ValueError(f"--against: no rater {asked.against!r}; there are {', '.join(ratings.raters)}")
+        return asked.against
+    if not ratings.of_kind(PEOPLE):
+        raise ValueError(
+            "no people to compare with: the column kind must say human of those who answered the reference's "
+            "question, or --against names a rater"
+        )
+    return MEAN_OF_PEOPLE
+
+
+def _raters(ratings: Ratings, is_reference: bool, reference: str) -> list[str]:
+    """Return the raters of a question that have rows: people as one, and everybody else.
+
+    Where one rater is the reference, the people who answered its question have a row each.
+    """
+    people = {ratings.raters[column] for column in ratings.of_kind(PEOPLE)}
+    others = [rater for rater in ratings.raters if rater not in people and rater != reference]
+    if not is_reference:
+        return ([MEAN_OF_PEOPLE] if people else []) + others
+    if reference == MEAN_OF_PEOPLE:
+        return others
+    return [rater for rater in ratings.raters if rater != reference]
+
+
+def _kind(question: str, ratings: Ratings, places: Places) -> Kind:
+    whole = {places.of[item].turn is None for item in ratings.items}
+    if len(whole) > 1:
+        raise ValueError(
+            f"{question or 'the question'} is about turns and whole dialogues both: name them apart in the "
+            "column question"
+        )
+    return "dialogue" if whole == {True} else "turn"
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The units and frames of all items, and where each item stands in its frame."""
+
+    units: Units
+    turns: Frame | None
+    dialogues: Frame | None
+    at: dict[str, int]
+
+    @staticmethod
+    def of(questions: Mapping[str, Ratings], kinds: Mapping[str, Kind], places: Places) -> _Layout:
+        by_kind: dict[Kind, dict[str, Place]] = {"turn": {}, "dialogue": {}}
+        for question, ratings in questions.items():
+            by_kind[kinds[question]].update((item, places.of[item]) for item in ratings.items)
+        every = [place for items in by_kind.values() for place in items.values()]
+        unit_of: dict[tuple[str, str], int] = {}
+        first: list[Place] = []
+        for place in every:
+            if unit_of.setdefault((place.dialogue, place.continuation), len(first)) == len(first):
+                first.append(place)
+        dialogues, dialogue_names = _coded([place.dialogue for place in first])
+        systems, system_names = _coded([place.system for place in first])
+        clusters, _ = _coded([place.cluster for place in first])
+        units = Units(dialogues, clusters, systems, dialogue_names, system_names)
+        frames = {
+            kind: Frame(
+                kind,
+                np.array([unit_of[p.dialogue, p.continuation] for p in items.values()], np.int64),
+                np.array([p.turn or 0 for p in items.values()], np.int64),
+            )
+            for kind, items in by_kind.items()
+            if items
+        }
+        at = {item: place for items in by_kind.values() for place, item in enumerate(items)}
+        return _Layout(units, frames.get("turn"), frames.get("dialogue"), at)
+
+    def scores(self, ratings: Ratings, kind: Kind, rater: str, labels: str) -> Scores:
+        """Return a rater's scores, or people's mean, on the frame of this kind."""
+        frame = self.turns if kind == "turn" else self.dialogues
+        assert frame is not None
+        columns = ratings.of_kind(PEOPLE) if rater == MEAN_OF_PEOPLE else (ratings.column(rater),)
+        values: Floats = np.full((len(frame), len(columns)), np.nan)
+        values[[self.at[item] for item in ratings.items]] = ratings.values[:, list(columns)]
+        if rater == MEAN_OF_PEOPLE:
+            return Scores.of_people(f"people ({labels})" if labels else "people", kind, values)
+        return Scores(rater, kind, values[:, 0], ratings.kinds[columns[0]])
+
+
+def _coded(names: list[str]) -> tuple[Ints, tuple[str, ...]]:
+    codes: dict[str, int] = {}
+    found = np.array([codes.setdefault(name, len(codes)) for name in names], np.int64)
+    return found, tuple(codes)
+
+
+def _named(
+    sources: list[Source],
+    rows: list[Scores],
+    kinds: Mapping[str, Kind],
+    reference: str,
+    places: Places,
+) -> tuple[Scores, ...]:
+    """Name rows so that no two are alike: people by what they labelled, and by the question where needed."""
+    names = []
+    for source in sources:
+        kind = kinds[source.question]
+        if source.rater != MEAN_OF_PEOPLE:
+            names.append(source.rater)
+        elif kind != kinds[reference]:
+            names.append(f"people ({LABELS[kind]})")
+        else:
+            names.append("people")
+    shown = [
+        f"{name}, {source.question}" if names.count(name) > 1 or name == "people" else name
+        for name, source in zip(names, sources, strict=True)
+    ]
+    return tuple(
+        replace(row, name=name, group=places.group(source.rater))
+        for row, name, source in zip(rows, shown, sources, strict=True)
+    )

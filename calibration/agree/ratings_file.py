@@ -1,0 +1,714 @@
+"""Ratings files: rows of CSV, TSV, JSONL and Parquet, cells, and records per question."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from annotation.text.table_cells import (
+    Names,
+    clashes_told,
+    kind_of_rater,
+    looks_like_a_model,
+    looks_like_nothing,
+    means_nothing,
+    unguarded,
+)
+from calibration.statistics.core.ratings import (
+    SCALES,
+    Collector,
+    Level,
+    RatingError,
+    Ratings,
+    Record,
+    Samples,
+)
+
+# Reads rows of CSV, TSV, JSONL and Parquet files, one at a time, with the line each came from.
+
+Row = dict[str, str | None]
+FORMATS = {".csv": ",", ".tsv": "\t"}
+
+
+class RatingsFileError(Exception):
+    """A ratings file that cannot be used; the message is one line that says where and why."""
+
+    def __init__(self, path: Path, message: str, line: int | None = None, column: str | None = None) -> None:
+        place = path.name
+        if line is not None:
+            place += f", line {line}"
+        if column is not None:
+            place += f", column {column}"
+        super().__init__(f"{place}: {message}")
+
+
+class Table:
+    """A file's named columns, and its rows with their line numbers.
+
+    Only the columns in `used` need cells that are texts or numbers; where it is None, all do. `unnamed`
+    counts columns without a name, and `late` are columns that the first line of JSONL lacks: both are passed
+    over.
+    """
+
+    def __init__(
+        self,
+        columns: tuple[str, ...],
+        rows: Callable[[Table], Iterator[tuple[int, Row]]],
+        size: int | None = None,
+        unnamed: int = 0,
+    ) -> None:
+        self.columns = columns
+        self.size = size
+        self.unnamed = unnamed
+        self.used: frozenset[str] | None = None
+        self.late: dict[str, None] = {}
+        self._rows = rows
+
+    @property
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """The rows, from the first."""
+        return self._rows(self)
+
+    def uses(self, column: str) -> bool:
+        """Whether a column is read."""
+        return self.used is None or column in self.used
+
+
+def read_table(path: Path) -> Table:
+    """Open a file by its ending; RatingsFileError if it is missing, empty or of another format."""
+    suffix = path.suffix.lower()
+    if not path.is_file():
+        raise RatingsFileError(path, "no such file")
+    if path.stat().st_size == 0:
+        raise RatingsFileError(
+            path, "the file is empty; a ratings file has the columns item, rater and value"
+        )
+    if suffix in FORMATS:
+        return _delimited(path, FORMATS[suffix])
+    if suffix in (".jsonl", ".ndjson"):
+        return _json_lines(path)
+    if suffix == ".parquet":
+        return _parquet(path)
+    raise RatingsFileError(path, f"unknown ending {suffix or '(none)'}: use .csv, .tsv, .jsonl or .parquet")
+
+
+def _delimited(path: Path, delimiter: str) -> Table:
+    csv.field_size_limit(2**31 - 1)
+    _, header = next(_cells(path, delimiter), (0, []))
+    columns = tuple(name.strip() for name in header)
+    if not any(columns):
+        raise RatingsFileError(path, "no header; a ratings file has the columns item, rater and value", 1)
+    _check_separator(path, columns, delimiter)
+    twice = [c for c in columns if c and columns.count(c) > 1]
+    if twice:
+        raise RatingsFileError(path, f"column {twice[0]!r} appears twice", 1)
+    named = tuple(filter(None, columns))
+    return Table(named, lambda _: _csv_rows(path, delimiter, columns), unnamed=len(columns) - len(named))
+
+
+def _check_separator(path: Path, columns: tuple[str, ...], delimiter: str) -> None:
+    """Refuse a header in one cell that another separator would part, as spreadsheets write them."""
+    names = {";": "semicolons", "\t": "tabs", ",": "commas"}
+    found = next(
+        (mark for mark in names if mark != delimiter and len(columns) == 1 and mark in columns[0]), None
+    )
+    if found is not None:
+        advice = "name the file .tsv" if found == "\t" else f"save it with {names[delimiter]}"
+        raise RatingsFileError(path, f"the cells are separated by {names[found]}: {advice}", 1)
+
+
+def _csv_rows(path: Path, delimiter: str, columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
+    rows = _cells(path, delimiter)
+    next(rows)
+    for line, cells in rows:
+        if len(cells) != len(columns):
+            raise RatingsFileError(path, f"{len(cells)} cells where the header has {len(columns)}", line)
+        yield line, dict(zip(columns, cells, strict=True))
+
+
+def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of every row that holds any text, with the line it starts on."""
+    with path.open(encoding="utf-8-sig", newline="") as opened:
+        reader = csv.reader(opened, delimiter=delimiter, strict=True)
+        line = 0
+        try:
+            for cells in reader:
+                start, line = line + 1, reader.line_num
+                if any(cells) and not all(map(str.isspace, filter(None, cells))):
+                    yield start, cells
+        except UnicodeDecodeError as error:
+            raise _not_utf8(path, error, _undecodable_line(path)) from None
+        except csv.Error as error:
+            raise RatingsFileError(path, str(error), line + 1) from None
+
+
+def _not_utf8(path: Path, error: UnicodeDecodeError, line: int) -> RatingsFileError:
+    return RatingsFileError(path, f"not UTF-8 ({error.reason}); save the file as UTF-8", line)
+
+
+def _undecodable_line(path: Path) -> int:
+    """Return the first line that is not UTF-8; text is decoded in blocks, so the reader cannot tell."""
+    with path.open("rb") as opened:
+        for line, raw in enumerate(opened, start=1):
+            try:
+                raw.decode("utf-8")
+            except UnicodeDecodeError:
+                return line
+    return 1
+
+
+def _json_lines(path: Path) -> Table:
+    first = next(_json_objects(path), None)
+    if first is None:
+        raise RatingsFileError(path, "the file has no rows")
+    columns = tuple(first[1])
+
+    def rows(table: Table) -> Iterator[tuple[int, Row]]:
+        for line, row in _json_objects(path):
+            if not row.keys() <= first[1].keys():
+                _meet_late(path, line, row, table)
+            yield (
+                line,
+                {key: _cell(path, line, key, value) for key, value in row.items() if table.uses(key)},
+            )
+
+    return Table(columns, rows)
+
+
+def _meet_late(path: Path, line: int, row: dict[str, object], table: Table) -> None:
+    """Note keys that the first line lacks; refuse those of columns that are read."""
+    for key in row:
+        if key in table.columns:
+            continue
+        if table.uses(key):
+            message = f"the first line has no key {key!r}: give every line the same keys (null where empty)"
+            raise RatingsFileError(path, message, line)
+        table.late[key] = None
+
+
+def _json_objects(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
+    with path.open("rb") as opened:
+        for line, raw in enumerate(opened, start=1):
+            if not raw.strip():
+                continue
+            try:
+                row = json.loads(raw)
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, error, line) from None
+            except json.JSONDecodeError as error:
+                raise RatingsFileError(
+                    path, f"not JSON: {error.msg} at character {error.pos + 1}", line
+                ) from None
+            if not isinstance(row, dict):
+                raise RatingsFileError(path, "expected a JSON object", line)
+            yield line, row
+
+
+def _cell(path: Path, line: int, key: str, value: object) -> str | None:
+    if value is None or value != value:  # not a number, which is how some programs write nothing
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    if isinstance(value, list) and key in ("values", "members", "order"):  # as exports write them
+        return json.dumps(value)
+    raise RatingsFileError(path, f"a {type(value).__name__} where a text or a number was expected", line, key)
+
+
+def _parquet(path: Path) -> Table:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        opened = parquet.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise RatingsFileError(path, f"not a Parquet file: {str(error).splitlines()[0]}") from None
+    columns = tuple(opened.schema_arrow.names)
+
+    def rows(table: Table) -> Iterator[tuple[int, Row]]:
+        line = 0
+        used = [name for name in columns if table.uses(name)]
+        for batch in opened.iter_batches(batch_size=20_000, columns=used):
+            lists = [batch.column(name).to_pylist() for name in used]
+            for cells in zip(*lists, strict=True):
+                line += 1
+                yield line, {k: _cell(path, line, k, v) for k, v in zip(used, cells, strict=True)}
+
+    return Table(columns, rows, opened.metadata.num_rows)
+
+
+# What a cell of a ratings file says: an answer, a missing one, or the scale that its question declares.
+
+TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The scale that a file declares for a question: its level and values, empty where it declares none."""
+
+    level: str = ""
+    values: tuple[str | float, ...] = ()
+
+
+def answer(
+    path: Path, line: int, column: str, cell: str | None, missing: Collection[str], declared: Declared
+) -> str | None:
+    """Return a cell's answer, None where it is missing: empty, or one of `missing` (in lower case).
+
+    Raises RatingsFileError for what looks like no answer and is neither declared as a value nor as missing.
+    """
+    text = unguarded((cell or "").strip())
+    if means_nothing(text, missing):
+        return None
+    if looks_like_nothing(text) and text not in declared.values:
+        mark = text.partition(" (")[0]
+        advice = f"--missing={mark} takes it as missing, --values as a category"
+        raise RatingsFileError(path, f"value {text!r} looks like no answer: {advice}", line, column)
+    return text or None
+
+
+def declared_of(path: Path, line: int, row: Row) -> Declared:
+    """Return the scale that a row's columns `level` and `values` declare; RatingsFileError for a bad one."""
+    try:
+        return _declared(row.get("level") or "", row.get("values") or "")
+    except ValueError as error:
+        column, message = error.args
+        raise RatingsFileError(path, message, line, column) from None
+
+
+@lru_cache(maxsize=1000)
+def _declared(level: str, values: str) -> Declared:
+    if level and level not in (*SCALES, TEXT):
+        raise ValueError("level", f"{level!r} is not a measurement level; use one of {', '.join(SCALES)}")
+    try:
+        listed = json.loads(unguarded(values) or "[]")
+    except json.JSONDecodeError:
+        listed = None
+    if not isinstance(listed, list) or not all(isinstance(v, str | int | float) for v in listed):
+        raise ValueError("values", f"{values!r}: expected a list such as [1, 2, 3]")
+    return Declared(level, tuple(listed))
+
+
+# Names and kinds of raters in a ratings file: spelled in one way, and said by the file or the user.
+
+JOIN, KEEP = "join", "keep"
+ADVICE = "differ in case or space alone: --fold-names joins them, --fold-names=no keeps them apart"
+
+
+class Spelling:
+    """Names of a file, stripped and (with "join") in their first spelling; kinds of its raters.
+
+    `judges` are the raters that are judges where the file says nothing of their kind; None: nobody said.
+    """
+
+    def __init__(self, names: str = "", judges: frozenset[str] | None = None) -> None:
+        join = names == JOIN
+        self.names = names
+        self.judges = judges
+        self.raters, self.clusters, self.systems, self.items = (Names(join, unguarded) for _ in range(4))
+        self._values: dict[Declared, Names] = {}
+        self._kinds: dict[str, str] = {}
+
+    def item(self, cell: str) -> str:
+        """Return an item's name; those of a file are many, and kept only where they are joined."""
+        return self.items[cell] if self.names == JOIN else unguarded(cell).strip()
+
+    def value(self, value: str | None, declared: Declared) -> str | None:
+        """Return an answer in its declared or first spelling, where names are joined."""
+        if value is None or self.names != JOIN:
+            return value
+        if (names := self._values.get(declared)) is None:
+            names = self._values[declared] = Names(True)
+            for known in declared.values:
+                names[str(known)]
+        return names[value]
+
+    def kind(self, path: Path, line: int, rater: str, cell: str) -> str:
+        """Return a rater's kind as its cell says it, else as the user did; empty where nobody did."""
+        try:
+            kind = _kind(cell)
+        except ValueError as error:
+            raise RatingsFileError(path, str(error), line, "kind") from None
+        if self.judges is not None:
+            named = rater in self.judges
+            if named and kind not in ("", "judge"):
+                raise RatingsFileError(path, f"{rater!r} is {kind} here, but named in --judges", line, "kind")
+            kind = kind or ("judge" if named else "human")
+        self._kinds[rater] = kind
+        return kind
+
+    def check(self, path: Path, more: Iterable[tuple[str, Iterable[str]]]) -> None:
+        """Refuse names that differ in case or space alone: the raters', clusters', systems' and `more`."""
+        if self.names:
+            return
+        known = [("raters", self.raters), ("clusters", self.clusters), ("systems", self.systems)]
+        for what, names in more:
+            seen = Names()
+            for name in names:
+                seen[name]
+            known.append((what, seen))
+        told = [clashes_told(names.clashes.values(), what) for what, names in known if names.clashes]
+        if told:
+            raise RatingsFileError(path, f"{'; '.join(told)} {ADVICE}")
+
+    def check_kinds(self, path: Path) -> None:
+        """Refuse raters without a kind where others have one, and judges who are not in the file."""
+        absent = sorted((self.judges or frozenset()) - self._kinds.keys())
+        if absent:
+            raise RatingsFileError(
+                path, f"--judges: no rater {absent[0]!r}; there are {', '.join(self._kinds)}"
+            )
+        unsaid = [rater for rater, kind in self._kinds.items() if not kind]
+        if unsaid and len(unsaid) < len(self._kinds):
+            told = f"no kind for {', '.join(unsaid[:10])}: fill the column, or name the judges with --judges"
+            raise RatingsFileError(path, told, column="kind")
+
+    def notes(self) -> list[str]:
+        """Say which spellings were joined, and which raters may be models that nobody called judges."""
+        notes = self.joined()
+        models = [rater for rater, kind in self._kinds.items() if not kind and looks_like_a_model(rater)]
+        if models:
+            option = f"--judges {','.join(models[:10])}"
+            notes.append(
+                f"Nothing says who is a judge, so all raters are taken alike: {option} sets them apart."
+            )
+        return notes
+
+    def joined(self) -> list[str]:
+        """Say which spellings were joined."""
+        joined = [
+            ("raters", self.raters),
+            ("items", self.items),
+            ("clusters", self.clusters),
+            ("systems", self.systems),
+            *(("values", names) for names in self._values.values()),
+        ]
+        return [
+            f"Joined: {clashes_told(names.clashes.values(), what)}."
+            for what, names in joined
+            if names.clashes and names.join
+        ]
+
+
+@lru_cache(maxsize=100)
+def _kind(cell: str) -> str:
+    return kind_of_rater(cell) if cell.strip() else ""
+
+
+# Turns a table's rows into records per question (and stratum), keeping the line of each for messages.
+
+# Which columns of a wide ratings file are raters: those that are named, else all that may be.
+
+INDEX = re.compile(r"__index_level_\d+__|Unnamed: ?\d+(_level_\d+)?")
+"""How pandas calls the column of a table's index."""
+COMPUTED = frozenset(
+    [
+        *("mean", "average", "avg", "median", "std", "sd", "stdev", "stddev", "variance", "var", "sum"),
+        *("total", "count", "length", "len", "agreement", "majority", "consensus", "index", "words"),
+        *("tokens", "chars", "characters"),
+    ]
+)
+"""Words in the names of columns that are computed from answers or describe items."""
+DESCRIBING = frozenset(
+    [
+        *("id", "text", "comment", "comments", "note", "notes", "response", "context", "utterance"),
+        *("message", "prompt", "speaker", "timestamp", "date", "time", "datetime", "url", "split"),
+        *("language", "meta", "metadata", "tags", "scheme", "level", "values", "order", "explanation"),
+    ]
+)
+"""Names of columns that describe items."""
+
+
+def rater_columns(
+    path: Path, columns: Sequence[str], about: Collection[str], named: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return a wide file's columns of raters; an index of pandas is none.
+
+    RatingsFileError where one that is named is not there, and for columns that look like no rater where none
+    is named: they are asked for.
+    """
+    if named is not None:
+        absent = [name for name in named if name not in columns]
+        if absent or not named:
+            there = ", ".join(columns)
+            name = absent[0] if absent else ""
+            raise RatingsFileError(path, f"--rater-columns: no column {name!r}; the columns are {there}", 1)
+        return tuple(dict.fromkeys(named))
+    raters = [name for name in columns if name not in about and not INDEX.fullmatch(name)]
+    doubtful = [name for name in raters if _may_be_no_rater(name)]
+    if doubtful:
+        others = ",".join(name for name in raters if name not in doubtful) or "NAMES"
+        raise RatingsFileError(
+            path,
+            f"{', '.join(doubtful)}: likely no rater; name the raters' columns: --rater-columns {others}",
+            1,
+        )
+    if not raters:
+        raise RatingsFileError(path, "no columns 'rater' and 'value', and no columns of raters either", 1)
+    return tuple(raters)
+
+
+def _may_be_no_rater(name: str) -> bool:
+    plain = name.casefold()
+    return plain in DESCRIBING or not COMPUTED.isdisjoint(re.split(r"[\W_]+", plain))
+
+
+LONG = ("item", "rater", "value")
+ABOUT = ("question", "sample", "cluster", "kind", "identified", "dialogue", "continuation", "system", "turn")
+SCALE = ("scheme", "level", "values")
+"""Read in long files, as exports write them: one file may hold questions of different scales."""
+USED = ("question", "sample", "identified", "continuation", "system")
+TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What to take from a file: its questions (all if empty), the cluster column, the column of strata.
+
+    `missing` are the cells, in lower case, that mean no answer; `declared` holds where it is not the file's
+    own the scale of all questions.
+    `rater_columns` are those of a wide file's raters (None: all that may be), `judges` the raters that are
+    judges where no column says so (None: not said); `names` is "join", "keep" or "" (refuse), for names that
+    differ in case or space alone.
+    """
+
+    questions: Collection[str] = ()
+    cluster: str | None = "cluster"
+    by: str | None = None
+    cluster_required: bool = False
+    missing: frozenset[str] = frozenset()
+    declared: Declared = field(default_factory=Declared)
+    rater_columns: tuple[str, ...] | None = None
+    judges: frozenset[str] | None = None
+    names: str = ""
+
+
+@dataclass
+class Part:
+    """The records of one question in one stratum, and the line of each; the scale that the file declares."""
+
+    question: str
+    stratum: str
+    declared: Declared = field(default_factory=Declared)
+    scheme: str = ""
+    collector: Collector = field(default_factory=Collector)
+    lines: array[int] = field(default_factory=lambda: array("I"))
+
+
+@dataclass(frozen=True)
+class RatingsFile:
+    """A file read: its parts in order of appearance, and what was understood of its columns."""
+
+    path: Path
+    parts: tuple[Part, ...]
+    shape: str
+    cluster: str | None
+    columns: tuple[str, ...]
+    read: frozenset[str] = frozenset()
+    free_text: tuple[str, ...] = ()
+    spelling: Spelling = field(default_factory=Spelling)
+
+    def unread(self) -> list[str]:
+        """Say which columns were not read, which names joined, and that a dialogue could be the cluster."""
+        left = [c for c in self.columns if c not in self.read]
+        said = [f"Columns not read: {', '.join(left)}."] if left else []
+        said += self.spelling.notes()
+        if self.free_text:
+            said.append(f"Free text has no agreement statistics: {', '.join(self.free_text)}.")
+        if self.cluster is None and "dialogue" in self.columns:
+            said.append("There is a column dialogue: --cluster dialogue takes it as the cluster.")
+        return said
+
+    def samples(
+        self,
+        part: Part,
+        *,
+        level: Level,
+        values: Sequence[str | float] | None = None,
+        positive: str = "1",
+    ) -> Ratings | None:
+        """Return a part's ratings with each repeated answer as a rater; None where nobody answered again."""
+        if not part.collector.repeated:
+            return None
+        try:
+            return part.collector.ratings(level=level, values=values, positive=positive, samples="separate")
+        except RatingError as error:
+            raise located(self.path, error, part.lines) from None
+
+    def ratings(
+        self,
+        part: Part,
+        *,
+        level: Level,
+        values: Sequence[str | float] | None = None,
+        positive: str = "1",
+        samples: Samples | None = None,
+        keep: bool = False,
+    ) -> Ratings:
+        """Return a part's ratings, once unless told to keep its rows: they are let go of.
+
+        RatingsFileError with line and column for a value that cannot be used.
+        """
+        try:
+            ratings = part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
+        except RatingError as error:
+            raise located(self.path, error, part.lines) from None
+        if not keep:
+            part.collector = Collector()
+        return ratings
+
+
+def located(path: Path, error: RatingError, lines: Sequence[int]) -> RatingsFileError:
+    """Return the error with the line of its record, and the column it speaks of."""
+    if 0 <= error.index < len(lines):
+        return RatingsFileError(path, str(error), lines[error.index], error.field)
+    return RatingsFileError(path, str(error))
+
+
+def read_ratings(
+    path: Path, reading: Reading, progress: Callable[[Table], Iterable[tuple[int, Row]]]
+) -> RatingsFile:
+    """Read a long or wide ratings file; ``progress`` wraps the rows as they are read."""
+    table = read_table(path)
+    missing = [c for c in LONG if c not in table.columns]
+    wide = missing == ["rater", "value"]
+    if missing and not wide:
+        raise RatingsFileError(
+            path, f"no column {missing[0]!r}; the columns are {', '.join(table.columns)}", 1
+        )
+    cluster = reading.cluster if reading.cluster in table.columns else None
+    for wanted in (reading.cluster if reading.cluster_required else None, reading.by):
+        if wanted and wanted not in table.columns:
+            raise RatingsFileError(
+                path, f"no column {wanted!r}; the columns are {', '.join(table.columns)}", 1
+            )
+    about = ("item", *ABOUT, *filter(None, (cluster, reading.by)))
+    if reading.rater_columns is not None and not wide:
+        raise RatingsFileError(path, "--rater-columns is for files with a column for each rater", 1)
+    raters = rater_columns(path, table.columns, about, reading.rater_columns) if wide else ()
+    read = frozenset({"item", *raters, *USED, *filter(None, (cluster, reading.by))}) | frozenset(
+        () if wide else LONG + ("kind",) + SCALE
+    )
+    table.used = None if wide and reading.rater_columns is None else read  # any column may be a rater's
+    spelling = Spelling(reading.names, reading.judges)
+    parts: dict[tuple[str, str, Declared, str], Part] = {}
+    seen: set[str] = set()
+    free_text: dict[str, None] = {}
+    for line, row in progress(table):
+        declared = Declared() if wide else declared_of(path, line, row)
+        question, scheme = (
+            unguarded(row.get("question") or "").strip(),
+            "" if wide else unguarded(row.get("scheme") or "").strip(),
+        )
+        if reading.questions and not {question, f"{scheme}/{question}"} & set(reading.questions):
+            seen.add(question)
+            continue
+        if declared.level == TEXT and not reading.declared.level:
+            free_text[question] = None
+            continue
+        stratum = unguarded(row.get(reading.by) or "") if reading.by else ""
+        key = (question, scheme.partition("@")[0], declared, stratum)
+        part = parts.get(key)
+        if part is None:
+            part = parts[key] = Part(question, stratum, declared, scheme)
+        for record in _records(path, line, row, raters, cluster, reading, spelling):
+            part.lines.append(line)
+            try:
+                part.collector.add(record)
+            except RatingError as error:
+                raise located(path, error, part.lines) from None
+    found = {name for part in parts.values() for name in (part.question, f"{part.scheme}/{part.question}")}
+    absent = sorted(set(reading.questions) - found)
+    if absent:
+        there = ", ".join(sorted(seen | {part.question for part in parts.values()})) or "none"
+        raise RatingsFileError(path, f"no ratings for question {', '.join(absent)}; there are {there}")
+    if not parts:
+        only = f": {', '.join(free_text)} is free text" if free_text else ""
+        raise RatingsFileError(path, f"no ratings{only}")
+    _check_names(path, parts.values(), spelling, reading)
+    _tell_apart(list(parts.values()))
+    shape = f"wide, raters in columns {', '.join(raters)}" if wide else "long"
+    nameless = ["one without a name"] if table.unnamed == 1 else []
+    nameless += [f"{table.unnamed} without a name"] if table.unnamed > 1 else []
+    columns = (*table.columns, *table.late, *nameless)
+    return RatingsFile(path, tuple(parts.values()), shape, cluster, columns, read, tuple(free_text), spelling)
+
+
+def _check_names(path: Path, parts: Iterable[Part], spelling: Spelling, reading: Reading) -> None:
+    """Refuse names that differ in case or space alone, and raters of whom it is not clear what they are."""
+    parts = list(parts)
+    items = {item: None for part in parts for item in part.collector.items}
+    open_scales = [part for part in parts if not (part.declared.values or reading.declared.values)]
+    spelling.check(path, [("items", items), *(("values", part.collector.texts) for part in open_scales)])
+    spelling.check_kinds(path)
+
+
+def _tell_apart(parts: Sequence[Part]) -> None:
+    """Name questions of one key in several schemes, or on several scales, by their scheme as well."""
+    kinds: dict[str, set[tuple[str, Declared]]] = {}
+    for part in parts:
+        kinds.setdefault(part.question, set()).add((part.scheme.partition("@")[0], part.declared))
+    for part in parts:
+        if len(kinds[part.question]) > 1 and part.scheme:
+            part.question = f"{part.scheme}/{part.question}"
+
+
+def _records(
+    path: Path,
+    line: int,
+    row: Row,
+    raters: Sequence[str],
+    cluster: str | None,
+    reading: Reading,
+    spelling: Spelling,
+) -> Iterable[Record]:
+    item = spelling.item(row.get("item") or "")
+    if not item:
+        raise RatingsFileError(path, "empty; every rating needs its item", line, "item")
+    shared = {
+        "cluster": spelling.clusters[row.get(cluster) or ""] if cluster else "",
+        "system": spelling.systems[row.get("system") or ""],
+        "continuation": unguarded(row.get("continuation") or "").strip(),
+        "sample": _sample(path, line, row.get("sample")),
+        "identified": _identified(path, line, row.get("identified")),
+    }
+    if cluster and not shared["cluster"]:
+        raise RatingsFileError(
+            path, "empty; every item needs its cluster (or use --no-cluster)", line, cluster
+        )
+    for name in raters:
+        value = answer(path, line, name, row.get(name), reading.missing, reading.declared)
+        rater = spelling.raters[name]
+        kind = spelling.kind(path, line, rater, "")
+        yield Record(item, rater, spelling.value(value, reading.declared), kind=kind, **shared)  # type: ignore[arg-type]
+    if raters:
+        return
+    rater = spelling.raters[row.get("rater") or ""]
+    if not rater:
+        raise RatingsFileError(path, "empty; every rating needs its rater", line, "rater")
+    declared = reading.declared if reading.declared.level else declared_of(path, line, row)
+    value = answer(path, line, "value", row.get("value"), reading.missing, declared)
+    kind = spelling.kind(path, line, rater, row.get("kind") or "")
+    yield Record(item, rater, spelling.value(value, declared), kind=kind, **shared)  # type: ignore[arg-type]
+
+
+def _sample(path: Path, line: int, cell: str | None) -> int:
+    if not cell:
+        return 0
+    if not cell.strip().isdecimal():
+        raise RatingsFileError(path, f"value {cell!r}: expected a whole number from 0", line, "sample")
+    return int(cell)
+
+
+def _identified(path: Path, line: int, cell: str | None) -> bool:
+    text = (cell or "true").strip().lower()
+    if text not in TRUE | FALSE:
+        raise RatingsFileError(path, f"value {cell!r}: expected true or false", line, "identified")
+    return text in TRUE

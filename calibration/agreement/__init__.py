@@ -1,1 +1,0 @@
-"""What people are told of agreement while a campaign goes on."""

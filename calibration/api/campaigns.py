@@ -1,0 +1,441 @@
+"""Training, tests, checks and progress of a campaign over HTTP. For who may manage the campaign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.access import IsCampaignResearcher
+from annotation.api.refusals import answered
+from annotation.models import CheckPlan, KeyTask
+from annotation.work import check_actions
+from annotation.work.labels import person_called
+from calibration import campaign_checks
+from calibration.api.serializers import ResultSerializer
+from calibration.campaign_checks import STATES
+from calibration.campaign_checks import told as results_told
+from calibration.campaign_progress import BY, choices, watch
+from calibration.own_agreement import own_agreement
+from config.permissions import IsSignedIn
+
+# The API of a campaign's training, test and checks. For who may manage the campaign.
+
+
+class CheckPlanSerializer(serializers.ModelSerializer[CheckPlan]):
+    """How a campaign trains, tests and checks; marks are shares from 0 to 1, and null means never or none."""
+
+    class Meta:
+        model = CheckPlan
+        exclude = ["id", "campaign"]
+
+
+class KeyAnswerSerializer(serializers.Serializer[Any]):
+    """What is right for a question: one of `values`, or a number within `tolerance` of one.
+
+    `item` names the item where the task asks about several.
+    """
+
+    item = serializers.CharField(required=False, allow_blank=True, default="")
+    question = serializers.CharField()
+    values = serializers.ListField(
+        child=serializers.JSONField(), min_length=1, help_text="numbers, or names of categories"
+    )
+    tolerance = serializers.FloatField(default=0.0, min_value=0)
+
+    def validate_values(self, values: list[Any]) -> list[Any]:
+        """Refuse what is neither a number nor a text."""
+        if any(isinstance(value, bool) or not isinstance(value, int | float | str) for value in values):
+            raise serializers.ValidationError("Each value is a number or a text.")
+        return values
+
+
+class ChangedKeySerializer(serializers.Serializer[Any]):
+    """A key's answers and why they are right."""
+
+    answers = KeyAnswerSerializer(many=True)
+    explanation = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+class NewKeySerializer(ChangedKeySerializer):
+    """A key: `about` is `dialogue/continuation/turn`, or `dialogue/continuation` where a task is a whole."""
+
+    about = serializers.CharField()
+    occasion = serializers.ChoiceField(choices=list(KeyTask.OCCASIONS))
+
+
+class KeysFromSerializer(serializers.Serializer[Any]):
+    """Where keys come from: `rater:NAME`, `gold:NUMBER` or `adjudicated`; which tasks the seed draws."""
+
+    source: Any = serializers.CharField()
+    occasion = serializers.ChoiceField(choices=list(KeyTask.OCCASIONS))
+    most = serializers.IntegerField(min_value=1, max_value=check_actions.MOST_AT_ONCE, default=10)
+    tolerance = serializers.FloatField(default=0.0, min_value=0)
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    """What to do about an annotator, by pseudonym, and why."""
+
+    annotator = serializers.CharField(max_length=150)
+    verb = serializers.ChoiceField(choices=list(check_actions.VERBS))
+    reason = serializers.CharField(max_length=check_actions.REASON_LIMIT)
+
+
+def _user(request: Request) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _checked(given: Any) -> dict[str, Any]:
+    given.is_valid(raise_exception=True)
+    return dict(given.validated_data)
+
+
+@extend_schema(methods=["GET"], responses=CheckPlanSerializer)
+@extend_schema(methods=["PATCH"], request=CheckPlanSerializer(partial=True), responses=CheckPlanSerializer)
+@api_view(["GET", "PATCH"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def checks(request: Request, campaign: int) -> Response:
+    """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
+    found = access.campaign(campaign)
+    plan = CheckPlan.objects.filter(campaign=found).first() or CheckPlan(campaign=found)
+    if request.method == "PATCH":
+        given = _checked(CheckPlanSerializer(plan, data=request.data, partial=True))
+        plan = check_actions.set_up(by=_user(request), campaign=found, **given)
+    return Response(CheckPlanSerializer(plan).data)
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
+def results_of(request: Request, campaign: int) -> Response:
+    """Researchers: each annotator's state and scores with intervals, and agreement with themselves."""
+    return Response(results_told(access.campaign(campaign)))
+
+
+@extend_schema(request=DecisionSerializer, responses={204: None})
+@api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def decide(request: Request, campaign: int) -> Response:
+    """Researchers: let an annotator in, pause, lift, leave out of gold or readmit them, for a reason."""
+    found = access.campaign(campaign)
+    given = _checked(DecisionSerializer(data=request.data))
+    person = person_called(given["annotator"], found)
+    if person is None:
+        raise serializers.ValidationError({"annotator": "No annotator of this campaign is called so."})
+    check_actions.VERBS[given["verb"]](by=_user(request), campaign=found, user=person, reason=given["reason"])
+    return Response(status=204)
+
+
+@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="campaigns_checks_keys_list")
+@extend_schema(methods=["POST"], request=NewKeySerializer, responses={201: OpenApiTypes.OBJECT})
+@api_view(["GET", "POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def keys_of(request: Request, campaign: int) -> Response:
+    """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
+    found = access.campaign(campaign)
+    if request.method == "GET":
+        return Response({"keys": [check_actions.key_as_json(key) for key in check_actions.listed(found)]})
+    given = _checked(NewKeySerializer(data=request.data))
+    spot = check_actions.spot_named(found, given["about"])
+    made = check_actions.add_key(
+        by=_user(request),
+        campaign=found,
+        occasion=given["occasion"],
+        spot=spot,
+        answers=check_actions.answers_told(found, spot, given["answers"]),
+        explanation=given["explanation"],
+    )
+    return Response(check_actions.key_as_json(made), status=201)
+
+
+@extend_schema(request=KeysFromSerializer, responses={201: OpenApiTypes.OBJECT})
+@api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def keys_from(request: Request, campaign: int) -> Response:
+    """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
+    found = access.campaign(campaign)
+    given = _checked(KeysFromSerializer(data=request.data))
+    return Response({"tasks": campaign_checks.add(by=_user(request), campaign=found, **given)}, status=201)
+
+
+@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
+@extend_schema(methods=["PUT"], request=ChangedKeySerializer, responses=OpenApiTypes.OBJECT)
+@extend_schema(methods=["DELETE"], responses={204: None})
+@api_view(["GET", "PUT", "DELETE"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def key_one(request: Request, campaign: int, key: int) -> Response:
+    """Researchers: one key; correct it (scores are counted anew), or retire it with DELETE."""
+    found = access.campaign(campaign)
+    related = KeyTask.objects.select_related("campaign", "task__continuation__dialogue", "task__item__turn")
+    there = get_object_or_404(related, pk=key, campaign=found)
+    if request.method == "DELETE":
+        check_actions.retire_key(by=_user(request), key=there)
+        return Response(status=204)
+    if request.method == "PUT":
+        given = _checked(ChangedKeySerializer(data=request.data))
+        answers = check_actions.answers_told(found, check_actions.spot_of(there), given["answers"])
+        check_actions.change_key(
+            by=_user(request), key=there, answers=answers, explanation=given["explanation"]
+        )
+    return Response(check_actions.key_as_json(there))
+
+
+# Watching a campaign over HTTP. For who may manage the campaign.
+
+# One's own agreement with others over HTTP, where the campaign shows it.
+
+
+class OwnAgreementRow(serializers.Serializer[Any]):
+    """The share of pairs of an own answer and another's that are the same; null with the reason why."""
+
+    question = serializers.CharField()
+    value = serializers.FloatField(source="result.value", allow_null=True)
+    low = serializers.FloatField(source="result.low", allow_null=True)
+    high = serializers.FloatField(source="result.high", allow_null=True)
+    n_items = serializers.IntegerField(source="result.n_items")
+    n_clusters = serializers.IntegerField(source="result.n_clusters")
+    n_raters = serializers.IntegerField(source="result.n_raters")
+    status = serializers.CharField(source="result.status")
+    reason = serializers.CharField(source="result.reason")
+    method = serializers.CharField(source="result.method")
+    flags = serializers.ListField(child=serializers.CharField(), source="result.flags")
+
+
+class OwnAgreement(serializers.Serializer[Any]):
+    """Tasks that count, tasks that all raters finished, and a row a question (none below 20 tasks)."""
+
+    tasks = serializers.IntegerField()
+    finished = serializers.IntegerField()
+    rows = OwnAgreementRow(many=True)
+
+
+@extend_schema(responses=OwnAgreement)
+@api_view(["GET"])
+@permission_classes([IsSignedIn])
+def own(request: Request, campaign: int) -> Response:
+    """Members of a campaign that shows it: how far they agree with the others."""
+    assert isinstance(request.user, User)
+    member = access.membership(request.user, campaign)
+    if not member.campaign.shows_agreement:
+        raise Http404
+    return Response(OwnAgreement(own_agreement(request.user, member.campaign)).data)
+
+
+Plain = serializers.Serializer[Any]
+
+
+class WatchQuerySerializer(Plain):
+    """By what progress is told, and the key of the question whose raters are told."""
+
+    by = serializers.ChoiceField(choices=list(BY), required=False, help_text="system unless told")
+    question = serializers.CharField(
+        required=False, max_length=120, help_text="the key of a question; the first with answers unless told"
+    )
+    everyone = serializers.BooleanField(
+        default=False, help_text="whether agreement counts who is left out of gold, too"
+    )
+
+
+class WatchCountsSerializer(Plain):
+    """Tasks, their slots, and what became of them."""
+
+    tasks = serializers.IntegerField()
+    slots = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    held = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    flagged = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    voided = serializers.IntegerField()
+
+
+class WatchedAnnotatorSerializer(Plain):
+    """One annotator's part, by pseudonym; `attended` and `taken` are median seconds a submitted task."""
+
+    name = serializers.CharField()
+    active = serializers.BooleanField()
+    submitted = serializers.IntegerField()
+    held = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    expired = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    voided = serializers.IntegerField()
+    flagged = serializers.IntegerField()
+    attended = serializers.FloatField(allow_null=True)
+    taken = serializers.FloatField(allow_null=True)
+    last = serializers.DateTimeField(allow_null=True)
+
+
+class WatchedStratumSerializer(Plain):
+    """The tasks of one stratum and their slots; `taken` are those submitted or held."""
+
+    name = serializers.CharField()
+    tasks = serializers.IntegerField()
+    slots = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    taken = serializers.IntegerField()
+
+
+class WatchedDaySerializer(Plain):
+    """What was submitted on a day of UTC."""
+
+    day = serializers.DateField()
+    submitted = serializers.IntegerField()
+
+
+class ForecastSerializer(Plain):
+    """Submissions a day over the last seven days, and the days that the rest takes at that pace."""
+
+    left = serializers.IntegerField()
+    a_day = serializers.FloatField()
+    days = serializers.FloatField(allow_null=True)
+
+
+class WatchedProgressSerializer(Plain):
+    """How far the campaign is."""
+
+    counts = WatchCountsSerializer()
+    annotators = WatchedAnnotatorSerializer(many=True)
+    by = serializers.CharField()
+    strata = WatchedStratumSerializer(many=True)
+    days = WatchedDaySerializer(many=True)
+    forecast = ForecastSerializer()
+
+
+class WatchedQuestionSerializer(Plain):
+    """One question's figures so far, or why there are none."""
+
+    question = serializers.CharField()
+    statistics = ResultSerializer(many=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class WatchedRaterSerializer(Plain):
+    """One rater's figures on the chosen question."""
+
+    rater = serializers.CharField()
+    group = serializers.IntegerField()
+    figures = ResultSerializer(many=True)
+
+
+class WatchedAnswerSerializer(Plain):
+    """What one rater answered."""
+
+    rater = serializers.CharField()
+    value = serializers.CharField()
+
+
+class DividingSerializer(Plain):
+    """An item whose raters are far apart."""
+
+    item = serializers.CharField()
+    apart = serializers.FloatField()
+    answers = WatchedAnswerSerializer(many=True)
+
+
+class WatchedAgreementSerializer(Plain):
+    """How far people agree so far."""
+
+    labels = serializers.IntegerField()
+    too_many = serializers.BooleanField()
+    test_left_out = serializers.BooleanField()
+    questions = WatchedQuestionSerializer(many=True)
+    chosen = serializers.CharField(allow_null=True)
+    raters = WatchedRaterSerializer(many=True)
+    raters_reason = serializers.CharField(allow_blank=True)
+    dividing = DividingSerializer(many=True)
+
+
+class ActSerializer(Plain):
+    """What somebody did last."""
+
+    at = serializers.DateTimeField()
+    who = serializers.CharField(allow_blank=True)
+    what = serializers.CharField()
+    submission = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class WatchedLeftOutSerializer(Plain):
+    """Somebody whom gold leaves out, since when and why."""
+
+    annotator = serializers.CharField()
+    since = serializers.DateTimeField()
+    why = serializers.CharField()
+
+
+class WatchedChecksSerializer(Plain):
+    """How an annotator does in training, test, hidden checks and repeats; shares with their intervals."""
+
+    annotator = serializers.CharField()
+    state = serializers.ChoiceField(choices=list(STATES))
+    training_rounds = serializers.IntegerField()
+    test_tries = serializers.IntegerField()
+    test_score = serializers.FloatField(allow_null=True)
+    test_passed = serializers.BooleanField(allow_null=True)
+    let_in_because = serializers.CharField(allow_blank=True)
+    checks = serializers.IntegerField()
+    checks_skipped = serializers.IntegerField()
+    score = serializers.FloatField(allow_null=True)
+    score_low = serializers.FloatField(allow_null=True)
+    score_high = serializers.FloatField(allow_null=True)
+    score_reason = serializers.CharField(allow_blank=True)
+    recent_score = serializers.FloatField(allow_null=True)
+    recent_checks = serializers.IntegerField()
+    repeats = serializers.IntegerField()
+    same = serializers.FloatField(allow_null=True)
+    same_low = serializers.FloatField(allow_null=True)
+    same_high = serializers.FloatField(allow_null=True)
+    same_reason = serializers.CharField(allow_blank=True)
+    warned_at = serializers.DateTimeField(allow_null=True)
+    paused_at = serializers.DateTimeField(allow_null=True)
+    paused_because = serializers.CharField(allow_blank=True)
+    left_out_at = serializers.DateTimeField(allow_null=True)
+    left_out_because = serializers.CharField(allow_blank=True)
+
+
+class WatchSerializer(Plain):
+    """A campaign at a moment."""
+
+    campaign = serializers.CharField()
+    state = serializers.CharField()
+    at = serializers.DateTimeField()
+    progress = WatchedProgressSerializer()
+    agreed_at = serializers.DateTimeField()
+    agreement = WatchedAgreementSerializer()
+    everyone = serializers.BooleanField()
+    left_out = WatchedLeftOutSerializer(many=True)
+    checks = WatchedChecksSerializer(many=True)
+    activity = ActSerializer(many=True)
+
+
+@extend_schema(parameters=[WatchQuerySerializer], responses=WatchSerializer)
+@api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
+def campaign_watch(request: Request, campaign: int) -> Response:
+    """Tell how far a campaign is, how far its people agree so far, and what happened last."""
+    about = access.campaign(campaign)
+    asked = WatchQuerySerializer(data=request.query_params.dict())
+    asked.is_valid(raise_exception=True)
+    by = asked.validated_data.get("by", "")
+    if by and by not in choices(about):
+        raise ValidationError({"by": [f"The campaign has no {by} to tell by."]})
+    question, everyone = asked.validated_data.get("question", ""), asked.validated_data["everyone"]
+    found = watch(about, by=by, question=question, everyone=everyone)
+    return Response(found.as_json())

@@ -1,0 +1,423 @@
+"""Training, tests, checks and repeats of a campaign: where the key comes from, and the annotators' scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.serializers.json import DjangoJSONEncoder
+
+from annotation.models import Assignment, Attempt, CheckPlan, CheckResult, LabelCount, Rater, Standing
+from annotation.models.campaigns import Campaign
+from annotation.models.labels import Label, Occasion
+from annotation.scheme_store import Asked, questionnaire_of
+from annotation.text.table_cells import guarded
+from annotation.work import check_actions, check_stages
+from annotation.work.check_actions import refuse
+from annotation.work.check_stages import Value
+from annotation.work.labels import pseudonyms_of_people as of_people
+from calibration.models import Gold, GoldLabel
+from calibration.statistics import Plan, Record, Result, analyse, ratings_from_records
+from config.permissions import is_researcher
+
+# Where a key may come from: a rater's answers, what was adjudicated, or gold labels.
+
+RATER, GOLD, ADJUDICATED = "rater:", "gold:", "adjudicated"
+MOST_GOLDS = 50
+HOW = "Say `rater:NAME`, `gold:NUMBER` or `adjudicated`."
+
+
+def add(
+    *, by: User, campaign: Campaign, occasion: str, source: str, most: int, tolerance: float = 0.0
+) -> int:
+    """Key up to `most` tasks of a campaign by a source; return how many. Raises CampaignRefused."""
+    _must_be_open(campaign, source, by)
+    rows, told = _rows(campaign, source)
+    return check_actions.add_keys(
+        by=by,
+        campaign=campaign,
+        occasion=occasion,
+        rows=rows,
+        most=most,
+        source=told,
+        tolerance=tolerance,
+    )
+
+
+def _must_be_open(campaign: Campaign, source: str, by: User) -> None:
+    """Refuse a source beyond the campaign to who only looks after it: answers given elsewhere."""
+    if not is_researcher(by) and source not in dict(_golds(campaign, by)):
+        refuse("source", "Take keys from gold labels of this campaign: other answers are for researchers.")
+
+
+def _rows(campaign: Campaign, source: str) -> tuple[list[tuple[int, str, Value]], str]:
+    if source == ADJUDICATED:
+        return check_actions.of_adjudication(campaign), "adjudicated"
+    if source.startswith(RATER):
+        name = source.removeprefix(RATER)
+        return check_actions.of_rater(campaign, name), f"answers of {name}"
+    if source.startswith(GOLD):
+        number = source.removeprefix(GOLD)
+        found = Gold.objects.filter(
+            pk=int(number) if number.isascii() and number.isdecimal() and len(number) < 18 else 0,
+            corpus=campaign.corpus_id,
+        ).first()
+        if found is None:
+            refuse("source", f"There is no gold {number[:20]} of this corpus.")
+        return _of_gold(found), f"gold {found.pk}"
+    refuse("source", f"“{source[:80]}” is nowhere that a key can come from. {HOW}")
+
+
+def _of_gold(gold: Gold) -> list[tuple[int, str, Value]]:
+    labels = GoldLabel.objects.filter(gold=gold, reason="")
+    return [
+        (item, key, (text or "") if number is None else number)
+        for item, key, number, text in labels.values_list("item_id", "question__key", "number", "text")
+    ]
+
+
+def _golds(campaign: Campaign, by: User) -> list[tuple[str, str]]:
+    found = Gold.objects.filter(corpus=campaign.corpus_id)
+    found = found if is_researcher(by) else found.filter(campaign=campaign)
+    return [
+        (f"{GOLD}{gold.pk}", f"gold {gold.pk} ({gold.rule}, {gold.n:,} labels)")
+        for gold in found.order_by("-pk")[:MOST_GOLDS]
+    ]
+
+
+def offered(campaign: Campaign, viewer: User) -> list[tuple[str, str]]:
+    """Return the sources that somebody may take keys of a campaign from, with their names for people.
+
+    Who looks after the campaign without being a researcher sees its gold labels alone.
+    """
+    if not is_researcher(viewer):
+        return _golds(campaign, viewer)
+    found: list[tuple[str, str]] = []
+    corpus = campaign.corpus_id
+    told = LabelCount.objects.filter(corpus=corpus, occasion__in=["main", "imported"]).values("rater")
+    raters = Rater.objects.filter(pk__in=told, kind__in=[Rater.Kind.KEY, Rater.Kind.HUMAN])
+    for kind, name in raters.order_by("-kind", "name").values_list("kind", "name"):
+        found.append((f"{RATER}{name}", f"{'answer key' if kind == 'key' else 'answers of'} {name}"))
+    found += _golds(campaign, viewer)
+    if Label.objects.filter(item__corpus=corpus, occasion=Occasion.ADJUDICATION).exists():
+        found.append((ADJUDICATED, "what was adjudicated"))
+    return found
+
+
+# Scores against the key and agreement of annotators with themselves, each with its interval and n.
+
+PLAN = Plan(resamples=1000)
+STATISTICS = {
+    "binary": ("percent_agreement", "cohen_kappa"),
+    "nominal": ("percent_agreement", "cohen_kappa"),
+    "ordinal": ("percent_agreement", "cohen_kappa_quadratic"),
+    "interval": ("percent_agreement", "icc_2_1"),
+    "ratio": ("percent_agreement", "icc_2_1"),
+}
+"""What is said of answers given twice, by the level of their question."""
+STATES = ("new", "training", "test", "failed", "working", "paused")
+"""Where an annotator of a campaign may stand."""
+NO_CHECKS = Result("share_right", status="insufficient", reason="no checks yet")
+NO_REPEATS = Result("percent_agreement", status="insufficient", reason="no repeats yet")
+
+
+@dataclass(frozen=True)
+class Person:
+    """An annotator of a campaign: where they stand, and how they do.
+
+    `state` is one of STATES. `score` is the share of right answers in
+    all their checks, `recent` that of the last `n_recent` that the rule looks at. `same` is the share of
+    answers that they gave again in `n_repeats` repeats.
+    """
+
+    user: int
+    name: str
+    state: str
+    standing: Standing | None
+    rounds: int
+    tries: tuple[Attempt, ...]
+    n_checks: int
+    skipped: int
+    score: Result
+    recent: float | None
+    n_recent: int
+    n_repeats: int
+    same: Result
+
+    @property
+    def left_out_since(self) -> datetime | None:
+        """Since when gold leaves their labels out."""
+        return self.standing.left_out_at if self.standing else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data, for programs."""
+        standing, last = self.standing, self.tries[-1] if self.tries else None
+        return {
+            "annotator": self.name,
+            "state": self.state,
+            "training_rounds": self.rounds,
+            "test_tries": len(self.tries),
+            "test_score": last.score if last else None,
+            "test_passed": last.passed if last else None,
+            "let_in_because": standing.admitted_why if standing else "",
+            "checks": self.n_checks,
+            "checks_skipped": self.skipped,
+            "score": self.score.value,
+            "score_low": self.score.low,
+            "score_high": self.score.high,
+            "score_reason": self.score.reason,
+            "recent_score": self.recent,
+            "recent_checks": self.n_recent,
+            "repeats": self.n_repeats,
+            "same": self.same.value,
+            "same_low": self.same.low,
+            "same_high": self.same.high,
+            "same_reason": self.same.reason,
+            "warned_at": standing.warned_at if standing else None,
+            "paused_at": standing.paused_at if standing else None,
+            "paused_because": standing.paused_why if standing else "",
+            "left_out_at": standing.left_out_at if standing else None,
+            "left_out_because": standing.left_out_why if standing else "",
+        }
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """How alike answers given twice are: of one annotator, or of all ('' as the name), to one question."""
+
+    annotator: str
+    question: str
+    wording: str
+    level: str
+    figures: tuple[Result, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data, for programs."""
+        figures = [figure.as_dict() for figure in self.figures]
+        return {"annotator": self.annotator, "question": self.question, "statistics": figures}
+
+
+Twice = tuple[int, str, str, Asked, float | str, float | str]
+"""(user id, item, cluster, question, first answer, second answer)."""
+
+
+def people(campaign: Campaign) -> list[Person]:
+    """Return a campaign's annotators, and those who left it after being tested or checked, by pseudonym."""
+    plan = CheckPlan.objects.filter(campaign=campaign).first()
+    standings = {s.user_id: s for s in Standing.objects.filter(campaign=campaign)}
+    names = of_people({*standings, *campaign.members.values_list("user_id", flat=True)}, campaign.corpus_id)
+    tries: dict[tuple[int, str], list[Attempt]] = defaultdict(list)
+    for attempt in Attempt.objects.filter(campaign=campaign).order_by("number"):
+        tries[attempt.user_id, attempt.occasion].append(attempt)
+    checks: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    done = CheckResult.objects.filter(campaign=campaign, occasion=Occasion.CHECK)
+    done = done.exclude(assignment__state="voided")
+    for user, right, asked, cluster in done.values_list(
+        "user", "right", "asked", "assignment__task__continuation__dialogue"
+    ):
+        checks[user].append((right, asked, cluster))
+    skips = Assignment.objects.filter(campaign=campaign, occasion=Occasion.CHECK, state="skipped")
+    skipped = list(skips.values_list("user", flat=True))
+    twice = answered_twice(campaign)
+    there = check_stages.stages(campaign.pk)
+    return [
+        _person(user, name, standings.get(user), plan, there, tries, checks[user], skipped.count(user), twice)
+        for user, name in sorted(names.items(), key=lambda pair: pair[1])
+    ]
+
+
+def _person(
+    user: int,
+    name: str,
+    standing: Standing | None,
+    plan: CheckPlan | None,
+    there: set[str],
+    tries: dict[tuple[int, str], list[Attempt]],
+    checks: Sequence[tuple[int, int, int]],
+    skipped: int,
+    twice: Sequence[Twice],
+) -> Person:
+    tests = tuple(tries.get((user, Occasion.QUALIFICATION), ()))
+    rounds = tries.get((user, Occasion.TRAINING), [])
+    recent = check_stages.recent(plan, standing) if plan and standing else None
+    mine = [row for row in twice if row[0] == user]
+    return Person(
+        user=user,
+        name=name,
+        state=_state(standing, plan, there, rounds, tests),
+        standing=standing,
+        rounds=len(rounds),
+        tries=tests,
+        n_checks=len(checks),
+        skipped=skipped,
+        score=share_right(checks),
+        recent=recent.score.share if recent else None,
+        n_recent=recent.n if recent else 0,
+        n_repeats=len({row[1] for row in mine}),
+        same=_same(mine),
+    )
+
+
+def _state(
+    standing: Standing | None,
+    plan: CheckPlan | None,
+    there: set[str],
+    rounds: Sequence[Attempt],
+    tests: Sequence[Attempt],
+) -> str:
+    if standing is None:
+        return "new"
+    if standing.paused_at is not None:
+        return "paused"
+    if standing.admitted_at is not None or not there:
+        return "working"
+    if plan and len(tests) >= plan.test_tries and tests[-1].finished_at is not None:
+        return "failed"
+    if Occasion.TRAINING in there and standing.trained_at is None:
+        return "training" if rounds else "new"
+    return "test"
+
+
+def share_right(checks: Iterable[tuple[int, int, int]]) -> Result:
+    """Return the share of right answers of (right, asked, dialogue) checks; dialogues are resampled."""
+    marked = [
+        (f"{number}/{answer}", answer < right, cluster)
+        for number, (right, asked, cluster) in enumerate(checks)
+        for answer in range(asked)
+    ]
+    return _share(marked) or NO_CHECKS
+
+
+def _same(twice: Sequence[Twice]) -> Result:
+    marked = [
+        (f"{item}/{question.id}", first == again, cluster)
+        for _, item, cluster, question, first, again in twice
+    ]
+    return _share(marked) or NO_REPEATS
+
+
+def _share(marked: Sequence[tuple[str, bool, object]]) -> Result | None:
+    """Return the agreement of what is true with a rater who finds all of it true; clusters are resampled."""
+    records = [
+        record
+        for item, is_true, cluster in marked
+        for record in (
+            Record(item, "expected", 1, str(cluster)),
+            Record(item, "given", int(is_true), str(cluster)),
+        )
+    ]
+    if not records:
+        return None
+    ratings = ratings_from_records(records, level="binary", values=(0, 1))
+    found = analyse(ratings, statistics=["percent_agreement"], plan=PLAN).find("percent_agreement")
+    return found.result if found else None
+
+
+def answered_twice(campaign: Campaign) -> list[Twice]:
+    """Return the answers that annotators gave to a task and to its repeat, question by question."""
+    again = Assignment.objects.filter(campaign=campaign, occasion=Occasion.REPEAT, state="submitted")
+    pairs = set(again.values_list("user", "task"))
+    labels = Label.objects.filter(
+        campaign=campaign,
+        superseded_at=None,
+        missing="",
+        occasion__in=[campaign.occasion, Occasion.REPEAT],
+        assignment__task__in={task for _, task in pairs},
+    )
+    asked = {question.id: question for question in questionnaire_of(campaign.scheme_version_id).questions}
+    given: dict[tuple[int, int, int], dict[str, Any]] = defaultdict(dict)
+    clusters: dict[int, int] = {}
+    rows = labels.order_by("item", "question").values_list(
+        "assignment__user", "assignment__task", "item", "question", "occasion", "number", "text",
+        "item__continuation__dialogue",
+    )  # fmt: skip
+    for user, task, item, question, occasion, number, text, cluster in rows:
+        if (user, task) in pairs:
+            given[user, item, question][occasion] = text if number is None else number
+            clusters[item] = cluster
+    return [
+        (
+            user,
+            str(item),
+            str(clusters[item]),
+            asked[question],
+            said[campaign.occasion],
+            said[Occasion.REPEAT],
+        )
+        for (user, item, question), said in given.items()
+        if len(said) == 2 and asked[question].level != "text"
+    ]
+
+
+def consistency(campaign: Campaign) -> list[Consistency]:
+    """Return how alike annotators answer when asked again: all of them first, then each, by question."""
+    twice = answered_twice(campaign)
+    names = of_people({row[0] for row in twice}, campaign.corpus_id)
+    groups = [("", twice)]
+    groups += [
+        (names[user], [row for row in twice if row[0] == user])
+        for user in sorted({row[0] for row in twice}, key=lambda user: names[user])
+    ]
+    questions = questionnaire_of(campaign.scheme_version_id).questions
+    return [
+        Consistency(name, question.key, question.wording, question.level, _figures(question, mine))
+        for name, rows in groups
+        for question in questions
+        if (mine := [row for row in rows if row[3].id == question.id])
+    ]
+
+
+def _figures(question: Asked, twice: Sequence[Twice]) -> tuple[Result, ...]:
+    records = [
+        Record(f"{user}:{item}", rater, value, cluster)
+        for user, item, cluster, _, first, again in twice
+        for rater, value in (("first", first), ("again", again))
+    ]
+    level: Any = question.level
+    ratings = ratings_from_records(records, level=level, values=list(question.values) or None)
+    wanted = STATISTICS[question.level]
+    entries = analyse(ratings, statistics=wanted, plan=PLAN).entries
+    found = {entry.result.name: entry.result for entry in entries}
+    return tuple(found[name] for name in wanted if name in found)
+
+
+# The results of a campaign's annotators as CSV and JSON.
+
+FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+
+
+def told(campaign: Campaign) -> dict[str, Any]:
+    """Return all results as plain data: `people`, and `consistency` by annotator and question."""
+    return {
+        "campaign": campaign.name,
+        "people": [person.as_json() for person in people(campaign)],
+        "consistency": [row.as_json() for row in consistency(campaign)],
+    }
+
+
+def written(campaign: Campaign, form: str) -> str:
+    """Return the results as a file's text; as CSV, a line for each annotator."""
+    found = told(campaign)
+    if form == "json":
+        return json.dumps(found, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
+    text = io.StringIO()
+    rows = found["people"]
+    names = list(rows[0]) if rows else ["annotator"]
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([_cell(row[name]) for name in names])
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return guarded(value) if isinstance(value, str) else value

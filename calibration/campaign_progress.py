@@ -1,0 +1,627 @@
+"""Progress of an open campaign: pace and workload of its annotators, and how far they agree so far."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime, timedelta
+from itertools import groupby
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from django.db import connection
+from django.utils import timezone
+
+from annotation.campaigns.progress import Counts, counts, managers_in
+from annotation.corpora import splits
+from annotation.models import CheckPlan, Item, Question, Rater, turn_numbers
+from annotation.models.campaigns import Campaign
+from annotation.work.check_stages import LeftOut, left_out
+from annotation.work.labels import pseudonyms_of_people as of_people
+from calibration.campaign_checks import Person, people
+from calibration.ratings.ratings import TEXT, Place, Subject, load, places
+from calibration.ratings.scope import Census, QuestionInfo, Scope, census, of_campaign, without_left_out
+from calibration.statistics import STATISTICS, Plan, RatingError, Ratings, Result
+from calibration.statistics.core.engine import estimates, result_of
+from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.rater_panel import RaterRow, rater_panel
+from calibration.studies.disagreements import PEOPLE, comparison, distances
+
+# All that is watched of a campaign, kept for a moment: many who look cost little more than one.
+
+# How far the people of a campaign agree so far, how severe each is, and which tasks divide them.
+#
+# People are called by their pseudonyms, as wherever answers are. Read from what is submitted at the moment:
+# with few answers the intervals are wide, and they say so. The test part of a corpus is left out for as
+# long as nobody has opened it.
+
+PLAN = Plan(resamples=500)
+OF_ALL = ("krippendorff_alpha", "percent_agreement")
+OF_A_RATER = ("rater_mean", "rater_severity", "rater_with_rest")
+"""What is told of all people of a question, and of each of them."""
+MOST_LABELS = 200_000
+"""Labels above which agreement is left to the report, which is computed in the background."""
+MOST_DIVIDING = 10
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """What is known of one question so far; `reason` says why there is nothing."""
+
+    question: QuestionInfo
+    results: tuple[Result, ...] = ()
+    reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "question": self.question.ref,
+            "statistics": [one.as_dict() for one in self.results],
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Dividing:
+    """An item whose raters are far `apart` (in units of the scale; for categories the share of pairs that
+    differ), and what each of them answered: (name, value in words).
+    """
+
+    item: Item
+    apart: float
+    answers: tuple[tuple[str, str], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        answers = [{"rater": rater, "value": value} for rater, value in self.answers]
+        return {"item": self.item.key, "apart": self.apart, "answers": answers}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """All questions with their figures, and of one of them (`chosen`) the raters and the items that divide
+    them. `too_many` says that there are more labels than are read while somebody waits, `is_locked` that the
+    test part is left out.
+    """
+
+    agreed: tuple[Agreed, ...]
+    chosen: QuestionInfo | None = None
+    raters: tuple[RaterRow, ...] = ()
+    raters_reason: str = ""
+    dividing: tuple[Dividing, ...] = ()
+    labels: int = 0
+    too_many: bool = False
+    is_locked: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "labels": self.labels,
+            "too_many": self.too_many,
+            "test_left_out": self.is_locked,
+            "questions": [one.as_json() for one in self.agreed],
+            "chosen": self.chosen.ref if self.chosen else None,
+            "raters": [
+                {"rater": row.rater, "group": row.group, "figures": [one.as_dict() for one in row.figures]}
+                for row in self.raters
+            ],
+            "raters_reason": self.raters_reason,
+            "dividing": [one.as_json() for one in self.dividing],
+        }
+
+
+def asked(campaign: Campaign) -> list[Question]:
+    """Return the questions of a campaign that have statistics: all but free texts, in their order."""
+    found = campaign.scheme_version.questions.exclude(level=TEXT)
+    return list(found.select_related("version__scheme").order_by("position"))
+
+
+def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN) -> Agreement:
+    """Return how far the people in a campaign's scope agree.
+
+    `key` chooses the question whose raters and items are told.
+    Without one it is the first question that two people answered, else the first.
+    """
+    counted = _of_people(census(scope), campaign)
+    if counted.n_labels > MOST_LABELS:
+        return Agreement((), labels=counted.n_labels, too_many=True)
+    ours = {question.pk for question in asked(campaign)}
+    infos = [info for info in counted.questions.values() if info.id in ours]
+    where, is_locked = _places(scope, infos)
+    names = frozenset(rater.name for rater in counted.raters.values())
+    read = {info.id: load(scope, Subject(info), counted, where, names) for info in infos}
+    agreed, ratings = [], {}
+    for info in infos:
+        try:
+            ratings[info.id] = read[info.id].ratings()
+        except RatingError as error:
+            agreed.append(Agreed(info, reason=str(error)))
+        else:
+            agreed.append(_agreed(info, ratings[info.id], plan))
+    chosen = next((one for one in infos if one.key == key and one.id in ratings), None) or next(
+        (one.question for one in agreed if one.results), None
+    )
+    if chosen is None:
+        return Agreement(tuple(agreed), labels=counted.n_labels, is_locked=is_locked)
+    panel = rater_panel(ratings[chosen.id], plan=plan)
+    ids = {place.key: pk for pk, place in where.items()}
+    return Agreement(
+        tuple(agreed),
+        chosen,
+        tuple(panel.rows),
+        panel.reason,
+        _dividing(chosen, ratings[chosen.id], ids),
+        counted.n_labels,
+        is_locked=is_locked,
+    )
+
+
+def _places(scope: Scope, infos: Sequence[QuestionInfo]) -> tuple[dict[int, Place], bool]:
+    """Return where the items are, without those of a test part that is closed, and whether there is one."""
+    locked = set(splits.unopened(scope.corpus).values_list("cluster", flat=True))
+    where = places(scope, {info.item_kind for info in infos}) if infos else {}
+    return {pk: place for pk, place in where.items() if place.cluster not in locked}, bool(locked)
+
+
+def _of_people(counted: Census, campaign: Campaign) -> Census:
+    """Return the census of people alone: judges are measured in reports, not while people work."""
+    people = {pk: info for pk, info in counted.raters.items() if info.kind == Rater.Kind.HUMAN}
+    pairs = {pair: n for pair, n in counted.counts.items() if pair[1] in people}
+    asked_of = {question for question, _ in pairs}
+    questions = {pk: info for pk, info in counted.questions.items() if pk in asked_of}
+    return Census(questions, people, pairs)
+
+
+def _agreed(info: QuestionInfo, ratings: Ratings, plan: Plan) -> Agreed:
+    if len(ratings.raters) < 2:
+        return Agreed(info, reason="one person has answered it so far")
+    if not ((~np.isnan(ratings.values)).sum(axis=1) >= 2).any():
+        return Agreed(info, reason="no item has two answers so far")
+    ratings, resampling = ratings.as_answered(), resampling_of(ratings, plan)
+    sample = Sample(ratings, tuple(range(len(ratings.raters))), resampling)
+    found = estimates(sample, [STATISTICS[name] for name in OF_ALL], resampling)
+    return Agreed(info, tuple(result_of(one, sample, plan) for one in found))
+
+
+def _dividing(info: QuestionInfo, ratings: Ratings, ids: dict[str, int]) -> tuple[Dividing, ...]:
+    """Return the items on which people are furthest apart, the furthest first."""
+    if len(ratings.of_kind("human")) < 2:
+        return ()
+    apart = distances(comparison(ratings, PEOPLE, PEOPLE))
+    rows = [int(row) for row in np.argsort(-np.nan_to_num(apart), kind="stable") if apart[row] > 0]
+    rows = rows[:MOST_DIVIDING]
+    related = ("continuation__dialogue", "turn")
+    items = Item.objects.select_related(*related).in_bulk([ids[ratings.items[row]] for row in rows])
+    turn_numbers.number(item.turn for item in items.values())
+    return tuple(
+        Dividing(items[ids[ratings.items[row]]], float(apart[row]), _answers(info, ratings, row))
+        for row in rows
+    )
+
+
+def _answers(info: QuestionInfo, ratings: Ratings, row: int) -> tuple[tuple[str, str], ...]:
+    """Return who answered what about an item; a tag as yes or no."""
+    named = zip(ratings.raters, ratings.values[row], strict=True)
+    is_tag = info.level == "binary" and info.group
+    return tuple(
+        (rater, ("no", "yes")[bool(value)] if is_tag else ratings.label(float(value)))
+        for rater, value in named
+        if not np.isnan(value)
+    )
+
+
+# How far a campaign is: by annotator, by stratum and by day.
+
+RECENT_DAYS = 7
+"""Days whose pace tells when a campaign is done."""
+DAYS_SHOWN = 14
+MOST_STRATA = 50
+
+ANNOTATORS = """
+SELECT u.id, u.is_active,
+       count(*) FILTER (WHERE a.state = 'submitted' AND a.slot_id IS NOT NULL),
+       count(*) FILTER (WHERE a.state = 'leased'),
+       count(*) FILTER (WHERE a.state = 'skipped'),
+       count(*) FILTER (WHERE a.state = 'expired'),
+       count(*) FILTER (WHERE a.state = 'returned'),
+       count(*) FILTER (WHERE a.state = 'voided'),
+       count(*) FILTER (WHERE a.flagged),
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY (
+         SELECT sum(told.value::bigint) / 1000.0 FROM jsonb_each_text(a.attention) AS told))
+         FILTER (WHERE a.state = 'submitted'),
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM a.submitted_at - a.leased_at))
+         FILTER (WHERE a.state = 'submitted'),
+       max(greatest(a.submitted_at, a.draft_saved_at, a.leased_at))
+  FROM (SELECT user_id FROM annotation_campaignmember WHERE campaign_id = %(campaign)s
+         UNION SELECT user_id FROM annotation_assignment WHERE campaign_id = %(campaign)s) p
+  JOIN auth_user u ON u.id = p.user_id
+  LEFT JOIN annotation_assignment a ON a.campaign_id = %(campaign)s AND a.user_id = u.id
+ GROUP BY u.id, u.is_active
+"""
+
+STRATA = """
+SELECT {stratum} AS stratum, count(DISTINCT t.id), count(*),
+       count(*) FILTER (WHERE a.state = 'submitted'), count(*) FILTER (WHERE s.taken)
+  FROM annotation_slot s
+  JOIN annotation_task t ON t.id = s.task_id
+  JOIN annotation_continuation c ON c.id = t.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
+  JOIN annotation_system y ON y.id = c.system_id
+  JOIN annotation_campaign k ON k.id = s.campaign_id
+  LEFT JOIN annotation_item i ON i.id = t.item_id
+  LEFT JOIN annotation_sampleddialogue m ON m.campaign_id = t.campaign_id AND m.dialogue_id = d.id
+  LEFT JOIN annotation_assignment a ON a.slot_id = s.id AND a.state = 'submitted'
+ WHERE s.campaign_id = %(campaign)s
+   AND (k.batch_size IS NULL OR NOT %(opened)s OR t.position < k.batch_size::bigint * (k.batches_open + 1))
+ GROUP BY 1 ORDER BY {order}, 1 LIMIT %(most)s
+"""
+STRATUM = {
+    "system": "CASE WHEN i.compared IS NULL THEN y.name ELSE 'several' END",
+    "language": "coalesce(nullif(d.language, ''), 'not known')",
+    "stratum": "coalesce(nullif(m.stratum, ''), 'without')",
+    "batch": "(t.position / k.batch_size + 1)::text",
+}
+IN_ORDER = {"batch": "min(t.position) DESC"}
+"""What is not told from the largest to the smallest: the last batches come first."""
+BY = {
+    "system": "System",
+    "language": "Language",
+    "stratum": "Stratum of the sample",
+    "batch": "Batch",
+}
+"""By what progress is told, with its title."""
+
+DAYS = """
+SELECT (a.submitted_at AT TIME ZONE 'UTC')::date, count(*) FROM annotation_assignment a
+ WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted' AND a.slot_id IS NOT NULL
+   AND a.submitted_at >= %(since)s
+ GROUP BY 1 ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """One annotator's part, by pseudonym. `submitted` counts the main work alone, as the campaign's do.
+
+    `attended` and `taken` are median seconds a submitted task: in front of the page, and from being handed
+    out to being submitted; None where nothing tells. `last` is when they last acted.
+    """
+
+    name: str
+    active: bool
+    submitted: int
+    held: int
+    skipped: int
+    expired: int
+    returned: int
+    voided: int
+    flagged: int
+    attended: float | None
+    taken: float | None
+    last: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """The tasks of one stratum, their slots, and how many of these are submitted, and submitted or held."""
+
+    name: str
+    tasks: int
+    slots: int
+    submitted: int
+    taken: int
+
+    @property
+    def held(self) -> int:
+        """Slots that somebody has before them, or that were handed back to somebody."""
+        return self.taken - self.submitted
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """When all is in, at the mean pace of the last days: `a_day` submissions; None where there is no pace."""
+
+    left: int
+    a_day: float
+    days: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a campaign is."""
+
+    counts: Counts
+    annotators: tuple[Annotator, ...]
+    by: str
+    strata: tuple[Stratum, ...]
+    days: tuple[tuple[date, int], ...]
+    forecast: Forecast
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "counts": asdict(self.counts),
+            "annotators": [asdict(one) for one in self.annotators],
+            "by": self.by,
+            "strata": [asdict(one) for one in self.strata],
+            "days": [{"day": day, "submitted": n} for day, n in self.days],
+            "forecast": asdict(self.forecast),
+        }
+
+
+def choices(campaign: Campaign) -> dict[str, str]:
+    """Return by what a campaign's progress can be told, with titles; by stratum of a sample, by batch."""
+    drawn = campaign.sample_dialogues is not None and campaign.sample_by
+    without = {*(() if drawn else ("stratum",)), *(() if campaign.batch_size else ("batch",))}
+    return {key: title for key, title in BY.items() if key not in without}
+
+
+def progress(campaign: Campaign, by: str = "system") -> Progress:
+    """Return how far a campaign is, in five queries. Raises KeyError where `by` is no stratum."""
+    counted = counts(campaign)
+    days = _days(campaign)
+    return Progress(
+        counts=counted,
+        annotators=_annotators(campaign),
+        by=by,
+        strata=tuple(
+            Stratum(*row) for row in _rows(_strata(by), campaign, most=MOST_STRATA, opened=by == "batch")
+        ),
+        days=days,
+        forecast=_forecast(campaign, counted.slots - counted.submitted, days),
+    )
+
+
+def _annotators(campaign: Campaign) -> tuple[Annotator, ...]:
+    rows = _rows(ANNOTATORS, campaign)
+    names = of_people((user for user, *_ in rows), campaign.corpus_id)
+    return tuple(sorted((Annotator(names[user], *row) for user, *row in rows), key=lambda one: one.name))
+
+
+def _strata(by: str) -> str:
+    return STRATA.format(stratum=STRATUM[by], order=IN_ORDER.get(by, "3 DESC"))
+
+
+def _rows(query: str, campaign: Campaign, **values: Any) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"campaign": campaign.pk, **values})
+        return cursor.fetchall()
+
+
+def _days(campaign: Campaign) -> tuple[tuple[date, int], ...]:
+    """Return the last days of UTC with what was submitted on each, those with nothing among them."""
+    today = timezone.now().date()
+    first = today - timedelta(days=DAYS_SHOWN - 1)
+    found = dict(_rows(DAYS, campaign, since=first))
+    return tuple((day, found.get(day, 0)) for day in (first + timedelta(days=n) for n in range(DAYS_SHOWN)))
+
+
+def _forecast(campaign: Campaign, left: int, days: tuple[tuple[date, int], ...]) -> Forecast:
+    """Reckon with the last days, or with those since the first submission where these are fewer."""
+    recent = days[-RECENT_DAYS:]
+    worked = [n for n, (_, many) in enumerate(recent) if many]
+    if not worked:
+        return Forecast(left, 0.0, None)
+    earlier = any(many for _, many in days[:-RECENT_DAYS])
+    over = len(recent) if earlier else len(recent) - worked[0]
+    a_day = sum(many for _, many in recent) / over
+    return Forecast(left, a_day, left / a_day)
+
+
+# What happened last in a campaign: what annotators and researchers did, in one list.
+
+MOST = 120
+"""So many acts are read; a page shows fewer lines, because acts in a row are one."""
+LINES = 30
+
+ACTS = """
+(SELECT coalesce(a.submitted_at, a.leased_at) AS at, a.user_id, a.state, a.id, a.skip_reason
+   FROM annotation_assignment a
+  WHERE a.campaign_id = %(campaign)s AND a.state IN ('submitted', 'skipped', 'leased')
+  ORDER BY 1 DESC, a.id DESC LIMIT %(most)s)
+UNION ALL
+(SELECT e.at, e.by_id, e.verb, NULL, coalesce(e.detail ->> 'reason', '')
+   FROM config_event e
+  WHERE e.verb LIKE 'campaign: %%' AND e.subject = %(name)s
+  ORDER BY e.at DESC LIMIT %(most)s)
+ORDER BY 1 DESC LIMIT %(most)s
+"""
+WORDS = {"submitted": "submitted a task", "skipped": "skipped a task", "leased": "took a task"}
+MANY = {"submitted a task": "submitted {} tasks", "skipped a task": "skipped {} tasks"}
+
+
+class Act(NamedTuple):
+    """What somebody did: an annotator by pseudonym, who manages by user name.
+
+    `submission` leads to it where it is one, `reason` is what they said of it.
+    """
+
+    at: datetime
+    who: str
+    what: str
+    submission: int | None
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return self._asdict()
+
+
+class Line(NamedTuple):
+    """What one person did, once or several times in a row, from `since` until `at`."""
+
+    at: datetime
+    since: datetime
+    who: str
+    what: str
+    reason: str
+
+
+def in_a_row(acts: Sequence[Act]) -> list[Line]:
+    """Return acts as lines, the latest first: submissions of one person with nothing between are one line.
+
+    So are tasks that were skipped for the same reason. At most LINES.
+    """
+    lines = []
+    for (who, what, reason), group in groupby(acts, lambda act: (act.who, act.what, act.reason)):
+        row = list(group)
+        if len(row) > 1 and what in MANY:
+            lines.append(Line(row[0].at, row[-1].at, who, MANY[what].format(len(row)), reason))
+        else:
+            lines += [Line(act.at, act.at, who, what, reason) for act in row]
+    return lines[:LINES]
+
+
+def latest(campaign: Campaign) -> tuple[Act, ...]:
+    """Return the last acts, the latest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(ACTS, {"campaign": campaign.pk, "name": campaign.name, "most": MOST})
+        rows = cursor.fetchall()
+    working = of_people({who for _, who, *_ in rows if who}, campaign.corpus_id)
+    acting = working | managers_in(working, campaign)
+    return tuple(
+        Act(
+            at,
+            (working if submission else acting).get(who, ""),
+            WORDS.get(what, what.removeprefix("campaign: ")),
+            submission,
+            reason,
+        )
+        for at, who, what, submission, reason in rows
+    )
+
+
+REST = 20
+"""What took a second to compute is kept for this many, so that watching takes a twentieth of a processor."""
+LEAST_SECONDS = 1.0
+MOST_KEPT = 200
+
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A campaign at a moment: `at` is when its progress was read, `agreed_at` when agreement was computed.
+
+    `left_out` are those whom gold leaves out: agreement does, too, unless it is that of `everyone`. `checks`
+    say how annotators do in training, test, checks and repeats; nothing where a campaign has none of these.
+    """
+
+    campaign: Campaign
+    at: datetime
+    progress: Progress
+    agreed_at: datetime
+    agreement: Agreement
+    activity: tuple[Act, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    everyone: bool = False
+    checks: tuple[Person, ...] = ()
+
+    @property
+    def lines(self) -> list[Line]:
+        """What happened last, as a page tells it."""
+        return in_a_row(self.activity)
+
+    @property
+    def stamp(self) -> str:
+        """A text that changes with what is shown."""
+        return f"{self.at.timestamp():.3f}-{self.agreed_at.timestamp():.3f}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "campaign": self.campaign.name,
+            "state": self.campaign.state,
+            "at": self.at,
+            "progress": self.progress.as_json(),
+            "agreed_at": self.agreed_at,
+            "agreement": self.agreement.as_json(),
+            "everyone": self.everyone,
+            "left_out": [
+                {"annotator": one.name, "since": one.since, "why": one.why} for one in self.left_out
+            ],
+            "checks": [person.as_json() for person in self.checks],
+            "activity": [act.as_json() for act in self.activity],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    made: float
+    took: float
+    stamp: str
+    at: datetime
+    value: Any
+
+
+class _Moments:
+    """What was computed last, by what it is about; each kept for as long as it is cheap not to look again."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[Any, ...], _Entry] = {}
+        self._lock = threading.Lock()
+
+    def get(self, about: tuple[Any, ...], stamp: str, compute: Callable[[], Kept]) -> tuple[Kept, datetime]:
+        """Return what is kept while it is fresh or its stamp has not changed, else what is computed now."""
+        now = time.monotonic()
+        with self._lock:
+            entry = self._entries.get(about)
+        if entry is not None and (
+            now - entry.made < max(LEAST_SECONDS, REST * entry.took) or (stamp and stamp == entry.stamp)
+        ):
+            return entry.value, entry.at
+        at, value = timezone.now(), compute()
+        with self._lock:
+            if len(self._entries) >= MOST_KEPT:
+                self._entries.clear()
+            self._entries[about] = _Entry(now, time.monotonic() - now, stamp, at, value)
+        return value, at
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        with self._lock:
+            self._entries.clear()
+
+
+moments = _Moments()
+
+
+def watch(campaign: Campaign, *, by: str = "", question: str = "", everyone: bool = False) -> Watch:
+    """Return a campaign as it is now, or was a moment ago where that takes long to compute.
+
+    `by` says by what progress is told (`progress.choices`; '' is the first), `question` is the key of the
+    question whose raters are told, `everyone` that agreement counts who is left out of gold, too. Raises
+    KeyError for a `by` that there is not.
+    """
+    known = choices(campaign)
+    by = by or next(iter(known))
+    if by not in known:
+        raise KeyError(by)
+    far, at = moments.get(("progress", campaign.pk, by), "", lambda: progress(campaign, by))
+    closed = splits.unopened(campaign.corpus).count()  # opening test changes what is read, and no label
+    scope = of_campaign(campaign) if everyone else without_left_out(of_campaign(campaign))
+    stamp = f"{scope.stamp()} {closed} {[one.name for one in scope.without]}"
+    agreed, agreed_at = moments.get(
+        ("agreement", campaign.pk, question, everyone), stamp, lambda: agreement(scope, campaign, question)
+    )
+    return Watch(
+        campaign,
+        at,
+        far,
+        agreed_at,
+        agreed,
+        latest(campaign),
+        left_out(campaign.corpus, campaign),
+        everyone,
+        checked(campaign),
+    )
+
+
+def checked(campaign: Campaign) -> tuple[Person, ...]:
+    """Return how annotators do in training, test, checks and repeats; nothing where there are none."""
+    if not CheckPlan.objects.filter(campaign=campaign).exists():
+        return ()
+    return moments.get(("checks", campaign.pk), "", lambda: tuple(people(campaign)))[0]

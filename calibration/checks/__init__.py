@@ -1,1 +1,0 @@
-"""What training, tests, checks and repeats say about the annotators of a campaign."""

@@ -1,0 +1,689 @@
+"""Inputs of a table of counts: its query, what can be counted, continuations and answers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from django.contrib.postgres.aggregates import BitOr
+from django.db import connection
+from django.db.models import BigIntegerField, Case, Q, QuerySet, Value, When
+
+from annotation.corpora.parts import of_dialogues
+from annotation.errors import SplitRefused
+from annotation.models import Campaign, Continuation, Item, Label, Question, Split, Task
+from annotation.models.corpora import Corpus
+from annotation.records import HUMAN, SELF
+from calibration.errors import CountsRefused
+from calibration.ratings.scope import PARTS, Census, QuestionInfo, RaterInfo, Scope, scope_of, shown_part
+from calibration.reports.wording import crowd_of, listed
+from calibration.statistics import Plan
+from calibration.statistics.core.ratings import Floats, Ints
+from calibration.statistics.judge_errors import CORRECTIONS, Correction
+from jobs.fake_models import has_fake
+from jobs.models import Call, Run
+from judges.metrics import METRICS
+
+# What a table of counts is asked for, in the same words by page, command and API.
+
+SamplesOf = Literal["", "first", "mean"]
+SAMPLES: tuple[str, ...] = get_args(SamplesOf)
+SYSTEM = "system"
+"""The key that is no condition: a row per system."""
+PEOPLE = "people"
+"""The rater that is all people together."""
+MOST_TURNS, MOST_RESAMPLES = 10_000, 20_000
+
+
+@dataclass(frozen=True)
+class CountsQuery:
+    """A question put to the labels of a corpus or campaign.
+
+    ``rater`` is a name, or `people`; empty takes the one with most labels. ``questions`` name questions or
+    schemes; none take what the rater answered most. ``by`` are condition keys, or `system`; ``strata`` is a
+    key of the dialogues' metadata. ``part`` is dev, test (once it was opened), training, or all without
+    a split.
+    """
+
+    corpus: Corpus
+    campaign: Campaign | None = None
+    rater: str = ""
+    questions: tuple[str, ...] = ()
+    by: tuple[str, ...] = (SYSTEM,)
+    strata: str = ""
+    per_turns: int | None = None
+    samples: SamplesOf = ""
+    correction: Correction = "auto"
+    part: str = ""
+    plan: Plan = field(default_factory=Plan)
+
+    @property
+    def scope(self) -> Scope:
+        """The labels that are read."""
+        return scope_of(self.corpus, self.campaign, self.part)
+
+
+def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> CountsQuery:
+    """Return the query that plain texts (of an address, a form, a command) ask for.
+
+    Lists are separated by commas. Raises CountsRefused with one clear line.
+    """
+    text = {key: str(value).strip() for key, value in given.items() if value is not None}
+    correction, samples = text.get("correction") or "auto", text.get("samples", "")
+    if correction not in CORRECTIONS:
+        raise CountsRefused(f"no correction {correction!r}; there are {', '.join(CORRECTIONS)}")
+    if samples not in SAMPLES:
+        raise CountsRefused(f"samples are first or mean, not {samples!r}")
+    part = text.get("part", "")
+    if part not in PARTS:
+        raise CountsRefused(f"a part is dev, test, all or training, not {part!r}")
+    resamples = _whole("resamples", text.get("resamples", ""), MOST_RESAMPLES)
+    seed = _whole("seed", text.get("seed", ""), 2**31)
+    by = _list(text.get("by", "")) or (SYSTEM,)
+    return CountsQuery(
+        corpus=corpus,
+        campaign=campaign,
+        rater=text.get("rater", ""),
+        questions=_list(text.get("questions", "")),
+        by=tuple(dict.fromkeys(by)),
+        strata=text.get("strata", ""),
+        per_turns=_whole("per_turns", text.get("per_turns", ""), MOST_TURNS, least=1),
+        samples=samples,  # type: ignore[arg-type]
+        correction=correction,
+        part=part,
+        plan=Plan(2000 if resamples is None else resamples, seed or 0),
+    )
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _whole(name: str, text: str, most: int, least: int = 0) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
+        raise CountsRefused(
+            f"{name.replace('_', ' ')}: a whole number from {least} to {most:,}, not {text!r}"
+        )
+    return int(text)
+
+
+def part_of(query: CountsQuery) -> tuple[Split | None, str]:
+    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
+
+    Raises CountsRefused for test before it was opened, and for a part that there is not.
+    """
+    try:
+        return shown_part(query.scope, query.part)
+    except SplitRefused as error:
+        raise CountsRefused(str(error)) from error
+
+
+# What can be counted in a scope: which questions, by whom, by which keys. And which of it a query names.
+
+SCORED = frozenset({"binary", "ordinal", "interval", "ratio"})
+HUMAN_RATERS, JUDGE, METRIC = "human", "judge", "metric"
+KEYS = """
+SELECT DISTINCT jsonb_object_keys(condition) FROM annotation_continuation c
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id WHERE d.corpus_id = %s ORDER BY 1
+"""
+METADATA = """
+SELECT DISTINCT pair.key FROM annotation_dialogue d, jsonb_each(d.metadata) pair
+ WHERE d.corpus_id = %s AND jsonb_typeof(pair.value) IN ('string', 'number', 'boolean') ORDER BY 1
+"""
+MOST_QUESTIONS = 60
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Who counts: one rater, or people together.
+
+    ``people`` are those whose ratings may correct a judge; ``left_out`` are questions of the scheme that the
+    rater never gave an answer to.
+    """
+
+    raters: tuple[RaterInfo, ...]
+    together: bool
+    questions: tuple[QuestionInfo, ...]
+    people: tuple[RaterInfo, ...]
+    left_out: tuple[QuestionInfo, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """How the rater is called; people together by what they are."""
+        if not self.together:
+            return self.raters[0].name
+        return crowd_of(self.raters).many
+
+    @property
+    def kind(self) -> str:
+        """What kind of rater it is."""
+        return self.raters[0].kind
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a program answered in a person's place, or in some of theirs."""
+        return any(rater.simulated for rater in self.raters)
+
+    @property
+    def is_turns(self) -> bool:
+        """Whether marks on turns are counted, not answers about whole continuations."""
+        return self.questions[0].item_kind == "turn"
+
+
+def countable(question: QuestionInfo) -> bool:
+    """Whether a question can be counted: a mark on turns, or a number for a whole continuation."""
+    if question.item_kind == "turn":
+        return question.level == "binary"
+    return question.item_kind == "dialogue" and question.level in SCORED
+
+
+def sets(counted: Census) -> dict[str, str]:
+    """Return the schemes whose answers can be counted, `key@version` to title."""
+    found = [question for question in counted.questions.values() if countable(question)]
+    return {question.scheme: question.scheme_title for question in found}
+
+
+def raters(counted: Census) -> list[tuple[str, str]]:
+    """Return who can be chosen: (name, name as it is shown), people together first."""
+    asked = {pair for pair in counted.counts if countable(counted.questions[pair[0]])}
+    there = [info for pk, info in counted.raters.items() if any(rater == pk for _, rater in asked)]
+    humans = [info for info in there if info.kind == HUMAN_RATERS]
+    found = []
+    if humans:
+        who = crowd_of(humans)
+        found.append((PEOPLE, f"{who.many} together".capitalize()))
+    for info in there:
+        if _is_counted(info, counted) and info.identified and info.name != PEOPLE:
+            found.append((info.name, f"{info.name}, {'simulated' if info.simulated else info.kind}"))
+    return found
+
+
+def _is_counted(info: RaterInfo, counted: Census) -> bool:
+    """Whether a rater's answers can be counted: of metrics, those that answer a scheme beside their own."""
+    schemes = {metric.scheme.key for metric in METRICS.values() if metric.scheme}
+    return info.kind != METRIC or any(
+        rater == info.id and counted.questions[question].scheme.rpartition("@")[0] in schemes
+        for question, rater in counted.counts
+    )
+
+
+def condition_keys(corpus: Corpus) -> list[str]:
+    """Return by what rows can be made: `system`, and every key of some continuation's condition."""
+    return [SYSTEM, *(key for key in _texts(KEYS, corpus) if key != SYSTEM)]
+
+
+def metadata_keys(corpus: Corpus) -> list[str]:
+    """Return the keys of the dialogues' metadata with plain values: what can be a stratum."""
+    return _texts(METADATA, corpus)
+
+
+def _texts(sql: str, corpus: Corpus) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [corpus.pk])
+        return [row[0] for row in cursor.fetchall()]
+
+
+def choose(query: CountsQuery, counted: Census) -> Chosen:
+    """Return who and what a query names. Raises CountsRefused, in one line, where there is no such thing."""
+    known = condition_keys(query.corpus)
+    if unknown := [key for key in query.by if key not in known]:
+        raise CountsRefused(f"no continuation has the condition {unknown[0]!r}; there are {', '.join(known)}")
+    if query.strata and query.strata not in metadata_keys(query.corpus):
+        keys = ", ".join(metadata_keys(query.corpus)) or "none"
+        raise CountsRefused(f"no dialogue's metadata has {query.strata!r}; there are {keys}")
+    name = query.rater or by_default(counted)
+    who = _who(name, counted)
+    ids = {info.id for info in who}
+    answered = [
+        question
+        for question in counted.questions.values()
+        if countable(question) and any((question.id, pk) in counted.counts for pk in ids)
+    ]
+    if not answered:
+        raise CountsRefused(f"{name} marked no turns and scored no continuation here")
+    questions = _questions(query.questions, answered, ids, counted)
+    silent = _never_answered(questions, ids, counted)
+    left_out = () if query.questions or len(silent) == len(questions) else silent
+    questions = [question for question in questions if question not in left_out]
+    asked = {question.id for question in questions}
+    people = [
+        info
+        for info in counted.raters.values()
+        if info.kind == HUMAN_RATERS and any((question, info.id) in counted.counts for question in asked)
+    ]
+    together = name == PEOPLE and who[0].name != PEOPLE
+    own = [info for info in who if any((question, info.id) in counted.counts for question in asked)]
+    return Chosen(
+        tuple(own), together, tuple(questions), tuple(people) if who[0].kind == JUDGE else (), left_out
+    )
+
+
+def _never_answered(
+    questions: Sequence[QuestionInfo], ids: set[int], counted: Census
+) -> tuple[QuestionInfo, ...]:
+    """Return the questions that were answered with a reason for a missing answer throughout."""
+
+    def answers(question: QuestionInfo) -> int:
+        pairs = [counted.counts.get((question.id, pk), (0, 0)) for pk in ids]
+        return sum(n - missing for n, missing in pairs)
+
+    return tuple(question for question in questions if not answers(question))
+
+
+def by_default(counted: Census) -> str:
+    """Return who comes by default: the judge with most labels, else people, else anybody."""
+    numbers: Counter[str] = Counter()
+    for (question, rater), (n, _) in counted.counts.items():
+        info = counted.raters[rater]
+        if countable(counted.questions[question]) and info.kind == JUDGE:
+            numbers[info.name] += n
+    if numbers:
+        return min(numbers, key=lambda name: (-numbers[name], name))
+    offered = raters(counted)
+    if not offered:
+        raise CountsRefused("nobody has marked turns or scored continuations here")
+    return offered[0][0]
+
+
+def _who(name: str, counted: Census) -> list[RaterInfo]:
+    found = [info for info in counted.raters.values() if info.name == name]
+    if found and not _is_counted(found[0], counted):
+        raise CountsRefused(f"{name} is a metric: the profile shows what metrics say of each system")
+    if found and not found[0].identified:
+        raise CountsRefused(
+            f"{name} is an anonymous slot, not one person throughout: count {PEOPLE} together"
+        )
+    if not found and name == PEOPLE:
+        found = [info for info in counted.raters.values() if info.kind == HUMAN_RATERS]
+    if not found:
+        names = listed([known for known, _ in raters(counted)], 20) or "none"
+        raise CountsRefused(f"no rater {name!r} has counts or scores here; there are {names}")
+    return found
+
+
+def _questions(
+    wanted: Sequence[str], answered: Sequence[QuestionInfo], ids: set[int], counted: Census
+) -> list[QuestionInfo]:
+    """Return the questions that are counted: those named, or the scheme that the rater answered most."""
+    if not wanted:
+        numbers: Counter[str] = Counter()
+        for question in answered:
+            key = f"{question.scheme} {question.item_kind}"
+            numbers[key] += sum(counted.counts.get((question.id, pk), (0, 0))[0] for pk in ids)
+        most = min(numbers, key=lambda key: (-numbers[key], key))
+        found = [question for question in answered if f"{question.scheme} {question.item_kind}" == most]
+    else:
+        named = [_named(one, answered) for one in wanted]
+        found = list({question.id: question for several in named for question in several}.values())
+    if len({question.item_kind for question in found}) > 1:
+        raise CountsRefused(
+            "marks on turns and scores of continuations are two tables: name one kind of question"
+        )
+    if len({question.key for question in found}) < len(found):
+        twice = next(key for key, n in Counter(question.key for question in found).items() if n > 1)
+        refs = listed([question.ref for question in found if question.key == twice])
+        raise CountsRefused(f"{twice} is asked by several schemes: name one of {refs}")
+    if len(found) > MOST_QUESTIONS:
+        raise CountsRefused(
+            f"{len(found)} questions are too many for one table: name at most {MOST_QUESTIONS}"
+        )
+    return sorted(found, key=lambda question: (question.scheme, question.position))
+
+
+def _named(name: str, answered: Sequence[QuestionInfo]) -> list[QuestionInfo]:
+    """Return the questions of a name: a reference, a scheme with or without version, or a key."""
+    for names in (
+        lambda question: {question.ref},
+        lambda question: {question.scheme, question.scheme.rpartition("@")[0]},
+        lambda question: {question.key},
+    ):
+        if found := [question for question in answered if name in names(question)]:
+            return found
+    known = listed(list(dict.fromkeys(question.ref for question in answered)), 20)
+    raise CountsRefused(f"the rater did not answer {name!r}; there are {known}")
+
+
+def standing_alone(questions: Iterable[QuestionInfo]) -> list[str]:
+    """Return the keys of binary questions that are alone in their group: no part of a set of behaviours.
+
+    Where no question of the scheme shares a group, all of them are one set.
+    """
+    asked = list(questions)
+    schemes = Question.objects.filter(pk__in=[question.id for question in asked]).values("version")
+    rows = Question.objects.filter(version__in=schemes, level=asked[0].level).values_list(
+        "version", "group", "pk"
+    )
+    sizes = Counter((version, group) for version, group, _ in rows if group)
+    place = {pk: (version, group) for version, group, pk in rows}
+    lonely = [question.key for question in asked if sizes.get(place[question.id], 0) < 2]
+    return lonely if len(lonely) < len(asked) else []
+
+
+# The continuations that are counted: their rows, dialogues, clusters, strata and numbers of turns.
+
+CHUNK = 20_000
+By = tuple[Any, ...]
+"""A row's values of the chosen keys; None where a continuation has none."""
+PEOPLE_ROW: By = ()
+"""What people's row is called while continuations are read."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Continuations by id, in their order, with the rows they belong to.
+
+    ``rows`` gives each one's row and ``by`` the rows' values; people's row is ``human``, None without one.
+    ``turn_items`` are the ids of turn items and ``turn_of`` whose turns they are, as positions in ``ids``.
+    ``fakes`` are the codes of the rows with a continuation by a fake model.
+    """
+
+    ids: tuple[int, ...]
+    dialogues: tuple[str, ...]
+    clusters: tuple[str, ...]
+    strata: tuple[str, ...]
+    rows: Ints
+    by: tuple[By, ...]
+    human: int | None
+    turn_items: Ints
+    turn_of: Ints
+    fakes: frozenset[int] = frozenset()
+
+    @property
+    def turns(self) -> Ints:
+        """The number of turns of each continuation that can be rated."""
+        return np.bincount(self.turn_of, minlength=len(self.ids))
+
+
+@dataclass
+class _Read:
+    """What is collected while continuations are read, in the order of their ids."""
+
+    ids: list[int] = field(default_factory=list)
+    dialogues: list[str] = field(default_factory=list)
+    clusters: list[str] = field(default_factory=list)
+    strata: list[str] = field(default_factory=list)
+    by: list[By] = field(default_factory=list)
+    fakes: set[By] = field(default_factory=set)
+
+
+def units(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | None) -> Units:
+    """Return the units of some continuations, those in ``clusters`` where these are given.
+
+    People's own turns count where their dialogue has no other continuation by people among them. A
+    continuation without a turn that can be rated is left out.
+    """
+    items = Item.objects.filter(kind="turn", continuation__in=list(ids)).order_by("pk")
+    turns = np.array(list(items.values_list("pk", "continuation_id")), dtype=np.int64).reshape(-1, 2)
+    with_turns = set(turns[:, 1].tolist())
+    read = _read(query, [pk for pk in ids if pk in with_turns], clusters)
+    kept = np.isin(turns[:, 1], read.ids)
+    place = {pk: at for at, pk in enumerate(read.ids)}
+    order = _in_order(read.by)
+    codes = {by: code for code, by in enumerate(order)}
+    return Units(
+        tuple(read.ids),
+        tuple(read.dialogues),
+        tuple(read.clusters),
+        tuple(read.strata),
+        np.array([codes[by] for by in read.by], dtype=np.int64),
+        tuple(by or _of_people(query) for by in order),
+        codes.get(PEOPLE_ROW),
+        turns[kept, 0],
+        np.array([place[pk] for pk in turns[kept, 1].tolist()], dtype=np.int64),
+        frozenset(codes[by] for by in read.fakes),
+    )
+
+
+def _read(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | None) -> _Read:
+    rows = list(
+        Continuation.objects.filter(pk__in=list(ids))
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "key",
+            "system__name",
+            "condition",
+            "dialogue__key",
+            "dialogue__cluster",
+            "dialogue__metadata",
+        )
+    )
+    by_people = {row[4] for row in rows if row[2].casefold() == HUMAN and row[1] != SELF}
+    read = _Read()
+    for pk, key, system, condition, dialogue, cluster, metadata in rows:
+        is_human = system.casefold() == HUMAN
+        if (clusters is not None and cluster not in clusters) or (
+            is_human and key == SELF and dialogue in by_people
+        ):
+            continue
+        read.ids.append(pk)
+        read.dialogues.append(dialogue)
+        read.clusters.append(cluster)
+        read.strata.append(_plain(metadata.get(query.strata, "")) if query.strata else "")
+        read.by.append(PEOPLE_ROW if is_human else _condition(query.by, system, condition))
+        if has_fake(condition):
+            read.fakes.add(read.by[-1])
+    return read
+
+
+def _condition(keys: Iterable[str], system: str, condition: Mapping[str, Any]) -> By:
+    return tuple(system if key == SYSTEM else _hashable(condition.get(key)) for key in keys)
+
+
+def _hashable(value: Any) -> Any:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _of_people(query: CountsQuery) -> By:
+    """Return people's values of the keys: they have no condition."""
+    return tuple(HUMAN if key == SYSTEM else None for key in query.by)
+
+
+def _in_order(found: list[By]) -> list[By]:
+    """Return the rows, people's first; by each key numbers ascending, then texts as they first appear."""
+    distinct = list(dict.fromkeys(found))
+    people = [by for by in distinct if by == PEOPLE_ROW]
+    others = [by for by in distinct if by != PEOPLE_ROW]
+    width = max(map(len, others), default=0)
+    appeared = [
+        {value: n for n, value in enumerate(dict.fromkeys(by[at] for by in others))} for at in range(width)
+    ]
+    return people + sorted(
+        others,
+        key=lambda by: [
+            (0, float(value), 0) if _is_number(value) else (1, 0.0, appeared[at][value])
+            for at, value in enumerate(by)
+        ],
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def failed(query: CountsQuery, raters: Collection[int], questions: Collection[int]) -> set[int]:
+    """Return the continuations about which a judge's call failed, in a run that asked these questions."""
+    asked = set(questions)
+    runs = [
+        pk
+        for pk, answers in Run.objects.filter(rater__in=raters, corpus=query.corpus).values_list(
+            "pk", "questions"
+        )
+        if asked & set(answers.values())
+    ]
+    calls = Call.objects.filter(run__in=runs, state=Call.State.FAILED)
+    if query.campaign is not None:
+        tasks = Task.objects.filter(campaign=query.campaign)
+        calls = calls.filter(continuation__in=tasks.values("continuation"))
+    found = Continuation.objects.filter(of_dialogues(query.scope.part, "dialogue__"))
+    return set(found.filter(pk__in=calls.values("continuation")).values_list("pk", flat=True))
+
+
+# Labels as voices: what each person, or each sample of a judge, answered on every turn or continuation.
+#
+# Marks on turns are read as one row an item, with the answers to all questions in the bits of two numbers:
+# a corpus has hundreds of thousands of them.
+
+Voice = tuple[int, int]
+"""A rater's id and a sample."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Answers about turns: per voice the items, and in bits which questions it answered, and with yes."""
+
+    voices: dict[Voice, list[tuple[int, int, int]]]
+    continuations: frozenset[int]
+
+    def of(self, units: Units, n: int) -> dict[Voice, Floats]:
+        """Return each voice's marks, turns x questions: 1, 0, or NaN where it has not answered."""
+        bits = np.int64(1) << np.arange(n, dtype=np.int64)
+        order = np.argsort(units.turn_items)
+        known = units.turn_items[order]
+        found = {}
+        for voice, rows in sorted(self.voices.items()):
+            marks = np.full((len(known), n), np.nan)
+            table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+            at = np.searchsorted(known, table[:, 0])
+            there = (
+                (at < len(known)) & (known[np.minimum(at, max(0, len(known) - 1))] == table[:, 0])
+                if len(known)
+                else at < 0
+            )
+            table, at = table[there], order[at[there]]
+            answered = (table[:, 1, None] & bits) != 0
+            marks[at] = np.where(answered, ((table[:, 2, None] & bits) != 0).astype(np.float64), np.nan)
+            if answered.any():
+                found[voice] = marks
+        return found
+
+
+def marks(
+    scope: Scope,
+    questions: Sequence[QuestionInfo],
+    raters: Sequence[RaterInfo],
+    within: frozenset[int] | None = None,
+) -> Marks:
+    """Read marks on turns in one query; of the continuations in ``within`` where these are given."""
+    labels = _labels(scope, questions, raters)
+    if within is not None:
+        labels = labels.filter(item__continuation__in=list(within))
+    bit = Case(
+        *(When(question=question.id, then=Value(1 << at)) for at, question in enumerate(questions)),
+        output_field=BigIntegerField(),
+    )
+    is_positive = Q()
+    for question in questions:
+        positive = 1.0 if question.positive is None else question.positive
+        is_positive |= Q(question=question.id, number=positive)
+    rows = (
+        labels.order_by()
+        .values("item__continuation_id", "item_id", "rater_id", "sample")
+        .annotate(
+            answered=BitOr(bit, filter=Q(number__isnull=False), default=Value(0)),
+            positive=BitOr(bit, filter=is_positive, default=Value(0)),
+        )
+        .values_list("item__continuation_id", "item_id", "rater_id", "sample", "answered", "positive")
+    )
+    voices: dict[Voice, list[tuple[int, int, int]]] = defaultdict(list)
+    continuations = set()
+    for continuation, item, rater, sample, answered, positive in rows.iterator(chunk_size=CHUNK):
+        continuations.add(continuation)
+        voices[rater, sample].append((item, answered, positive))
+    return Marks(dict(voices), frozenset(continuations))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Answers about continuations: per voice and continuation, one value a question."""
+
+    voices: dict[Voice, dict[int, list[float]]]
+    continuations: frozenset[int]
+
+    def of(self, units: Units, n: int) -> dict[Voice, Floats]:
+        """Return each voice's answers, continuations x questions, NaN where missing."""
+        place = {pk: at for at, pk in enumerate(units.ids)}
+        found = {}
+        for voice, rows in sorted(self.voices.items()):
+            values = np.full((len(place), n), np.nan)
+            for continuation, given in rows.items():
+                if continuation in place:
+                    values[place[continuation]] = given
+            if not np.isnan(values).all():
+                found[voice] = values
+        return found
+
+
+def scores(
+    scope: Scope,
+    questions: Sequence[QuestionInfo],
+    raters: Sequence[RaterInfo],
+    within: frozenset[int] | None = None,
+) -> Scores:
+    """Read answers about continuations in one query."""
+    labels = _labels(scope, questions, raters)
+    if within is not None:
+        labels = labels.filter(item__continuation__in=list(within))
+    places = {question.id: at for at, question in enumerate(questions)}
+    voices: dict[Voice, dict[int, list[float]]] = defaultdict(dict)
+    continuations = set()
+    rows = labels.order_by("pk").values_list(
+        "item__continuation_id", "question_id", "rater_id", "sample", "number"
+    )
+    for continuation, question, rater, sample, number in rows.iterator(chunk_size=CHUNK):
+        continuations.add(continuation)
+        given = voices[rater, sample].setdefault(continuation, [float("nan")] * len(questions))
+        if number is not None:
+            given[places[question]] = number
+    return Scores(dict(voices), frozenset(continuations))
+
+
+def _labels(scope: Scope, questions: Sequence[QuestionInfo], raters: Sequence[RaterInfo]) -> QuerySet[Label]:
+    """Return the labels to read: of an answer given again elsewhere the first, as everywhere."""
+    labels = scope.labels().filter(
+        question__in=[question.id for question in questions], rater__in=[rater.id for rater in raters]
+    )
+    if not _given_twice(scope, questions, raters):
+        return labels
+    place = ("item_id", "question_id", "rater_id", "sample")
+    return labels.filter(pk__in=labels.order_by(*place, "pk").distinct(*place).values("pk"))
+
+
+def _given_twice(scope: Scope, questions: Sequence[QuestionInfo], raters: Sequence[RaterInfo]) -> bool:
+    """Whether one rater may have answered the same in two places: campaigns, or a campaign and an import."""
+    kept = scope.counts().filter(
+        question__in=[question.id for question in questions], rater__in=[rater.id for rater in raters]
+    )
+    places = list(kept.values_list("rater", "occasion", "campaign").distinct())
+    return len({rater for rater, _, _ in places}) < len(places)
+
+
+def heard(voices: dict[Voice, Floats], samples: SamplesOf, first: bool) -> dict[int, list[Floats]]:
+    """Return each rater's voices that count: the first sample alone, or all of them.
+
+    ``first`` is what happens unless ``samples`` says otherwise. The first is the first that there is for
+    an answer, so that a later sample stands in for one that failed.
+    """
+    by_rater: dict[int, list[Floats]] = defaultdict(list)
+    for (rater, _), values in sorted(voices.items()):
+        by_rater[rater].append(values)
+    if samples == "mean" or (not samples and not first):
+        return dict(by_rater)
+    return {rater: [_first(several)] for rater, several in by_rater.items()}
+
+
+def _first(several: Sequence[Floats]) -> Floats:
+    found = several[0].copy()
+    for other in several[1:]:
+        found = np.where(np.isnan(found), other, found)
+    return found

@@ -1,0 +1,486 @@
+"""Behaviour counts and scores by system and condition: from a query to the table, at once or by a worker."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.corpora import openings, splits
+from annotation.errors import SplitRefused
+from annotation.models import Campaign, Corpus, Rater, Split, TestLook
+from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
+from annotation.schemes.cocoeval import GROUPS
+from calibration.comparisons import count_inputs
+from calibration.comparisons.count_inputs import (
+    PEOPLE,
+    By,
+    Chosen,
+    CountsQuery,
+    Units,
+    failed,
+    part_of,
+    read,
+    units,
+)
+from calibration.errors import CountsRefused
+from calibration.figure_cache import Kept, is_small, kept_or_job, stamp_of
+from calibration.ratings.scope import QuestionInfo, census
+from calibration.reports.wording import counted as told
+from calibration.reports.wording import crowd_of, listed
+from calibration.statistics.core.ratings import Floats
+from calibration.statistics.counts import (
+    ANY,
+    GROUP,
+    MixedLengths,
+    Table,
+    columns_of,
+    counts_of,
+    rated_of,
+    table,
+)
+from calibration.statistics.judge_errors import Rated
+from calibration.statistics.strata import Column, Counted
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Job
+
+# From a query to its table of counts.
+
+MOST_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A table of counts with what it was made of.
+
+    ``by`` gives each row's values of the query's keys, by the row's code. ``people`` says who rated a sample,
+    ``n_rated`` how many of the judge's continuations; both empty where nothing is corrected. ``fakes`` are
+    the codes of the rows that hold a continuation by a fake model; ``kept`` is None for figures of now.
+    """
+
+    query: CountsQuery
+    chosen: Chosen
+    table: Table
+    by: tuple[By, ...]
+    titles: dict[str, str]
+    part: str
+    split: Split | None
+    looks: tuple[TestLook, ...]
+    people: str
+    n_rated: int
+    fakes: frozenset[int] = frozenset()
+    kept: Kept | None = None
+
+    @property
+    def is_turns(self) -> bool:
+        """Whether turns were counted, not answers about whole continuations."""
+        return self.chosen.is_turns
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns, in order."""
+        return [cell.column for cell in self.table.rows[0].cells] if self.table.rows else []
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a query speaks of: its part of the corpus, and who answered what."""
+
+    query: CountsQuery
+    chosen: Chosen
+    part: str
+    split: Split | None
+    clusters: frozenset[str] | None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is computed from the labels of a ground; names as in `Counts`. It can be kept as JSON."""
+
+    __pydantic_config__ = {"ser_json_inf_nan": "strings"}
+
+    table: Table
+    by: tuple[By, ...]
+    people: str
+    n_rated: int
+    fakes: frozenset[int]
+
+
+def compute(*, query: CountsQuery, by: User | None) -> Counts:
+    """Return the table of a query. A split is fixed by it, as by every look at labels.
+
+    Raises CountsRefused, in one line, where there is none, and for a test part that was not opened.
+    """
+    ground = ground_of(query=query, by=by)
+    return counts_of_figures(ground, figures_of(ground))
+
+
+def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
+    """Return what a query speaks of; little is read for it. Raises CountsRefused as `compute` does."""
+    split, part = part_of(query)
+    if split is not None:
+        splits.fix(split=split, by=by)
+    clusters = None if split is None else splits.clusters(split=split, part=part)
+    counted = census(query.scope)
+    chosen = count_inputs.choose(query, counted)
+    if split is not None and part == "test":
+        _check_opened(split, chosen)
+    return Ground(query, chosen, part, split, clusters)
+
+
+def figures_of(ground: Ground) -> Figures:
+    """Read the labels and compute. Raises CountsRefused."""
+    query, chosen = ground.query, ground.chosen
+    made, found, rated, people = _read(query, chosen, ground.clusters)
+    if not len(made):
+        part = ground.part
+        raise CountsRefused(f"{chosen.name} has counts or scores of no continuation of the {part} part")
+    if len(found.by) > MOST_ROWS:
+        keys = listed(query.by)
+        raise CountsRefused(f"rows by {keys} are {len(found.by):,}, more than {MOST_ROWS}: choose other keys")
+    try:
+        result = table(
+            made,
+            found.rows,
+            human=found.human,
+            rated=rated,
+            per_turns=query.per_turns,
+            plan=query.plan,
+            correction=query.correction,
+        )
+    except MixedLengths as error:
+        raise CountsRefused(str(error)) from error
+    n_rated = 0 if rated is None else int((~np.isnan(rated.values)).any(axis=1).sum())
+    return Figures(result, found.by, people, n_rated, found.fakes)
+
+
+def counts_of_figures(ground: Ground, figures: Figures, kept: Kept | None = None) -> Counts:
+    """Return the table with all that is said of it. `kept` says when its figures were computed."""
+    split = ground.split
+    looks = split.looks.select_related("by") if split is not None and ground.part == "test" else ()
+    return Counts(
+        ground.query,
+        ground.chosen,
+        figures.table,
+        figures.by,
+        _titles(ground.chosen),
+        ground.part,
+        split,
+        tuple(looks),
+        figures.people,
+        figures.n_rated,
+        figures.fakes,
+        kept,
+    )
+
+
+def _check_opened(split: Split, chosen: Chosen) -> None:
+    raters = Rater.objects.filter(pk__in=[info.id for info in chosen.raters])
+    if closed := openings.unopened(split, raters):
+        raise CountsRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
+
+
+@transaction.atomic
+def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
+    """Log a look at test, with who and for what. Its counts can then be computed.
+
+    Raises CountsRefused without a purpose, or where the corpus has no split.
+    """
+    split = splits.lock_of(query.corpus)
+    if split is None:
+        raise CountsRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
+    try:
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=_judges(query))
+    except SplitRefused as error:
+        raise CountsRefused(str(error)) from error
+
+
+@transaction.atomic
+def compute_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Counts:
+    """Log a look at test and return the counts there; where they cannot be made, there was no look."""
+    open_test(query=query, by=by, purpose=purpose)
+    return compute(query=replace(query, part="test"), by=by)
+
+
+def _judges(query: CountsQuery) -> list[Rater]:
+    """Return the judge whose marks a query counts, where it is one."""
+    try:
+        chosen = count_inputs.choose(query, census(query.scope))
+    except CountsRefused:
+        return []  # it will be refused for that when it is counted
+    return list(Rater.objects.filter(pk__in=[info.id for info in chosen.raters], kind=Rater.Kind.JUDGE))
+
+
+def _read(
+    query: CountsQuery, chosen: Chosen, clusters: frozenset[str] | None
+) -> tuple[Counted, Units, Rated | None, str]:
+    """Return what was counted of which continuations, and what people said of them, with who these are."""
+    questions = chosen.questions
+    read: Any = count_inputs.marks if chosen.is_turns else count_inputs.scores
+    own = read(query.scope, questions, chosen.raters)
+    lost = failed(query, [rater.id for rater in chosen.raters], [question.id for question in questions])
+    found = units(query, sorted(own.continuations | lost), clusters)
+    mine = _voices(own.of(found, len(questions)), query, chosen)
+    theirs: list[Floats] = []
+    if chosen.people and query.correction != "none":
+        said = read(query.scope, questions, chosen.people, frozenset(found.ids))
+        heard = count_inputs.heard(said.of(found, len(questions)), "", chosen.is_turns)
+        theirs = [voice for voices in heard.values() for voice in voices]
+    made, rated = (
+        _by_turn(found, chosen, mine, theirs) if chosen.is_turns else _whole(found, chosen, mine, theirs)
+    )
+    people = ""
+    if rated is not None:
+        people = crowd_of(chosen.people).many
+    return made, found, rated, people
+
+
+def _voices(
+    voices: dict[count_inputs.Voice, Floats], query: CountsQuery, chosen: Chosen
+) -> list[list[Floats]]:
+    return list(count_inputs.heard(voices, query.samples, chosen.is_turns).values())
+
+
+def _by_turn(
+    found: Units, chosen: Chosen, mine: list[list[Floats]], theirs: list[Floats]
+) -> tuple[Counted, Rated | None]:
+    columns = _columns(chosen)
+    flat = [voice for voices in mine for voice in voices]
+    n = len(found.ids)
+    silent = [np.full((len(found.turn_of), len(chosen.questions)), np.nan)]
+    values, lowest, highest = counts_of(flat or silent, found.turn_of, n, columns)
+    made = _counted(found, columns, values, lowest, highest)
+    rated = rated_of(flat, theirs, found.turn_of, n, columns) if theirs and flat else None
+    return made, rated
+
+
+def _whole(
+    found: Units, chosen: Chosen, mine: list[list[Floats]], theirs: list[Floats]
+) -> tuple[Counted, Rated | None]:
+    """Scores of whole continuations, or counts that were given without turns; people's mean of their own."""
+    columns = _columns(chosen)
+    shape = (len(found.ids), len(chosen.questions))
+    values = _mean([_mean(voices, shape) for voices in mine], shape)
+    ends = [_ends(question, found) for question in chosen.questions]
+    low, high = (np.column_stack([pair[side] for pair in ends]) for side in (0, 1))
+    known = ~np.isnan(values)
+    made = _counted(
+        found,
+        columns,
+        *(_summed(a, columns) for a in (values, np.where(known, values, low), np.where(known, values, high))),
+    )
+    if not theirs:
+        return made, None
+    truth = _summed(_mean(theirs, shape), columns)
+    nothing = np.zeros(truth.shape)
+    both = ~np.isnan(made.values)
+    return made, Rated(np.where(both, truth, np.nan), nothing, nothing, nothing, nothing)
+
+
+def _counted(
+    found: Units, columns: tuple[Column, ...], values: Floats, lowest: Floats, highest: Floats
+) -> Counted:
+    texts = (np.array(given, dtype=str) for given in (found.dialogues, found.clusters, found.strata))
+    dialogues, clusters, strata = texts
+    return Counted(
+        columns, dialogues, clusters, strata, found.turns.astype(np.float64), values, lowest, highest
+    )
+
+
+def _group(question: QuestionInfo) -> str:
+    """Return the group that a question is counted in: its own, or that of the behaviour it counts."""
+    is_count = question.scheme.partition("@")[0] == COUNTS.key
+    return question.group or (GROUPS.get(question.key, "") if is_count else "")
+
+
+def _columns(chosen: Chosen) -> tuple[Column, ...]:
+    questions = chosen.questions
+    groups = {question.key: _group(question) for question in questions}
+    if chosen.is_turns:
+        return columns_of(groups, count_inputs.standing_alone(questions))
+    if all(question.level == "ratio" and _group(question) for question in questions):
+        given = columns_of(groups, count_inputs.standing_alone(questions))
+        return tuple(column for column in given if column.kind != "any")
+    return tuple(Column(question.key, "score") for question in questions)
+
+
+def _ends(question: QuestionInfo, found: Units) -> tuple[Floats, Floats]:
+    """Return the least and greatest answer possible on each; infinite where the scale is open."""
+    n = len(found.ids)
+    if question.level == "ratio":
+        most = found.turns.astype(np.float64) if _group(question) else np.full(n, np.inf)
+        return np.zeros(n), np.full(n, float(max(question.values))) if question.values else most
+    if not question.values:
+        return np.full(n, -np.inf), np.full(n, np.inf)
+    return np.full(n, float(min(question.values))), np.full(n, float(max(question.values)))
+
+
+def _mean(several: list[Floats], shape: tuple[int, int]) -> Floats:
+    """Return the mean of what there is, NaN where there is nothing."""
+    total, known = np.zeros(shape), np.zeros(shape)
+    for values in several:
+        total += np.where(np.isnan(values), 0.0, values)
+        known += ~np.isnan(values)
+    return np.asarray(total / np.where(known > 0, known, np.nan))
+
+
+def _summed(values: Floats, columns: tuple[Column, ...]) -> Floats:
+    """Return the values with the columns that add others."""
+    parts = [values[:, list(column.addends) or [at]].sum(axis=1) for at, column in enumerate(columns)]
+    return np.column_stack(parts)
+
+
+def _titles(chosen: Chosen) -> dict[str, str]:
+    """Return how each column is headed."""
+    often = Counter(question.title for question in chosen.questions)
+    titles = {
+        question.key: question.title if often[question.title] == 1 else f"{question.title} ({question.key})"
+        for question in chosen.questions
+    }
+    for question in chosen.questions:
+        if _group(question):
+            titles[f"{GROUP}{_group(question)}"] = f"{_group(question)}, sum"
+    return titles | {ANY: "Any of these"}
+
+
+def facts(made: Counts) -> list[str]:
+    """Return in sentences what a table rests on, and what is missing and why."""
+    query, result = made.query, made.table
+    unit = "Turns per continuation" if made.is_turns else "Mean over continuations"
+    if query.per_turns and any(column.is_count for column in made.columns):
+        unit = f"Counts per {query.per_turns} turns"
+    who = f"{made.chosen.name}{' (simulated)' if made.chosen.simulated and not made.chosen.together else ''}"
+    lines = [
+        f"{unit}, as {who} {'mark' if made.chosen.together else 'marks'} them."
+        if made.is_turns
+        else f"{unit}, scored by {who}."
+    ]
+    if query.strata:
+        lines.append(
+            f"Each cell is the mean over {told(result.n_strata, 'stratum', 'strata')} of {query.strata}."
+        )
+    if made.chosen.left_out:
+        names = listed([question.title for question in made.chosen.left_out], 10)
+        lines.append(f"Left out, in sums too, because the rater never answered it: {names}.")
+    if result.no_differences:
+        lines.append(f"No differences and no distances: {result.no_differences}.")
+    elif result.no_distance and made.is_turns:
+        lines.append(f"No distances: {result.no_distance}.")
+    if made.n_rated:
+        lines.append(
+            f"Corrected by what {made.people} said of {told(made.n_rated, 'continuation')}; the "
+            "prediction-powered figures hold if these were drawn at random."
+        )
+    return lines
+
+
+# Counts of large corpora: computed by a worker and kept for the same question, its raters and questions.
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+KIND = "counts"
+
+
+def counts_or_job(*, query: CountsQuery, by: User | None, again: bool = False) -> Counts | Job:
+    """Return a query's table: of many labels as last computed, or the job that computes it or failed to.
+
+    Raises CountsRefused as `compute` does.
+    """
+    ground = ground_of(query=query, by=by)
+    if is_small(query.scope):
+        return counts_of_figures(ground, figures_of(ground))
+    kept = kept_or_job(
+        kind=KIND,
+        subject=_subject(ground),
+        stamp=stamp_of(query.scope),
+        params=_params(query),
+        by=by,
+        again=again,
+    )
+    if isinstance(kept, Job):
+        return kept
+    counted = set(kept.result["raters"])  # people may have joined since
+    raters = tuple(rater for rater in ground.chosen.raters if rater.id in counted) or ground.chosen.raters
+    ground = replace(ground, chosen=replace(ground.chosen, raters=raters))
+    return counts_of_figures(ground, _adapter().validate_json(kept.result["figures"]), kept)
+
+
+@transaction.atomic
+def counts_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Counts | Job:
+    """Log a look at test and return the counts there, or their job; what is refused at once was no look."""
+    open_test(query=query, by=by, purpose=purpose)
+    return counts_or_job(query=replace(query, part="test"), by=by)
+
+
+def _subject(ground: Ground) -> str:
+    """Return what a job is about: the query, with the rater and the questions that it names.
+
+    People together are one name: their table stays while more of them join.
+    """
+    query, chosen = ground.query, ground.chosen
+    named = [
+        _params(query),
+        PEOPLE if chosen.together else chosen.raters[0].id,
+        [question.id for question in chosen.questions],
+        ground.split.pk if ground.split else None,
+        ground.part,
+    ]
+    key = sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()[:16]
+    rater = PEOPLE if chosen.together else chosen.name
+    return f"counts of corpus {query.corpus.pk}, {key}: {rater}"[:300]
+
+
+def _params(query: CountsQuery) -> dict[str, Any]:
+    given = {
+        "rater": query.rater,
+        "questions": ",".join(query.questions),
+        "by": ",".join(query.by),
+        "strata": query.strata,
+        "per_turns": query.per_turns,
+        "samples": query.samples,
+        "correction": query.correction,
+        "part": query.part,
+        "resamples": query.plan.resamples,
+        "seed": query.plan.seed,
+    }
+    campaign = query.campaign.pk if query.campaign else None
+    return {"corpus": query.corpus.pk, "campaign": campaign, "given": given}
+
+
+def run(job: Job, progress: Progress) -> Mapping[str, Any]:
+    """Compute the figures that a job asks for."""
+    corpus = Corpus.objects.filter(pk=job.params["corpus"]).first()
+    number = job.params["campaign"]
+    campaign = Campaign.objects.select_related("corpus").filter(pk=number).first() if number else None
+    if corpus is None or (number and campaign is None):
+        raise JobRefused("what it counts was deleted")
+    try:
+        query = read(job.params["given"], corpus, campaign)
+        stamp = stamp_of(query.scope)
+        ground = ground_of(query=query, by=job.created_by)
+        figures = figures_of(ground)
+    except CountsRefused as refused:
+        raise JobRefused(str(refused)) from refused
+    progress(1, 1)
+    raters = [rater.id for rater in ground.chosen.raters]
+    return {"stamp": stamp, "raters": raters, "figures": _adapter().dump_json(figures).decode()}
+
+
+@cache
+def _adapter() -> TypeAdapter[Figures]:
+    from pydantic import TypeAdapter  # a tenth of a second, and most requests need none
+
+    return TypeAdapter(Figures)
+
+
+JOB = JobKind(KIND, "Behaviour counts", run)

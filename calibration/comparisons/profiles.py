@@ -1,0 +1,618 @@
+"""Metric scores of a corpus: systems as rows, metrics as columns, each cell a mean with its spread."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.kinds import KINDS
+from annotation.models import Continuation, Label, Rater
+from annotation.models.corpora import Corpus
+from annotation.records import HUMAN
+from annotation.text.table_cells import guarded
+from calibration.comparisons.profile_cells import (
+    ALL,
+    NOTHING,
+    POINTS,
+    SAME,
+    SCORED,
+    Cell,
+    Cells,
+    Part,
+    Parts,
+    Reasons,
+    at_same_points,
+    cells_of,
+    compared_rows,
+    explained,
+    in_total,
+    joined,
+    metric_labels,
+    parameters,
+    parts_of,
+    points_in,
+    reasons_of,
+    sources_used,
+)
+from calibration.figure_cache import Kept, is_small, kept_or_job, stamp_of
+from calibration.ratings.calls import calls_of, fake_systems
+from calibration.ratings.scope import of_corpus
+from calibration.renderings import NEEDS, escaped, fitted
+from calibration.reports import charts
+from calibration.reports.charts import alt
+from jobs.errors import JobRefused
+from jobs.fake_models import MARK
+from jobs.kinds import JobKind, Progress
+from jobs.models import Job
+from judges.metrics import METRICS, Aspect, Metric, aspects
+from judges.metrics.kit.base import HALVES, PAPER
+from judges.runs.estimates import Doubt, doubtful_values, fitted_on_themselves
+
+# A corpus's profile: systems as rows, metrics as columns, each cell a mean with its spread.
+#
+# No row is the standard: the human continuations are one point among others.
+
+Task = tuple[str, bool]
+"""A system, and whether it was given a half of its predictions."""
+
+DIRECTIONS = {
+    "higher": "higher is better",
+    "lower": "lower is better",
+    "nearer_half": "nearer 0.5 is better",
+    "descriptive": "describes, does not rank",
+}
+HIGH, LOW, NEARER_HALF = "high", "low", "nearer_half"
+ENDS = {
+    "higher": {"highest": HIGH, "lowest": LOW, "best": HIGH},
+    "lower": {"highest": HIGH, "lowest": LOW, "best": LOW},
+    NEARER_HALF: {"nearest": HIGH, "farthest": LOW, "best": HIGH},
+    "descriptive": {"highest": HIGH, "lowest": LOW},
+}
+"""The marks of a column, and at which end of it each stands; MPCEval's tables mark the same ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A metric rater of the corpus, and what its declaration says."""
+
+    id: int
+    name: str
+    metric: Metric
+    variant: str
+
+    @property
+    def title(self) -> str:
+        """What the metric is called, with the variant where that is not the printed formula."""
+        return self.metric.titled(self.variant)
+
+    @property
+    def direction(self) -> str:
+        """Which way is better, in words."""
+        return DIRECTIONS[self.metric.direction]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system with its cells, in the order of the columns.
+
+    `given` are the halves of its predictions that it was given: none where it predicted both, and both where
+    the row joins its continuations of two tasks, with each value from the task that has one. `fake_model`
+    says whether one of its continuations that were scored was written by a fake model.
+    """
+
+    system: str
+    cells: tuple[Cell, ...]
+    given: tuple[str, ...] = ()
+    fake_model: bool = False
+
+    @property
+    def note(self) -> str:
+        """What the system was given, or, of a joined row, where its values are from."""
+        if len(self.given) < 2:
+            return "".join(HALVES[half] for half in self.given)
+        used = dict.fromkeys(HALVES[cell.given] for cell in self.cells if cell.given)
+        return "joined" + "".join(f"; values where {told}" for told in used)
+
+    @property
+    def human(self) -> bool:
+        """Whether people wrote these."""
+        return self.system.casefold() == HUMAN
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Why a metric has no value, and on how many items."""
+
+    metric: str
+    reason: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The metrics of one aspect on one kind of item, at the same points for all rows or at all points.
+
+    `shared` says of metrics that several rows have values of at how many points they are compared, and how
+    many points there are.
+    """
+
+    kind: str
+    aspect: Aspect
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...] = ()
+    gone: tuple[Gone, ...] = ()
+    points: str = SAME
+    shared: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The panel's heading."""
+        return f"{KINDS[self.kind].heading}: {self.aspect.heading.lower()}"
+
+    @property
+    def systems(self) -> tuple[Row, ...]:
+        """The rows of systems that are not people."""
+        return tuple(row for row in self.rows if not row.human)
+
+    @property
+    def people(self) -> tuple[Row, ...]:
+        """The rows of people."""
+        return tuple(row for row in self.rows if row.human)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a profile reads from the labels, and which systems asked a fake model."""
+
+    cells: Cells
+    reasons: Reasons
+    fakes: tuple[str, ...]
+    parts: Parts
+
+
+def figures_of(corpus: Corpus) -> Figures:
+    """Read a corpus's figures: five queries at most, however many labels there are."""
+    cells, fakes = cells_of(corpus), tuple(fake_systems(metric_labels(corpus)))
+    return Figures(cells, reasons_of(corpus), fakes, parts_of(corpus, cells))
+
+
+def profile(corpus: Corpus, points: str = SAME) -> list[Panel]:
+    """Return a corpus's panels, read from its labels now."""
+    return panels_of(figures_of(corpus), points)
+
+
+def panels_of(figures: Figures, points: str = SAME) -> list[Panel]:
+    """Return the panels of figures: turns before conversations, aspects in the papers' order.
+
+    Only systems with labels, and metrics that have been run and give numbers. The rows of a column are of the
+    `points` that they share (`SAME`), or each of all of its own.
+    """
+    cells = explained(figures.cells, figures.reasons)
+    if points == SAME:
+        cells = at_same_points(cells, figures.parts)
+    columns = columns_of({rater for rater, _ in cells})
+    fakes, gone = figures.fakes, _gone(figures.reasons)
+    panels = []
+    for kind in KINDS:
+        for aspect in aspects():
+            of_panel = tuple(c for c in columns if (c.metric.kind, c.metric.aspect) == (kind, aspect))
+            if of_panel:
+                why = (Gone(c.name, reason, n) for c in of_panel for reason, n in gone.get(c.id, {}).items())
+                shared = {c.name: points_in(figures.parts[c.id]) for c in of_panel if c.id in figures.parts}
+                rows = _rows(of_panel, cells, fakes)
+                panels.append(Panel(kind, aspect, of_panel, rows, tuple(why), points, shared))
+    return panels
+
+
+def column(corpus: Corpus, rater: int) -> Column | None:
+    """Return one metric of a corpus's profile, None where it has no label there."""
+    present = metric_labels(corpus).filter(rater=rater).exists()
+    return next(iter(columns_of({rater})), None) if present else None
+
+
+def columns_of(raters: Iterable[int]) -> list[Column]:
+    """Return the metrics among raters that give numbers, in the catalogue's order."""
+    order = {key: place for place, key in enumerate(METRICS)}
+    found = [
+        Column(rater.pk, rater.name, METRICS[rater.spec["metric"]], rater.spec.get("variant", PAPER))
+        for rater in Rater.objects.filter(pk__in=set(raters))
+        if rater.spec.get("metric") in METRICS and not METRICS[rater.spec["metric"]].categories
+    ]
+    return sorted(found, key=lambda c: (order[c.metric.key], c.name))
+
+
+def _gone(reasons: Reasons) -> dict[int, dict[str, int]]:
+    """Return per metric rater why it has no value and how often, over all systems."""
+    found: dict[int, dict[str, int]] = {}
+    for (rater, _), counts in reasons.items():
+        found[rater] = in_total(found.get(rater, {}), counts)
+    return found
+
+
+def _rows(columns: tuple[Column, ...], cells: Cells, fakes: Collection[str]) -> tuple[Row, ...]:
+    """Return a row per system, and one more where it was given halves of its predictions."""
+    ids = {c.id for c in columns}
+    sources = sorted({source for rater, source in cells if rater in ids})
+    tasks: dict[tuple[str, bool], list[str]] = {}
+    for system, given in sources:
+        tasks.setdefault((system, bool(given)), []).append(given)
+    by_column = []
+    for c in columns:
+        of_column = {
+            task: joined(cells.get((c.id, (task[0], given)), NOTHING) for given in halves)
+            for task, halves in tasks.items()
+        }
+        by_column.append(_marked(c, of_column))
+    return tuple(
+        Row(task[0], tuple(one[task] for one in by_column), tuple(filter(None, halves)), task[0] in fakes)
+        for task, halves in tasks.items()
+    )
+
+
+def _marked(column: Column, cells: Mapping[Task, Cell]) -> dict[Task, Cell]:
+    """Mark the ends of a column and the better one; nothing is marked where all means are equally good."""
+    direction = column.metric.direction
+    placed = {
+        task: -abs(cell.mean - 0.5) if direction == NEARER_HALF else cell.mean
+        for task, cell in cells.items()
+        if cell.mean is not None
+    }
+    if len(set(placed.values())) < 2:
+        return dict(cells)
+    top, bottom = max(placed.values()), min(placed.values())
+    ends = {name: {HIGH: top, LOW: bottom}[end] for name, end in ENDS[direction].items()}
+    return {
+        task: replace(cell, marks=tuple(name for name, at in ends.items() if placed.get(task) == at))
+        for task, cell in cells.items()
+    }
+
+
+def as_rows(panels: Iterable[Panel]) -> list[dict[str, Any]]:
+    """Return every cell as a flat record, for CSV and the API."""
+    return [
+        {
+            "items": panel.kind,
+            "aspect": str(panel.aspect),
+            "metric": col.name,
+            "direction": col.metric.direction,
+            "system": row.system,
+            "fake_model": row.fake_model,
+            "given": cell.given or "+".join(row.given),
+            "points": panel.points,
+            "n": cell.n,
+            "elsewhere": cell.elsewhere,
+            "missing": cell.missing,
+            "mean": cell.mean,
+            "sd": cell.spread,
+            "min": cell.low,
+            "max": cell.high,
+            "marks": " ".join(cell.marks),
+            "reason": cell.reason,
+        }
+        for panel in panels
+        for row in panel.rows
+        for col, cell in zip(panel.columns, row.cells, strict=True)
+    ]
+
+
+# A profile as CSV and as LaTeX.
+
+SENTENCES = {
+    SAME: "Systems are compared at the same points: those where each of them has a value.",
+    ALL: "Each system at all of its own points: the points of two systems may differ.",
+}
+TEXT = ("metric", "system", "reason")
+MOST_LEVEL = 4
+"""Headings of more columns than these are turned, so that columns are as narrow as their figures."""
+ARROWS = {
+    "higher": r" $\uparrow$",
+    "lower": r" $\downarrow$",
+    "nearer_half": r" $\to .5$",
+    "descriptive": "",
+}
+
+
+def as_csv(panels: Sequence[Panel]) -> str:
+    """Return one line per system and metric; text cells are guarded against spreadsheets."""
+    rows = as_rows(panels)
+    out = io.StringIO()
+    names = (
+        list(rows[0])
+        if rows
+        else ["items", "aspect", "metric", "system", "fake_model", "given", "points", "n", "mean", "sd"]
+    )
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({key: guarded(value) if key in TEXT else value for key, value in row.items()})
+    return out.getvalue()
+
+
+def as_latex(panels: Sequence[Panel]) -> str:
+    """Return a booktabs table per panel: means over standard deviations, the ends of a column marked."""
+    return "\n\n".join([NEEDS, *map(_table, panels)]) + "\n"
+
+
+def _table(panel: Panel) -> str:
+    names = [f"{escaped(column.name)}{ARROWS[column.metric.direction]}" for column in panel.columns]
+    if len(names) > MOST_LEVEL:
+        names = [rf"\rotatebox{{60}}{{{name}}}" for name in names]
+    comments = [
+        f"% {panel.title}: mean and standard deviation (dividing by n); bold: highest, underlined: lowest;",
+        "% where the arrow leads to .5, bold: nearest, underlined: farthest",
+    ]
+    lines = [
+        rf"\begin{{tabular}}{{l{'r' * len(panel.columns)}}}",
+        r"\toprule",
+        " & ".join(["System", *names]) + r" \\",
+        r"\midrule",
+        *(_line(row) for row in panel.systems),
+    ]
+    if panel.people:
+        apart = [r"\midrule"] if panel.systems else []
+        lines += [*apart, *(_line(row) for row in panel.people)]
+    whys = dict.fromkeys(cell.reason for row in panel.rows for cell in row.cells if cell.reason)
+    note = SENTENCES[panel.points] + (f" --: {escaped('; '.join(whys))}." if whys else "")
+    return "\n".join([*comments, *fitted([*lines, r"\bottomrule", r"\end{tabular}"], note)])
+
+
+def _named(row: Row) -> str:
+    return f"{row.system} {MARK}" if row.fake_model else row.system
+
+
+def _line(row: Row) -> str:
+    values = " & ".join([escaped(_named(row)), *map(_figure, row.cells)])
+    note = rf"{{\scriptsize {escaped(row.note)}}}" if row.note else ""
+    under = " & ".join([note, *map(_spread, row.cells)])
+    return f"{values} \\\\\n{under} \\\\"
+
+
+def _figure(cell: Cell) -> str:
+    if cell.mean is None:
+        return "--"
+    mean = f"{cell.mean:.3f}".replace("-", "$-$")
+    if cell.is_bold:
+        mean = rf"\textbf{{{mean}}}"
+    if cell.is_underlined:
+        mean = rf"\underline{{{mean}}}"
+    return mean
+
+
+def _spread(cell: Cell) -> str:
+    return "" if cell.mean is None else rf"{{\scriptsize $\pm$ {cell.spread or 0:.3f}}}"
+
+
+# How one metric's values are spread, system by system: quartiles and the mean, drawn as a box.
+
+QUARTILES = """
+SELECT s.name || CASE WHEN c.condition->>'speaker' = 'given' THEN ' (the speaker was given)'
+                      WHEN c.condition->>'content' = 'given' THEN ' (the message was given)' ELSE '' END
+       AS source, count(*), avg(l.number), percentile_cont(ARRAY[0, 0.25, 0.5, 0.75, 1])
+       WITHIN GROUP (ORDER BY l.number)
+  FROM annotation_label l JOIN annotation_item i ON i.id = l.item_id
+  JOIN annotation_continuation c ON c.id = i.continuation_id JOIN annotation_system s ON s.id = c.system_id
+ WHERE i.corpus_id = %s AND NOT i.training AND l.rater_id = %s AND l.superseded_at IS NULL
+   AND l.number IS NOT NULL
+   AND i.compared IS NULL AND EXISTS (
+       SELECT FROM annotation_question q JOIN annotation_schemeversion v ON v.id = q.version_id
+         JOIN annotation_scheme m ON m.id = v.scheme_id WHERE q.id = l.question_id AND m.key LIKE 'metric:%%')
+ GROUP BY s.name, source ORDER BY lower(s.name) = %s, source
+"""
+SHARED = """
+SELECT system || CASE half WHEN 'speaker' THEN ' (the speaker was given)'
+                           WHEN 'content' THEN ' (the message was given)' ELSE '' END AS source,
+       count(*), avg(number), percentile_cont(ARRAY[0, 0.25, 0.5, 0.75, 1]) WITHIN GROUP (ORDER BY number)
+  FROM scored JOIN points USING (rater, dialogue, place, before)
+ WHERE source_row = ANY(%(rows)s) AND rows @> %(rows)s::bigint[]
+ GROUP BY system, source ORDER BY lower(system) = %(human)s, source
+"""
+FIELDS = ("system", "n", "mean", "low", "q1", "median", "q3", "high")
+
+
+def distribution(corpus: Corpus, column: Column, points: str = SAME) -> list[dict[str, Any]]:
+    """Return per system its number of values, mean and quartiles (linear interpolation); people come last.
+
+    The values are those at the points that the rows of the profile share, or all of them.
+    """
+    cells = cells_of(corpus, column.id) if points == SAME else {}
+    query = QUARTILES
+    values: Any = [corpus.pk, column.id, HUMAN]
+    if used := sources_used(cells):
+        parts = parts_of(corpus, cells)[column.id]
+        compared = sorted(compared_rows(part for several in parts.values() for part in several))
+        query, values = SCORED + SHARED, parameters(corpus, used) | {"rows": compared, "human": HUMAN}
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        rows = cursor.fetchall()
+    return [dict(zip(FIELDS, (name, n, mean, *quartiles), strict=True)) for name, n, mean, quartiles in rows]
+
+
+def svg(values: list[dict[str, Any]], column: Column) -> str:
+    """Return the boxes as a free-standing SVG on white."""
+    return charts.on_white(_drawn(json.dumps(values), column.name))
+
+
+def inline_svg(values: list[dict[str, Any]], column: Column) -> str:
+    """Return the boxes for a page, in the page's colours."""
+    return charts.in_page(_drawn(json.dumps(values), column.name), f"{column.name} by system")
+
+
+@lru_cache(maxsize=256)
+def _drawn(values: str, title: str) -> str:
+    return charts.to_svg(_specification(json.loads(values), title))
+
+
+def _specification(values: list[dict[str, Any]], title: str) -> dict[str, Any]:
+    axis = alt.Axis(
+        labelLimit=190, minExtent=190, maxExtent=190, labelColor=charts.INK, labelPadding=8, ticks=False
+    )
+    base = alt.Chart(alt.Data(values=values)).encode(
+        y=alt.Y("system:N", sort=None, title=None, axis=axis.copy())
+    )
+    x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True), axis=charts.axis())
+    whole = base.mark_rule(color=charts.INK_3).encode(x=x, x2="high:Q")
+    middle = base.mark_bar(size=12, color=charts.COLOURS[0], opacity=0.35).encode(x="q1:Q", x2="q3:Q")
+    median = base.mark_tick(color=charts.COLOURS[0], thickness=2, size=12).encode(x="median:Q")
+    mean = base.mark_point(filled=True, color=charts.COLOURS[1], size=40, opacity=1).encode(x="mean:Q")
+    drawn = alt.layer(whole, middle, median, mean).properties(
+        width=charts.WIDTH, height=max(2, len(values)) * 26, background="transparent"
+    )
+    return dict(drawn.configure(font=charts.FONT).configure_view(stroke=None).to_dict())
+
+
+# Profiles of large corpora: a worker computes and keeps all that their page reads from the labels.
+
+KIND = "profile"
+EXAMPLES = 30
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a corpus's profile shows. `kept` says when it was computed; None for one of the labels of now.
+
+    `doubts` and `learned` are by rater, `examples` some continuations with values.
+    """
+
+    panels: list[Panel]
+    doubts: dict[int, Doubt]
+    learned: dict[int, int]
+    examples: QuerySet[Continuation]
+    kept: Kept | None = None
+
+    @property
+    def computed_at(self) -> datetime | None:
+        """When it was computed, where that was before."""
+        return self.kept.at if self.kept else None
+
+    @property
+    def labels_since(self) -> bool:
+        """Whether labels have come since."""
+        return bool(self.kept and self.kept.labels_since)
+
+    @property
+    def calls_since(self) -> bool:
+        """Whether calls of judges or metrics have ended since."""
+        return bool(self.kept and self.kept.calls_since)
+
+
+def profile_or_job(
+    *, corpus: Corpus, by: User | None, points: str = SAME, again: bool = False
+) -> Profile | Job:
+    """Return a corpus's profile at the same or at all points: of a large one as it was last computed, or the
+    job that computes it."""
+    if is_small(of_corpus(corpus)):
+        return _read(corpus, points)
+    kept = _kept_or_job(corpus, by, again)
+    if isinstance(kept, Job):
+        return kept
+    found = kept.result
+    figures = Figures(
+        {
+            (rater, (system, given)): replace(Cell(*rest), given=given)
+            for rater, system, given, *rest in found["cells"]
+        },
+        {(rater, (system, given)): dict(why) for rater, system, given, why in found["reasons"]},
+        tuple(found["fakes"]),
+        _parts_read(found["parts"]),
+    )
+    doubts = {rater: Doubt(*doubt) for rater, *doubt in found["doubts"]}
+    learned = {int(rater): n for rater, n in found["learned"].items()}
+    examples = Continuation.objects.filter(pk__in=found["examples"]).order_by("pk")
+    return Profile(panels_of(figures, points), doubts, learned, examples, kept)
+
+
+def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
+    """Return how a metric's values are spread: as the page that is shown has it, where that is kept."""
+    if not is_small(of_corpus(corpus)):
+        kept = _kept_or_job(corpus, by, again=False)
+        if isinstance(kept, Kept) and (found := kept.result["spread"].get(str(column.id))) is not None:
+            spread: list[dict[str, Any]] = found[points]
+            return spread
+    return distribution(corpus, column, points)
+
+
+def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> Kept | Job:
+    subject = f"profile of corpus {corpus.pk}: {corpus.name}"[:300]
+    return kept_or_job(
+        kind=KIND,
+        subject=subject,
+        stamp=stamp_of(of_corpus(corpus)),
+        params={"corpus": corpus.pk},
+        by=by,
+        again=again,
+    )
+
+
+def _read(corpus: Corpus, points: str) -> Profile:
+    panels = panels_of(figures_of(corpus), points)
+    columns = {column.id for panel in panels for column in panel.columns}
+    calls = calls_of(of_corpus(corpus), columns)
+    doubts, learned = doubtful_values(calls), fitted_on_themselves(calls)
+    return Profile(panels, doubts, learned, _examples(corpus))
+
+
+def _examples(corpus: Corpus) -> QuerySet[Continuation]:
+    scored = Label.objects.filter(
+        item__continuation=OuterRef("pk"), item__training=False, rater__kind="metric"
+    )
+    return Continuation.objects.filter(Exists(scored), dialogue__corpus=corpus).order_by("pk")[:EXAMPLES]
+
+
+def run(job: Job, progress: Progress) -> Mapping[str, Any]:
+    """Read the figures of a corpus's profile; the result is all that its page shows, as plain lists."""
+    corpus = Corpus.objects.filter(pk=job.params["corpus"]).first()
+    if corpus is None:
+        raise JobRefused("the corpus was deleted")
+    stamp, figures = stamp_of(of_corpus(corpus)), figures_of(corpus)
+    columns = columns_of({rater for rater, _ in figures.cells})
+    calls = calls_of(of_corpus(corpus), {column.id for column in columns})
+    spread = {}
+    for number, column in enumerate(columns, 1):
+        spread[str(column.id)] = {points: distribution(corpus, column, points) for points in POINTS}
+        progress(number, len(columns))
+    return {
+        "stamp": stamp,
+        "cells": [
+            [rater, system, given, cell.n, cell.missing, cell.mean, cell.spread, cell.low, cell.high]
+            for (rater, (system, given)), cell in figures.cells.items()
+        ],
+        "reasons": [
+            [rater, system, given, list(why.items())]
+            for (rater, (system, given)), why in figures.reasons.items()
+        ],
+        "fakes": list(figures.fakes),
+        "parts": [
+            [rater, *source, {**asdict(part), "rows": sorted(part.rows)}]
+            for rater, sources in figures.parts.items()
+            for source, parts in sources.items()
+            for part in parts
+        ],
+        "doubts": [
+            [rater, doubt.calls, doubt.flagged, doubt.example]
+            for rater, doubt in doubtful_values(calls).items()
+        ],
+        "learned": fitted_on_themselves(calls),
+        "examples": [continuation.pk for continuation in _examples(corpus)],
+        "spread": spread,
+    }
+
+
+def _parts_read(written: Iterable[Any]) -> Parts:
+    found: Parts = {}
+    for rater, system, half, part in written:
+        parts = found.setdefault(rater, {}).setdefault((system, half), [])
+        parts.append(Part(**{**part, "rows": frozenset(part["rows"])}))
+    return found
+
+
+JOB = JobKind(KIND, "Metric scores", run)

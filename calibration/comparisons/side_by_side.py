@@ -1,0 +1,686 @@
+"""Outputs side by side: continuations of one context, what metrics say of each, and their files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, takewhile
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from django.db.models import Case, CharField, TextField, Value, When
+
+from annotation.kinds import KINDS
+from annotation.models import Continuation, Label, Turn
+from annotation.models.corpora import Dialogue
+from annotation.models.turn_numbers import of_continuations
+from annotation.records import HUMAN, SELF
+from annotation.text.display import number
+from annotation.text.table_cells import guarded
+from calibration.comparisons.metric_causes import Line, Telling, metric_labels
+from calibration.comparisons.profiles import Column as MetricColumn
+from calibration.errors import CompareRefused
+from calibration.renderings import aligned, printable
+from config.files import row_id
+from judges.metrics import METRICS, Aspect, aspects
+from judges.metrics.kit.base import PAPER
+from judges.runs.material import load
+
+# Which continuations of a dialogue share a context: what was said before the turns that continue it.
+
+Given = tuple[tuple[str, str], ...]
+
+
+class _Row(NamedTuple):
+    """A turn; speaker and text are read only of what nobody rates."""
+
+    continuation: int
+    position: int
+    at: int | None
+    given: bool
+    is_context: bool
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A turn that continues a context: the first of a rollout, or one of a static continuation.
+
+    `position` is its index within the continuation, `at` the number of turns of the history before it.
+    `given` are the turns between the two that its system did not produce, as speaker and text: they are
+    context. `name` is the continuation's key, with the index where it continues this context more than once.
+    """
+
+    continuation: Continuation
+    position: int
+    at: int
+    given: Given = ()
+    name: str = ""
+
+    @property
+    def is_human(self) -> bool:
+        """Whether people wrote it."""
+        return self.continuation.system.name.casefold() == HUMAN
+
+    @property
+    def is_rollout(self) -> bool:
+        """Whether a whole continuation begins with it, which has metrics of its own."""
+        return self.continuation.mode == Continuation.Mode.ROLLOUT and not self.continuation.is_self
+
+    def is_called(self, name: str) -> bool:
+        """Whether it is meant by a name: that of its continuation, or its own."""
+        return name in (self.name, self.continuation.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Two or more answers to the same turns, systems by name and people last."""
+
+    at: int
+    given: Given
+    answers: tuple[Answer, ...]
+
+
+def contexts(dialogue: Dialogue) -> list[Context]:
+    """Return the contexts that two or more turns continue, shortest first and those with most answers before
+    others of the same length; four queries.
+
+    The dialogue's own turn is among the answers wherever another one continues the history before it.
+    """
+    parts = {part.pk: part for part in dialogue.continuations.select_related("system")}
+    own = next((part for part in parts.values() if part.is_self), None)
+    length = Turn.objects.filter(continuation=own).count() if own else 0
+    found = list(_answers(parts, _rows(dialogue), length))
+    if own is not None:
+        found += _own(own, {answer.at for answer in found if not answer.given and answer.at < length})
+    groups: dict[tuple[int, Given], list[Answer]] = defaultdict(list)
+    for answer in found:
+        groups[answer.at, answer.given].append(answer)
+    shared = [Context(at, given, _named(group)) for (at, given), group in groups.items() if len(group) > 1]
+    return sorted(shared, key=lambda one: (one.at, -len(one.answers), one.given))
+
+
+def _rows(dialogue: Dialogue) -> list[_Row]:
+    is_context = When(item__isnull=True, then=Value(True))
+    texts = (
+        Case(When(item__isnull=True, then=name), default=Value(""), output_field=kind())
+        for name, kind in (("speaker", CharField), ("text", TextField))
+    )
+    rows = (
+        Turn.objects.filter(continuation__dialogue=dialogue)
+        .exclude(continuation__key=SELF)
+        .order_by("continuation", "position")
+        .values_list(
+            "continuation", "position", "at", "given", Case(is_context, default=Value(False)), *texts
+        )
+    )
+    return [_Row(*row) for row in rows]
+
+
+def _answers(parts: dict[int, Continuation], rows: Iterable[_Row], length: int) -> Iterable[Answer]:
+    for pk, group in groupby(rows, key=attrgetter("continuation")):
+        turns = list(group)
+        if parts[pk].mode == Continuation.Mode.STATIC:
+            yield from _static(parts[pk], turns, length)
+        else:
+            before = list(takewhile(attrgetter("is_context"), turns))
+            if len(before) < len(turns):
+                yield Answer(parts[pk], len(before), length, _said(before))
+
+
+def _static(part: Continuation, turns: Sequence[_Row], length: int) -> Iterable[Answer]:
+    for place, turn in enumerate(turns):
+        if turn.is_context:
+            continue
+        first = place
+        while first and turns[first - 1].given and turns[first - 1].at == turn.at:
+            first -= 1
+        yield Answer(part, turn.position, min(turn.at or 0, length), _said(turns[first:place]))
+
+
+def _said(rows: Iterable[_Row]) -> Given:
+    return tuple((row.speaker, row.text) for row in rows)
+
+
+def _own(own: Continuation, points: Collection[int]) -> list[Answer]:
+    """Return the dialogue's own turns at some points, those that can be rated."""
+    rows = Turn.objects.filter(continuation=own, position__in=points, item__isnull=False)
+    return [Answer(own, at, at) for at in rows.order_by("position").values_list("position", flat=True)]
+
+
+def _named(group: Sequence[Answer]) -> tuple[Answer, ...]:
+    keys = [answer.continuation.key for answer in group]
+    named = [
+        replace(answer, name=key if keys.count(key) == 1 else f"{key}/{answer.position}")
+        for answer, key in zip(group, keys, strict=True)
+    ]
+    return tuple(sorted(named, key=_order))
+
+
+def _order(answer: Answer) -> tuple[bool, bool, str, str, int]:
+    part = answer.continuation
+    return answer.is_human, part.is_self, part.system.name, part.key, answer.position
+
+
+# Which context of a dialogue is compared, and which of its continuations: those asked for, or the usual.
+
+MOST = 12
+"""Columns of one table."""
+USUAL = 6
+"""Columns where none were named."""
+LISTED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for: the number of turns before, continuations by name, which one to compare with, and
+    one metric by its name or the rater's id. What is left out is chosen."""
+
+    at: int | None = None
+    continuations: tuple[str, ...] = ()
+    against: str = ""
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A context, the answers that are columns, and the place of the column that others are compared with."""
+
+    context: Context
+    answers: tuple[Answer, ...]
+    against: int
+
+
+def choose(dialogue: str, found: Sequence[Context], wanted: Wanted) -> Choice:
+    """Return what is compared of a dialogue's contexts; raise CompareRefused for what cannot be.
+
+    One continuation that is named alone stands first, with the usual others beside it. Others are compared
+    with the first column unless another is named.
+    """
+    if not found:
+        raise CompareRefused(
+            f"no two continuations of {dialogue} share a context: import another system's, or another trial"
+        )
+    names = tuple(dict.fromkeys(wanted.continuations))
+    context = _context_of_contexts(dialogue, found, wanted.at, names)
+    answers = _columns(context, names)
+    if len(answers) > MOST:
+        raise CompareRefused(f"{len(answers)} continuations are too many for one table: name {MOST} at most")
+    place = next((at for at, answer in enumerate(answers) if answer.is_called(wanted.against)), None)
+    if wanted.against and place is None:
+        columns = _listed([answer.name for answer in answers])
+        raise CompareRefused(f"{wanted.against} is not among the continuations compared: {columns}")
+    return Choice(context, answers, place or 0)
+
+
+def _context_of_contexts(
+    dialogue: str, found: Sequence[Context], at: int | None, names: Sequence[str]
+) -> Context:
+    """Return the context with most answers of those that are meant, the first among equals."""
+    there = [one for one in found if at is None or one.at == at]
+    if not there:
+        points = _listed([str(one) for one in dict.fromkeys(one.at for one in found)])
+        raise CompareRefused(
+            f"no two continuations of {dialogue} share the context of {at} turn{'s' * (at != 1)}; "
+            f"they do after this many turns: {points}"
+        )
+    meant = [one for one in there if all(_holds(one, name) for name in names)]
+    if not meant:
+        raise CompareRefused(_not_shared(dialogue, there, at, names))
+    return max(meant, key=lambda one: len(one.answers))
+
+
+def _not_shared(dialogue: str, there: Sequence[Context], at: int | None, names: Sequence[str]) -> str:
+    unknown = [name for name in names if not any(_holds(one, name) for one in there)]
+    where = "" if at is None else f" after {at} turn{'s' * (at != 1)}"
+    if unknown:
+        known = _listed(list(dict.fromkeys(answer.name for one in there for answer in one.answers)))
+        alone = f"{unknown[0]} shares no context with another continuation of {dialogue}{where}"
+        return f"{alone}; these do: {known}"
+    return f"{_listed(list(names))} share no context of {dialogue}{where}: other turns come before each"
+
+
+def _holds(context: Context, name: str) -> bool:
+    return any(answer.is_called(name) for answer in context.answers)
+
+
+def _columns(context: Context, names: Sequence[str]) -> tuple[Answer, ...]:
+    """Return the answers that are named; where that is one, or none, with the usual ones beside it.
+
+    The dialogue's own turn is left out where another continuation is people's: it may well be the same turn.
+    """
+    named = dict.fromkeys(answer for name in names for answer in context.answers if answer.is_called(name))
+    if len(named) > 1:
+        return tuple(named)
+    rest = [answer for answer in context.answers if answer not in named]
+    people = [answer for answer in rest if answer.is_human]
+    systems = [answer for answer in rest if not answer.is_human]
+    room = USUAL - len(named)
+    first = [*systems[: room - len(people[:1])], *people[:1]]
+    more = [answer for answer in people[1:] if not answer.continuation.is_self]
+    return (*named, *first, *more[: room - len(first)])
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+# Continuations of one context side by side: what metrics say of each, how far they differ, and why.
+#
+# No column is the standard. Values are of single turns or conversations, so nothing has an interval here: the
+# profile has the means.
+
+NOT_SCORED = "this metric was not run on it"
+NO_CONVERSATION = "its turns are answers to fixed points, not one conversation"
+MOST_LINES = 200
+"""Turns shown of a context (the last ones) and of a continuation (the first ones)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A metric's value of one column, or why it has none, and what caused it.
+
+    `difference` is the value less that of the column compared with: None in that column, for categories, and
+    where either value is missing. `leads` are the turns that the causes speak of: number and anchor.
+    """
+
+    value: float | str | None
+    missing: str = ""
+    difference: float | None = None
+    causes: tuple[str, ...] = ()
+    leads: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A metric's rater with its cells, in the order of the columns."""
+
+    metric: MetricColumn
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The metrics of one aspect on one kind of item."""
+
+    kind: str
+    aspect: Aspect
+    rows: tuple[Row, ...]
+
+    @property
+    def title(self) -> str:
+        """The section's heading."""
+        return f"{KINDS[self.kind].heading}: {self.aspect.heading.lower()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A continuation: its turn that continues the context, and of a rollout the turns after it.
+
+    `n_rest` counts all of those, `rest` has the first MOST_LINES. `anchor` is where the turn stands on the
+    page of the continuation's own values. `scored` says whether any metric has a label here.
+    """
+
+    answer: Answer
+    line: Line
+    rest: tuple[Line, ...]
+    n_rest: int
+    scored: bool
+
+    @property
+    def condition(self) -> str:
+        """Its condition in words, with its trial where there are several; empty where nothing is known."""
+        part = self.answer.continuation
+        told = [f"{key} {value}".replace("_", " ") for key, value in part.condition.items()]
+        return " · ".join([*told, *([f"trial {part.trial}"] if part.trial else [])])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything of one page: the context, the columns, and the rows in their sections.
+
+    `context` has the last MOST_LINES turns of `n_context`. `found` are all contexts of the dialogue, and
+    `metrics` the names of all metrics that scored a column, by the rater's id.
+    """
+
+    dialogue: Dialogue
+    chosen: Choice
+    found: tuple[Context, ...]
+    context: tuple[Line, ...]
+    n_context: int
+    columns: tuple[Column, ...]
+    sections: tuple[Section, ...]
+    metrics: Mapping[int, str]
+
+    @property
+    def against(self) -> Column:
+        """The column that others are compared with."""
+        return self.columns[self.chosen.against]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows, in the order of the sections."""
+        return tuple(row for section in self.sections for row in section.rows)
+
+    @property
+    def anchors(self) -> frozenset[str]:
+        """The anchors of the context's turns, which all columns share."""
+        return frozenset(line.anchor for line in self.context)
+
+
+def compare(dialogue: Dialogue, wanted: Wanted) -> Comparison:
+    """Put continuations of a dialogue side by side; raise CompareRefused where none share a context.
+
+    The number of queries grows neither with columns nor with labels.
+    """
+    found = contexts(dialogue)
+    chosen = choose(dialogue.key, found, wanted)
+    answers = chosen.answers
+    ids = list(dict.fromkeys(answer.continuation.pk for answer in answers))
+    material, numbers = load(ids), of_continuations(ids)
+    told = {pk: Telling(material[pk], numbers[pk]) for pk in ids}
+    labels = _by_place(metric_labels(ids))
+    raters = _raters(answers, labels, told)
+    metrics = {metric.id: metric.name for metric in raters}
+    shown = [metric for metric in raters if _meant(metric, wanted.metric, metrics)]
+    context = _context(answers[0], told[answers[0].continuation.pk])
+    return Comparison(
+        dialogue=dialogue,
+        chosen=chosen,
+        found=tuple(found),
+        context=tuple(context[-MOST_LINES:]),
+        n_context=len(context),
+        columns=tuple(_column(answer, told[answer.continuation.pk], labels) for answer in answers),
+        sections=_sections([_row(metric, chosen, labels, told) for metric in shown]),
+        metrics=metrics,
+    )
+
+
+Labels = dict[tuple[int, int | None], dict[int, Label]]
+Told = Mapping[int, Telling]
+
+
+def _by_place(labels: Iterable[Label]) -> Labels:
+    """Return labels by continuation and turn index (None: the whole), then by rater; the latest of each."""
+    found: Labels = {}
+    for label in labels:
+        position = None if label.item.turn is None else label.item.turn.position
+        found.setdefault((label.item.continuation_id, position), {})[label.rater_id] = label
+    return found
+
+
+def _at(answer: Answer, kind: str, labels: Labels) -> Mapping[int, Label]:
+    """Return the labels of a column: of its turn, or of the whole rollout that it begins."""
+    if KINDS[kind].has_turn:
+        return labels.get((answer.continuation.pk, answer.position), {})
+    return labels.get((answer.continuation.pk, None), {}) if answer.is_rollout else {}
+
+
+def _raters(answers: Sequence[Answer], labels: Labels, told: Told) -> list[MetricColumn]:
+    """Return the metrics that said something of a column, in the order of the table of metrics."""
+    found = {}
+    for answer in answers:
+        for kind in {metric.kind for metric in METRICS.values()}:
+            for rater, label in _at(answer, kind, labels).items():
+                metric = METRICS[label.rater.spec["metric"]]
+                if metric.kind == kind:
+                    variant = label.rater.spec.get("variant", PAPER)
+                    found[rater] = MetricColumn(rater, label.rater.name, metric, variant)
+    order = {key: place for place, key in enumerate(METRICS)}
+    return sorted(found.values(), key=lambda one: (order[one.metric.key], one.name))
+
+
+def _meant(metric: MetricColumn, wanted: str, metrics: Mapping[int, str]) -> bool:
+    """Whether a metric is asked for; raise CompareRefused where there is no such one."""
+    if not wanted:
+        return True
+    named = [pk for pk, name in metrics.items() if name == wanted or pk == row_id(wanted)]
+    if not named:
+        known = f"these did: {', '.join(metrics.values())}" if metrics else "no metric did"
+        raise CompareRefused(f"no metric {wanted} scored these continuations; {known}")
+    return metric.id in named
+
+
+def _context(answer: Answer, told: Telling) -> list[Line]:
+    """Return what precedes an answer: the history up to its point, then what was given right before it."""
+    here = told.offset + answer.position
+    return [*told.lines[: answer.at], *told.lines[here - len(answer.given) : here]]
+
+
+def _column(answer: Answer, told: Telling, labels: Labels) -> Column:
+    here = told.offset + answer.position
+    rest = told.lines[here + 1 :] if answer.is_rollout else []
+    scored = any(_at(answer, kind, labels) for kind in KINDS)
+    return Column(answer, told.lines[here], tuple(rest[:MOST_LINES]), len(rest), scored)
+
+
+def _row(metric: MetricColumn, chosen: Choice, labels: Labels, told: Told) -> Row:
+    cells = [_cell(metric, answer, labels, told[answer.continuation.pk]) for answer in chosen.answers]
+    base = cells[chosen.against].value
+    return Row(metric, tuple(_less(cell, base, at == chosen.against) for at, cell in enumerate(cells)))
+
+
+def _cell(metric: MetricColumn, answer: Answer, labels: Labels, told: Telling) -> Cell:
+    label = _at(answer, metric.metric.kind, labels).get(metric.id)
+    if label is None:
+        whole = not KINDS[metric.metric.kind].has_turn
+        return Cell(None, NO_CONVERSATION if whole and not answer.is_rollout else NOT_SCORED)
+    value = told.value(label)
+    return Cell(value.value, value.missing, None, value.causes, value.leads)
+
+
+def _less(cell: Cell, base: float | str | None, is_base: bool) -> Cell:
+    if is_base or not isinstance(cell.value, float) or not isinstance(base, float):
+        return cell
+    return Cell(cell.value, cell.missing, cell.value - base, cell.causes, cell.leads)
+
+
+def _sections(rows: Sequence[Row]) -> tuple[Section, ...]:
+    """Return rows by what they are about: turns before conversations, aspects in the papers' order."""
+    found = []
+    for kind in KINDS:
+        for aspect in aspects():
+            own = tuple(
+                row for row in rows if (row.metric.metric.kind, row.metric.metric.aspect) == (kind, aspect)
+            )
+            if own:
+                found.append(Section(kind, aspect, own))
+    return tuple(found)
+
+
+# A comparison as JSON, as CSV and for the terminal.
+
+CELLS = (
+    "metric",
+    "items",
+    "aspect",
+    "direction",
+    "continuation",
+    "system",
+    "condition",
+    "fake_model",
+    "trial",
+)
+FIELDS = ("dialogue", "at", *CELLS, "turn", "value", "missing", "difference", "against", "causes")
+PLUS = "+"
+
+
+def as_json(made: Comparison) -> dict[str, Any]:
+    """Return everything: the context, the columns, and a row per metric."""
+    return head_out(made) | {"rows": [row_out(made, row) for row in made.rows]}
+
+
+def head_out(made: Comparison) -> dict[str, Any]:
+    """Return what is compared, without the rows."""
+    return {
+        "corpus": made.dialogue.corpus.name,
+        "dialogue": made.dialogue.key,
+        "at": made.chosen.context.at,
+        "contexts": [
+            {"at": one.at, "given": len(one.given), "continuations": [answer.name for answer in one.answers]}
+            for one in made.found
+        ],
+        "before": [_line_out(line) for line in made.context],
+        "n_before": made.n_context,
+        "columns": [_column_out(column) for column in made.columns],
+        "against": made.against.answer.name,
+    }
+
+
+def _column_out(column: Column) -> dict[str, Any]:
+    part = column.answer.continuation
+    return {
+        "name": column.answer.name,
+        "id": part.pk,
+        "continuation": part.key,
+        "system": part.system.name,
+        "human": column.answer.is_human,
+        "fake_model": part.fake_model,
+        "mode": part.mode,
+        "condition": part.condition,
+        "trial": part.trial,
+        "turn": column.answer.position,
+        "turns": [_line_out(line) for line in (column.line, *column.rest)],
+        "n_turns": 1 + column.n_rest,
+    }
+
+
+def _line_out(line: Line) -> dict[str, Any]:
+    return {"number": line.number, "speaker": line.speaker, "how": line.how, "text": line.text}
+
+
+def row_out(made: Comparison, row: Row) -> dict[str, Any]:
+    """Return a metric with its cells, one for each column."""
+    return {
+        "metric": row.metric.name,
+        "title": row.metric.metric.title,
+        "items": row.metric.metric.kind,
+        "aspect": str(row.metric.metric.aspect),
+        "direction": row.metric.metric.direction,
+        "cells": [
+            {
+                "column": column.answer.name,
+                "value": cell.value,
+                "missing": cell.missing,
+                "difference": cell.difference,
+                "causes": list(cell.causes),
+                "turns": [place for place, _ in cell.leads],
+            }
+            for column, cell in zip(made.columns, row.cells, strict=True)
+        ],
+    }
+
+
+def as_csv(made: Comparison) -> str:
+    """Return one line per metric and continuation; text cells are guarded against spreadsheets."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    for row in made.rows:
+        for column, cell in zip(made.columns, row.cells, strict=True):
+            line = _csv_line(made, row, column, cell)
+            writer.writerow(
+                {key: guarded(text) if isinstance(text, str) else text for key, text in line.items()}
+            )
+    return out.getvalue()
+
+
+def _csv_line(made: Comparison, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
+    part, metric = column.answer.continuation, row.metric.metric
+    return {
+        "dialogue": made.dialogue.key,
+        "at": made.chosen.context.at,
+        "metric": row.metric.name,
+        "items": metric.kind,
+        "aspect": str(metric.aspect),
+        "direction": metric.direction,
+        "continuation": part.key,
+        "system": part.system.name,
+        "condition": json.dumps(part.condition, ensure_ascii=False, sort_keys=True) if part.condition else "",
+        "fake_model": int(part.fake_model),
+        "trial": part.trial,
+        "turn": column.answer.position if metric.kind == "turn" else None,
+        "value": cell.value,
+        "missing": cell.missing,
+        "difference": cell.difference,
+        "against": made.against.answer.name,
+        "causes": " · ".join(cell.causes),
+    }
+
+
+def as_text(made: Comparison) -> str:
+    """Return the table for a terminal, with the turns above it and the reasons below."""
+    columns, base = made.columns, made.against.answer.name
+    turns = f"{made.n_context:,} turn{'s' * (made.n_context != 1)}"
+    lines = [
+        f"{made.dialogue.corpus.name}: {made.dialogue.key}, after {turns}",
+        *(f"  {line.speaker}: {line.text}" for line in made.context[-2:]),
+        "",
+        *chain.from_iterable(_told(column) for column in columns),
+    ]
+    for section in made.sections:
+        head = [section.title, *(column.answer.name for column in columns)]
+        rows = [[row.metric.name, *map(_shown, row.cells)] for row in section.rows]
+        lines += ["", *aligned([head, *rows])]
+    lines += [
+        "",
+        f"In brackets: the difference from {base}. People's continuation is one of several that are valid.",
+    ]
+    if not made.rows:
+        lines[-1] = "No metric has scored these continuations: manage.py run_metrics scores them."
+    if gone := _reasons(made):
+        lines += ["", "Without a value:", *gone]
+    return "\n".join([*map(printable, lines), ""])
+
+
+def _told(column: Column) -> list[str]:
+    part = column.answer.continuation
+    about = [part.system.name, column.condition, "fake model" if part.fake_model else ""]
+    return [
+        f"{column.answer.name} ({', '.join(filter(None, about))})",
+        f"  {column.line.speaker}: {column.line.text}",
+    ]
+
+
+def _shown(cell: Cell) -> str:
+    value = cell.value if isinstance(cell.value, str) else number(cell.value, 3)
+    return value if cell.difference is None else f"{value} ({signed(cell.difference)})"
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign, three decimals; nothing has a sign that is shown as zero."""
+    text = number(value, 3)
+    return f"{PLUS}{text}" if value > 0 and float(f"{value:.3f}") else text
+
+
+def _reasons(made: Comparison) -> list[str]:
+    """Return why values are missing: of whole columns, then metric by metric, each reason once."""
+    scored = [at for at, column in enumerate(made.columns) if column.scored]
+    lines = [
+        f"  {column.answer.name}: no metric was run on it" for column in made.columns if not column.scored
+    ]
+    for row in made.rows:
+        gone: dict[str, list[str]] = {}
+        for at in scored:
+            if row.cells[at].value is None:
+                gone.setdefault(row.cells[at].missing, []).append(made.columns[at].answer.name)
+        for reason, names in gone.items():
+            of = "" if len(names) == len(scored) else f", {', '.join(names)}"
+            lines.append(f"  {row.metric.name}{of}: {reason}")
+    return lines if made.rows else []
+
+
+FILES: dict[str, tuple[Callable[[Comparison], str], str]] = {
+    "csv": (as_csv, "text/csv; charset=utf-8"),
+    "json": (
+        lambda made: json.dumps(as_json(made), ensure_ascii=False, indent=1) + "\n",
+        "application/json; charset=utf-8",
+    ),
+}
+"""How a comparison is downloaded: what writes it, and what it is."""

@@ -1,0 +1,353 @@
+"""Turn vs. dialogue ratings: continuations by both scores, and inversions."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.corpora import splits
+from annotation.models import Campaign, Continuation, Corpus
+from annotation.text.display import number, percent
+from annotation.text.table_cells import guarded
+from calibration.errors import LevelsRefused
+from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
+from calibration.renderings import Rendering
+from calibration.reports.wording import counted, crowd_of
+from calibration.statistics.core.ratings import codes
+from calibration.statistics.level_scores import Inversions, Units, turns_and_whole
+
+# Which question about turns, and which about whole continuations, are put side by side.
+
+HUMAN, TURN, DIALOGUE = "human", "turn", "dialogue"
+NUMBERS = frozenset({"binary", "ordinal", "interval", "ratio"})
+PAIRS = (("comperdial_turn", "comperdial_dialogue"), ("fed_turn", "fed_dialogue"))
+"""Schemes about turns, and about whole continuations, that ask for the same under the same key."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about turns and one about whole continuations, and the people who answered either."""
+
+    scope: Scope
+    turns: QuestionInfo
+    whole: QuestionInfo
+    people: tuple[RaterInfo, ...]
+
+    @property
+    def same_scale(self) -> bool:
+        """Whether the two have the same least and greatest value, so that a difference means something."""
+        ends = [(min(q.values), max(q.values)) if q.values else None for q in (self.turns, self.whole)]
+        return ends[0] == ends[1]
+
+
+def offered(counted: Census) -> tuple[list[QuestionInfo], list[QuestionInfo]]:
+    """Return the questions about turns, and about whole continuations, that people answered in numbers."""
+    answered = {question for question, rater in counted.counts if counted.raters[rater].kind == HUMAN}
+    found = [q for q in counted.questions.values() if q.id in answered and q.level in NUMBERS]
+    return [q for q in found if q.item_kind == TURN], [q for q in found if q.item_kind == DIALOGUE]
+
+
+def read(corpus: Corpus, campaign: Campaign | None, given: Mapping[str, str]) -> Asked:
+    """Return what an address asks for by `turns` and `whole`; left out, the two that fit best.
+
+    Raises LevelsRefused, in one line, where people did not answer such questions.
+    """
+    scope = scope_of(corpus, campaign)
+    counted = census(scope)
+    turns, whole = offered(counted)
+    if not turns or not whole:
+        lacking = "single turns" if not turns else "whole dialogues"
+        raise LevelsRefused(f"nobody has rated {lacking} in numbers in {scope.name} yet")
+    by_default = _fitting(turns, whole)
+    first = _named(given.get("turns", ""), turns, by_default[0])
+    second = _named(given.get("whole", ""), whole, _like(first, whole) or by_default[1])
+    asked = {first.id, second.id}
+    people = [
+        info
+        for info in counted.raters.values()
+        if info.kind == HUMAN and any((question, info.id) in counted.counts for question in asked)
+    ]
+    return Asked(scope, first, second, tuple(people))
+
+
+def _named(ref: str, among: Sequence[QuestionInfo], by_default: QuestionInfo) -> QuestionInfo:
+    if not ref:
+        return by_default
+    found = next((question for question in among if question.ref == ref), None)
+    if found is None:
+        known = ", ".join(question.ref for question in among)
+        raise LevelsRefused(f"people answered no question {ref!r} of this kind; there are {known}")
+    return found
+
+
+def _fitting(
+    turns: Sequence[QuestionInfo], whole: Sequence[QuestionInfo]
+) -> tuple[QuestionInfo, QuestionInfo]:
+    """Return the pair that asks for the same: overall first, else any of one key, else the first of each."""
+    pairs = [(one, other) for one in turns if (other := _like(one, whole))]
+    overall = [pair for pair in pairs if pair[0].key == "overall"]
+    return (overall or pairs or [(turns[0], whole[0])])[0]
+
+
+def _like(question: QuestionInfo, among: Sequence[QuestionInfo]) -> QuestionInfo | None:
+    """Return the question of the same key: of the scheme that goes with this one's, else of any."""
+    same = [other for other in among if other.key == question.key]
+    scheme = question.scheme.rsplit("@", 1)[0]
+    partner = next((whole for turns, whole in PAIRS if turns == scheme), None)
+    matched = [other for other in same if other.scheme.rsplit("@", 1)[0] == partner]
+    return next(iter(matched or same), None)
+
+
+# Each continuation by the mean of its turn labels and by its own label, and how the two orders differ.
+
+CHUNK = 20_000
+Values = dict[int, list[float]]
+"""Per continuation, people's mean of each of its items that were labelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A continuation with both scores, its rank among those of its dialogue by each (1 is best), and links.
+
+    `n_turns` labelled turns make `by_turns`. `difference` is the whole less the turns, None where the scales
+    differ; `moved` is above 0 where the whole places it better than its turns do.
+    """
+
+    pk: int
+    dialogue_pk: int
+    dialogue: str
+    continuation: str
+    system: str
+    n_turns: int
+    by_turns: float
+    by_whole: float
+    difference: float | None
+    rank_by_turns: float
+    rank_by_whole: float
+    moved: float
+
+
+@dataclass(frozen=True)
+class TurnsAndWhole:
+    """All continuations with both scores, those that changed rank most first, and each dialogue's inversions.
+
+    `left_out` counts the continuations where only turns, or only the whole, were labelled. `is_locked`: the
+    test part is left out, because nobody has opened it.
+    """
+
+    asked: Asked
+    lines: tuple[Line, ...]
+    dialogues: tuple[Inversions, ...]
+    left_out: int
+    is_locked: bool
+
+    @property
+    def inversions(self) -> float:
+        """Pairs that the two orders put differently, over all dialogues."""
+        return sum(dialogue.inversions for dialogue in self.dialogues)
+
+    @property
+    def pairs(self) -> int:
+        """All pairs of continuations of one dialogue."""
+        return sum(dialogue.pairs for dialogue in self.dialogues)
+
+
+def compute(asked: Asked) -> TurnsAndWhole:
+    """Put people's labels of turns beside those of the whole: three queries and one pass."""
+    locked = set(splits.unopened(asked.scope.corpus).values_list("cluster", flat=True))
+    turns, whole = (_people(asked, question) for question in (asked.turns, asked.whole))
+    rows = [
+        row
+        for row in Continuation.objects.filter(dialogue__corpus=asked.scope.corpus)
+        .order_by("dialogue_id", "pk")
+        .values_list("pk", "dialogue_id", "dialogue__key", "key", "system__name", "dialogue__cluster")
+        if row[0] in turns or row[0] in whole
+    ]
+    seen = [row for row in rows if row[5] not in locked]
+    both = [row for row in seen if row[0] in turns and row[0] in whole]
+    units = Units(
+        dialogues=codes([row[1] for row in both]),
+        clusters=codes([row[5] for row in both]),
+        systems=codes([row[4] for row in both]),
+        dialogue_names=tuple(dict.fromkeys(row[2] for row in both)),
+        system_names=tuple(dict.fromkeys(row[4] for row in both)),
+    )
+    by_turns, by_whole = (
+        np.array([sum(values[row[0]]) / len(values[row[0]]) for row in both]) for values in (turns, whole)
+    )
+    placed, inversions = turns_and_whole(units, by_turns, by_whole)
+    lines = [
+        Line(
+            pk=both[one.unit][0],
+            dialogue_pk=both[one.unit][1],
+            dialogue=both[one.unit][2],
+            continuation=both[one.unit][3],
+            system=both[one.unit][4],
+            n_turns=len(turns[both[one.unit][0]]),
+            by_turns=one.by_turns,
+            by_whole=one.by_whole,
+            difference=one.difference if asked.same_scale else None,
+            rank_by_turns=one.rank_by_turns,
+            rank_by_whole=one.rank_by_whole,
+            moved=one.moved,
+        )
+        for one in placed
+    ]
+    lines.sort(
+        key=lambda line: (-abs(line.moved), -abs(line.difference or 0.0), line.dialogue, line.continuation)
+    )
+    most_first = sorted(inversions, key=lambda dialogue: -(dialogue.share or 0.0))
+    return TurnsAndWhole(asked, tuple(lines), tuple(most_first), len(seen) - len(both), len(seen) < len(rows))
+
+
+def _people(asked: Asked, question: QuestionInfo) -> Mapping[int, list[float]]:
+    """Return people's mean of each labelled item, by continuation; a person counts once an item."""
+    rows = (
+        asked.scope.labels()
+        .filter(question=question.id, rater__kind=HUMAN, missing="")
+        .order_by("item_id", "rater_id", "sample", "pk")
+        .distinct("item_id", "rater_id")
+        .values_list("item__continuation_id", "item_id", "number")
+    )
+    items: dict[int, tuple[int, list[float]]] = {}
+    for continuation, item, value in rows.iterator(chunk_size=CHUNK):
+        if value is not None:
+            items.setdefault(item, (continuation, []))[1].append(value)
+    found: Values = {}
+    for continuation, values in items.values():
+        found.setdefault(continuation, []).append(sum(values) / len(values))
+    return found
+
+
+# What turns and whole say, in sentences.
+
+
+def facts(found: TurnsAndWhole) -> list[str]:
+    """Return what the list rests on: how many, by whom, what is left out, how many inversions."""
+    asked = found.asked
+    who = crowd_of(asked.people)
+    lines = [
+        f"{counted(len(found.lines), 'continuation')} in {counted(len(found.dialogues), 'dialogue')} that "
+        f"{who.counted(len(asked.people))} labelled turn by turn ({asked.turns.ref}) and as a whole "
+        f"({asked.whole.ref})."
+    ]
+    if found.pairs:
+        lines.append(
+            f"{_inversions(found.inversions)} among {counted(found.pairs, 'pair')} of continuations of one "
+            f"dialogue, {percent(found.inversions / found.pairs, 1)}: the two scores order them differently."
+        )
+    elif found.lines:
+        lines.append("No dialogue has two such continuations, so there is no order to compare.")
+    if not asked.same_scale:
+        lines.append("The two questions have different scales, so there are ranks and no differences.")
+    if found.left_out:
+        lines.append(
+            f"Left out: {counted(found.left_out, 'continuation')} of which only turns, or only the whole, "
+            "were labelled."
+        )
+    if found.is_locked:
+        lines.append("The test part of the corpus is left out: nobody has opened it.")
+    return lines
+
+
+def _inversions(count: float) -> str:
+    told = f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
+    return f"{told} inversion{'' if count == 1 else 's'}"
+
+
+# Turns and whole as files: CSV of continuations or of dialogues, JSON of both, and text for the terminal.
+
+LINE = (
+    *("dialogue", "continuation", "system", "n_turns", "by_turns", "by_whole", "difference"),
+    *("rank_by_turns", "rank_by_whole", "moved"),
+)
+DIALOGUE_COLUMNS = ("dialogue", "continuations", "inversions", "pairs", "share")
+
+
+def line_out(line: Line) -> dict[str, Any]:
+    """Return a continuation as JSON and CSV name its fields."""
+    return {name: getattr(line, name) for name in LINE}
+
+
+def dialogue_out(dialogue: Inversions) -> dict[str, Any]:
+    """Return a dialogue's inversions as JSON and CSV name them."""
+    return {
+        "dialogue": dialogue.dialogue,
+        "continuations": dialogue.n_units,
+        "inversions": dialogue.inversions,
+        "pairs": dialogue.pairs,
+        "share": dialogue.share,
+    }
+
+
+def head_out(found: TurnsAndWhole) -> dict[str, Any]:
+    """Return what a list rests on: its questions, its people, what is left out, all inversions."""
+    asked = found.asked
+    return {
+        "corpus": asked.scope.corpus.name,
+        "campaign": asked.scope.campaign.name if asked.scope.campaign else None,
+        "turns": asked.turns.ref,
+        "whole": asked.whole.ref,
+        "same_scale": asked.same_scale,
+        "people": len(asked.people),
+        "left_out": found.left_out,
+        "test_left_out": found.is_locked,
+        "inversions": found.inversions,
+        "pairs": found.pairs,
+        "dialogues": [dialogue_out(dialogue) for dialogue in found.dialogues],
+    }
+
+
+def lines_csv(found: TurnsAndWhole) -> str:
+    """Return a line a continuation, those that changed rank most first, unrounded."""
+    return _csv(LINE, [line_out(line) for line in found.lines])
+
+
+def dialogues_csv(found: TurnsAndWhole) -> str:
+    """Return a line a dialogue with its inversions, unrounded."""
+    return _csv(DIALOGUE_COLUMNS, [dialogue_out(dialogue) for dialogue in found.dialogues])
+
+
+def as_json(found: TurnsAndWhole) -> str:
+    """Return everything, unrounded."""
+    content = head_out(found) | {"continuations": [line_out(line) for line in found.lines]}
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_text(found: TurnsAndWhole, most: int = 20) -> str:
+    """Return what the terminal shows: what it rests on, and the continuations that changed rank most."""
+    told = [*facts(found), ""]
+    for line in found.lines[:most]:
+        told.append(
+            f"{line.dialogue} {line.system} ({line.continuation}): turns {number(line.by_turns, 2)}, whole "
+            f"{number(line.by_whole, 2)}; rank {line.rank_by_turns:g} by turns, "
+            f"{line.rank_by_whole:g} by the whole"
+        )
+    if len(found.lines) > most:
+        told.append(f"... {len(found.lines) - most:,} more: --format csv")
+    return "\n".join([*told, ""])
+
+
+def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([guarded(v) if isinstance(v := row[name], str) else v for name in columns])
+    return out.getvalue()
+
+
+FILES: dict[str, Rendering[TurnsAndWhole, str]] = {
+    file.key: file
+    for file in (
+        Rendering("csv", "CSV, continuations", "csv", "text/csv; charset=utf-8", lines_csv),
+        Rendering("dialogues", "CSV, dialogues", "csv", "text/csv; charset=utf-8", dialogues_csv),
+        Rendering("json", "JSON", "json", "application/json", as_json),
+    )
+}

@@ -1,0 +1,381 @@
+"""Downloads: exports that were asked for, written in the background and kept for a while."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.models import Split, Turn
+from annotation.models.campaigns import Campaign
+from annotation.models.corpora import Corpus
+from calibration.errors import CalibrationError, ExportRefused
+from calibration.exports import labels as label_export
+from calibration.exports import notes as note_export
+from calibration.exports.labels import Download
+from calibration.exports.packages import PACKAGES, Contents
+from calibration.exports.parts import Taken
+from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
+from calibration.exports.tuning import LABELS_AN_EXAMPLE, Tuning
+from calibration.exports.writing import ExportQuery, Hashed, Written, Zip, write, write_blocks
+from calibration.gold import difference as gold_difference
+from calibration.gold import export as gold_export
+from calibration.models import Gold
+from calibration.ratings.scope import scope_of
+from jobs import actions
+from jobs.actions import private_folder
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models.job import Job
+
+# What can be asked for as a file: labels, notes, gold, packages, transcripts, examples for fine-tuning.
+#
+# An order says what, of which corpus and part, in which form; it is written at once or by a job, which
+# keeps it as plain JSON.
+
+LABELS, NOTES, GOLD, TRANSCRIPTS, SFT = "labels", "notes", "gold", "transcripts", "sft"
+ZIP = "zip"
+TITLES = {
+    LABELS: "labels",
+    NOTES: "notes",
+    GOLD: "gold",
+    TRANSCRIPTS: "transcripts",
+    SFT: "examples for fine-tuning",
+} | {key: package.title for key, package in PACKAGES.items()}
+"""What can be ordered, and what pages call it."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A file that was asked for. `choice` narrows it: questions of a package; continuations and raters; the
+    named part and the generator's settings of examples.
+
+    With an `other` gold it is the two side by side.
+    """
+
+    what: str
+    corpus: Corpus
+    campaign: Campaign | None
+    taken: Taken
+    form: str
+    gold: Gold | None = None
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    other: Gold | None = None
+
+    def params(self) -> dict[str, Any]:
+        """Return the order as a job keeps it."""
+        return {
+            "what": self.what,
+            "corpus": self.corpus.pk,
+            "campaign": self.campaign.pk if self.campaign else None,
+            "gold": self.gold.pk if self.gold else None,
+            "other": self.other.pk if self.other else None,
+            "split": self.taken.split.pk if self.taken.split else None,
+            "part": self.taken.part,
+            "form": self.form,
+            "choice": dict(self.choice),
+        }
+
+    def about(self) -> dict[str, Any]:
+        """Return what the record of a download says of it."""
+        told = self.params()
+        return {
+            "what": told["what"],
+            "corpus_id": told["corpus"],
+            "campaign_id": told["campaign"],
+            "gold_id": told["gold"],
+            "part": self.choice.get("part") or told["part"],
+        }
+
+    def most(self) -> int:
+        """Return about how many rows it holds, at most."""
+        if self.gold is not None:
+            return self.gold.n + (self.other.n if self.other else 0)
+        if self.what == TRANSCRIPTS:
+            return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
+        if self.what == SFT:
+            return self.tuning().most()
+        scope = scope_of(self.corpus, self.campaign, self.taken.part)
+        return note_export.most(scope) if self.what == NOTES else scope.most()
+
+    def weight(self) -> int:
+        """Return about how many labels it weighs, at most."""
+        return self.most() * (LABELS_AN_EXAMPLE if self.what == SFT else 1)
+
+    def check(self) -> None:
+        """Raise ExportRefused where it cannot be written, as far as that is known without writing it."""
+        if self.what == TRANSCRIPTS:
+            self._sheet()
+        if self.gold is not None and self.other is not None:
+            gold_difference.shared_questions(self.gold, self.other)
+
+    def write(self, file: IO[bytes]) -> Written:
+        """Write it into a file. Raises ExportRefused where there is nothing to write."""
+        if self.what == TRANSCRIPTS:
+            return write_blocks(FORMS[self.form][1](self._sheet()), file)
+        if self.what == SFT:
+            return write_blocks(self.tuning().blocks(), file)
+        if self.what in PACKAGES:
+            return self._package(file)
+        return write(self.query(), self.form, file)
+
+    def query(self) -> ExportQuery:
+        """Return the query of an order of labels, notes or gold."""
+        if self.gold is not None and self.other is not None:
+            return gold_difference.query(self.gold, self.other, self.taken)
+        if self.gold is not None:
+            return gold_export.query(self.gold, self.taken)
+        scope = scope_of(self.corpus, self.campaign, self.taken.part)
+        read = note_export.notes if self.what == NOTES else label_export.labels
+        return read(scope, self.taken)
+
+    def _package(self, file: IO[bytes]) -> Written:
+        hashed = Hashed(file)
+        bundle = Zip(hashed)  # type: ignore[arg-type]
+        try:
+            rows = self.fill(bundle)
+            bundle.close()
+        except BaseException:
+            bundle.abandon()
+            raise
+        return Written(rows, hashed.size, hashed.sha256)
+
+    def fill(self, bundle: Any) -> int:
+        """Add a package's files and its manifest to a bundle; return how many labels they hold."""
+        scope = scope_of(self.corpus, self.campaign, self.taken.part)
+        questions = tuple(self.choice.get("questions", ()))
+        rows = PACKAGES[self.what].write(Contents(scope, self.taken, questions), bundle)
+        campaign = self.campaign.name if self.campaign else None
+        facts = {"package": self.what, "corpus": self.corpus.name, "campaign": campaign}
+        bundle.finish(facts | {"part": self.taken.part or "all", "rows": rows})
+        return rows
+
+    def _sheet(self) -> Sheet:
+        scope = scope_of(self.corpus, self.campaign, self.taken.part)
+        chosen = self.choice.get("continuations") or of_part(scope, self.taken)
+        return sheet(scope, self.taken, continuations=chosen, raters=self.choice.get("raters", ()))
+
+    def tuning(self) -> Tuning:
+        """Return what is written of an order of examples."""
+        settings = {name: value for name, value in self.choice.items() if name != "part"}
+        return Tuning(self.corpus, self.taken, self.choice.get("part", ""), settings)
+
+    @property
+    def name(self) -> str:
+        """How browsers save it, without its ending."""
+        if self.gold is not None:
+            return f"gold-{self.gold.pk}" + (f"-and-{self.other.pk}" if self.other else "")
+        place = f"campaign-{self.campaign.pk}" if self.campaign else f"corpus-{self.corpus.pk}"
+        return f"{self.what}-{place}"
+
+
+def from_params(told: Mapping[str, Any]) -> Order:
+    """Return the order that a job keeps. Raises JobRefused where what it speaks of was deleted."""
+    corpus = Corpus.objects.filter(pk=told["corpus"]).first()
+    campaign = Campaign.objects.select_related("corpus").filter(pk=told["campaign"]).first()
+    gold = Gold.objects.select_related("corpus", "campaign").filter(pk=told["gold"]).first()
+    split = Split.objects.filter(pk=told["split"]).first()
+    other = Gold.objects.filter(pk=told.get("other") or 0).first()
+    found = {"campaign": campaign, "gold": gold, "other": other, "split": split}
+    if corpus is None or any(told.get(name) and found[name] is None for name in found):
+        raise JobRefused("what it was to be written from was deleted")
+    what = told.get("what") or (GOLD if gold else LABELS)
+    taken = Taken(split, told["part"])
+    return Order(what, corpus, campaign, taken, told["form"], gold, told.get("choice") or {}, other)
+
+
+def send(*, order: Order, by: User | None) -> Download:
+    """Write an order, ready for download; it is recorded once all of it was sent. Raises ExportRefused."""
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
+        try:
+            written = order.write(file)
+        except ExportRefused:
+            raise
+        except CalibrationError as refused:
+            raise ExportRefused(str(refused)) from refused
+        stack.pop_all()
+    file.seek(0)
+    return Download(file, written, order.form, order.about() | {"created_by": by})
+
+
+# The files that large downloads were written to: where they are, how long they are kept, and their end.
+
+KIND = "export"
+KEPT = timedelta(days=7)
+"""For so long a file is kept for the person who asked for it."""
+
+
+def folder() -> Path:
+    """Return the folder of files that were written, made at first use and private."""
+    return private_folder("exports")
+
+
+def path_of(job: Job) -> Path:
+    """Return where the file of a job is."""
+    return folder() / str(job.pk)
+
+
+def is_kept(job: Job) -> bool:
+    """Whether the person who asked is still there, what the file speaks of too, and its time not over."""
+    return job.pk in _kept([job])
+
+
+def _kept(jobs: Iterable[Job]) -> set[int]:
+    active, ended = set[int](), []
+    for job in jobs:
+        if job.active:
+            active.add(job.pk)
+        elif job.created_by_id and job.finished_at and job.finished_at > timezone.now() - KEPT:
+            ended.append(job)
+    for name, model in (("corpus", Corpus), ("campaign", Campaign), ("gold", Gold)):
+        named = {job.params[name] for job in ended} - {None}
+        there = {None, *model._default_manager.filter(pk__in=named).values_list("pk", flat=True)}
+        ended = [job for job in ended if job.params[name] in there]
+    return active | {job.pk for job in ended}
+
+
+def clear() -> int:
+    """Remove files whose time is over or that nobody may have any more. Workers call it every few seconds."""
+    files = list(_files())
+    if not files:
+        return 0
+    numbers = {int(file.stem) for file in files}
+    kept = _kept(Job.objects.filter(pk__in=numbers, kind=KIND))
+    gone = [file for file in files if int(file.stem) not in kept]
+    for file in gone:
+        file.unlink(missing_ok=True)
+    return len(gone)
+
+
+def _files() -> Iterator[Path]:
+    return (file for file in folder().iterdir() if file.stem.isdecimal())
+
+
+# Downloads of many labels: written by a worker, kept a while for the person who asked, then removed.
+
+AT_ONCE = 30_000
+"""Files of at most this many labels are written while the page waits, in a second or two."""
+
+
+def labels_or_job(
+    *, corpus: Corpus, campaign: Campaign | None, taken: Taken, form: str, notes: bool = False, by: User
+) -> Download | Job:
+    """Write few labels, or what people noted beside them, at once; start a job for many.
+
+    What is taken out was allowed and logged before.
+    """
+    what = NOTES if notes else LABELS
+    return order_or_job(order=Order(what, corpus, campaign, taken, form), by=by)
+
+
+def gold_or_job(*, gold: Gold, taken: Taken, form: str, by: User) -> Download | Job:
+    """Write the labels of a small gold at once; start a job for a large one."""
+    order = Order(GOLD, gold.corpus, gold.campaign, taken, form, gold)
+    return order_or_job(order=order, by=by)
+
+
+def difference_or_job(*, first: Gold, second: Gold, taken: Taken, form: str, by: User) -> Download | Job:
+    """Write two small golds side by side at once; start a job for large ones."""
+    order = Order(GOLD, first.corpus, first.campaign, taken, form, first, other=second)
+    return order_or_job(order=order, by=by)
+
+
+def order_or_job(*, order: Order, by: User) -> Download | Job:
+    """Write a small file at once; start a job for a large one. Raises ExportRefused for what has no file."""
+    order.check()
+    if order.weight() <= AT_ONCE:
+        return send(order=order, by=by)
+    what = f"gold {order.gold.pk}" if order.gold else TITLES[order.what]
+    what += f" beside gold {order.other.pk}" if order.other else ""
+    about = f"{what} of {order.campaign.name if order.campaign else order.corpus.name} as {order.form}"
+    part = {"": "", "all": ", dev and test"}.get(order.taken.part, f", {order.taken.part}")
+    number = f"{order.corpus.pk}/{order.campaign.pk if order.campaign else '-'}"
+    chosen = f", choice {sha256(repr(sorted(order.choice.items())).encode()).hexdigest()[:8]}"
+    subject = f"{about[:180]}{part}{chosen if order.choice else ''}, for account {by.pk} ({number})"
+    return actions.start(kind=KIND, subject=subject, params=order.params(), by=by)
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Write the file that a job describes; its result is {rows, size, sha256}."""
+    order = from_params(job.params)
+    path = path_of(job)
+    unfinished = path.with_suffix(".part")
+    try:
+        with _private(unfinished) as file:
+            written = order.write(Watched(file, progress, order.most()))  # type: ignore[arg-type]
+        unfinished.replace(path)
+    except CalibrationError as refused:
+        raise JobRefused(str(refused)) from refused
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return {"rows": written.rows, "size": written.size, "sha256": written.sha256}
+
+
+class Watched:
+    """A file that tells how far it is with every block, in lines."""
+
+    def __init__(self, file: IO[bytes], progress: Progress, total: int) -> None:
+        self.file, self.progress, self.total, self.lines = file, progress, total, 0
+
+    def write(self, block: bytes) -> int:
+        """Write a block, and stop where the job is to stop."""
+        self.lines += block.count(b"\n")
+        self.progress(max(0, min(self.lines, self.total - 1)), self.total)
+        return self.file.write(block)
+
+
+def _private(path: Path) -> IO[bytes]:
+    """Open a new file that nobody else may read."""
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+def of_person(person: User, corpus: Corpus) -> QuerySet[Job]:
+    """Return what a person asked for of a corpus that waits, runs or is kept, the latest first."""
+    asked = Job.objects.filter(kind=KIND, created_by=person, params__corpus=corpus.pk).order_by("-pk")
+    return asked.exclude(state=Job.State.DONE, finished_at__lte=timezone.now() - KEPT)
+
+
+def download(job: Job) -> Download | None:
+    """Return the file of a job, ready to be sent as one that was just written; None where it is gone."""
+    told, result = job.params, job.result
+    if job.state != Job.State.DONE or not is_kept(job):
+        return None
+    try:
+        file = path_of(job).open("rb")
+    except FileNotFoundError:
+        return None
+    about = {
+        "what": told.get("what") or ("gold" if told["gold"] else "labels"),
+        "corpus_id": told["corpus"],
+        "campaign_id": told["campaign"],
+        "gold_id": told["gold"],
+        "part": (told.get("choice") or {}).get("part") or told["part"],
+        "created_by": job.created_by,
+    }
+    return Download(file, Written(result["rows"], result["size"], result["sha256"]), told["form"], about)
+
+
+def name_of(job: Job) -> str:
+    """Return how browsers save the file of a job, without its ending."""
+    told = job.params
+    if told.get("other"):
+        return f"gold-{told['gold']}-and-{told['other']}"
+    if told["gold"]:
+        return f"gold-{told['gold']}"
+    what = told.get("what") or LABELS
+    return f"{what}-campaign-{told['campaign']}" if told["campaign"] else f"{what}-corpus-{told['corpus']}"
+
+
+JOB = JobKind(KIND, "Download", run)

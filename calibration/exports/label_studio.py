@@ -1,0 +1,489 @@
+"""Label Studio projects: labels as annotations and predictions, with a configuration of controls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+from xml.etree import ElementTree as xml
+
+import orjson
+
+from annotation.corpora.rows import agenda_json, participants_json
+from annotation.formats import base
+from annotation.formats.label_studio_results import REGION
+from annotation.formats.source import MAX_DOCUMENT
+from annotation.records import SELF, Dialogue, Turn
+from annotation.scenarios.records import native_scenario
+from annotation.text.context import Names
+from annotation.text.views import Blind
+from calibration.exports.package_contents import Contents, Package, Row, by_continuation
+from calibration.exports.writing import Bundle
+from calibration.ratings.scope import QuestionInfo, census
+from judges.runs.material import Material
+
+# Labels as a Label Studio project: tasks with people's annotations and machines' predictions, and its setup.
+#
+# A task is a continuation with its history as a list of messages. What people and answer keys said is an
+# annotation each, what judges and metrics said a prediction; answers about a turn belong to its message's
+# region. What Label Studio has no place for (missing answers with reasons, evidence, samples, kinds) stands
+# in `concord`, which `annotation.formats.label_studio` reads back.
+
+# Questions as controls of Label Studio, and the labelling configuration that has them.
+
+DIALOGUE = "dialogue"
+"""The name of what is annotated."""
+MOST_STARS = 10
+UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 has no place for."""
+TAGS = {
+    "choices": "Choices",
+    "taxonomy": "Taxonomy",
+    "rating": "Rating",
+    "number": "Number",
+    "textarea": "TextArea",
+}
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control: one question, or a set of tags (`is_tags`), each a question answered 0 or 1."""
+
+    name: str
+    type: str
+    scheme: str
+    questions: tuple[QuestionInfo, ...]
+    is_tags: bool = False
+
+    @property
+    def path_of(self) -> dict[str, list[str]]:
+        """How each tag is chosen: by its title, in a taxonomy after that of its group."""
+        titles = [question.title for question in self.questions]
+        named = {q.key: q.title if titles.count(q.title) == 1 else q.key for q in self.questions}
+        if self.type == "choices":
+            return {key: [title] for key, title in named.items()}
+        return {q.key: [q.group, named[q.key]] for q in self.questions}
+
+    def told(self) -> dict[str, Any]:
+        """Return what the control asks, for an import."""
+        if self.is_tags:
+            tags = [{"question": key, "path": path} for key, path in self.path_of.items()]
+            return {"scheme": self.scheme, "tags": tags}
+        (question,) = self.questions
+        return {
+            "scheme": self.scheme,
+            "question": question.key,
+            "level": question.level,
+            "values": question.values,
+        }
+
+    def value(self, answer: float | str) -> dict[str, Any]:
+        """Return an answer to a single question as a result's value."""
+        if self.type == "choices":
+            return {"choices": [shown(answer)]}
+        if self.type == "textarea":
+            return {"text": [str(answer)]}
+        number = float(answer)
+        return {self.type: int(number) if number.is_integer() and abs(number) < 2**53 else number}
+
+    def chosen(self, keys: Sequence[str]) -> dict[str, Any]:
+        """Return the tags that were set as a result's value."""
+        paths = [self.path_of[key] for key in keys]
+        return {"choices": [path[0] for path in paths]} if self.type == "choices" else {"taxonomy": paths}
+
+
+def shown(value: float | str) -> str:
+    """Return a value as an option: a number as the shortest text that reads back equal."""
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+
+
+def controls_of(questions: Iterable[QuestionInfo]) -> list[Control]:
+    """Return the controls of questions. Tags of several groups are a taxonomy, of one group choices."""
+    schemes: dict[str, list[QuestionInfo]] = {}
+    for question in questions:
+        schemes.setdefault(question.scheme, []).append(question)
+    taken = {REGION, DIALOGUE, ""}
+    made = []
+    for scheme, asked in schemes.items():
+        tags = _tags(asked)
+        if tags:
+            groups = {question.group for question in tags}
+            kind = "taxonomy" if len(groups) > 1 else "choices"
+            name = _name(scheme.rpartition("@")[0] if len(groups) > 1 else min(groups), scheme, taken)
+            made.append(Control(name, kind, scheme, tuple(tags), is_tags=True))
+        for question in asked:
+            if question not in tags:
+                name = _name(question.key, scheme, taken)
+                made.append(Control(name, _type(question), scheme, (question,)))
+    return made
+
+
+def _tags(asked: Sequence[QuestionInfo]) -> list[QuestionInfo]:
+    """Return the questions that are tags of a group: answered 0 or 1, and 1 sets it."""
+    found = [q for q in asked if q.group and q.level == "binary" and sorted(q.values) == [0, 1]]
+    found = [q for q in found if q.positive in (None, 1)]
+    return found if len(found) > 1 else []
+
+
+def _type(question: QuestionInfo) -> str:
+    values = question.values
+    if question.level == "text" or (question.level == "nominal" and not values):
+        return "textarea"
+    if not values:
+        return "number"
+    stars = question.level == "ordinal" and values == list(range(1, len(values) + 1))
+    return "rating" if stars and len(values) <= MOST_STARS else "choices"
+
+
+def _name(wanted: str, scheme: str, taken: set[str]) -> str:
+    """Return a name that no other control has: the question's, with its scheme's where that is taken."""
+    plain, longer = (
+        re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_") for text in (wanted, f"{scheme}_{wanted}")
+    )
+    name, number = plain if plain not in taken else longer, 2
+    while name in taken:
+        name, number = f"{longer}_{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def configuration(controls: Sequence[Control]) -> bytes:
+    """Return the labelling configuration: the dialogue, a mark for turns, and the controls."""
+    view = xml.Element("View")
+    settings = {"layout": "dialogue", "nameKey": "author", "textKey": "text", "granularity": "paragraph"}
+    xml.SubElement(view, "Paragraphs", {"name": DIALOGUE, "value": "$messages", **settings})
+    if any(_is_of_turns(control) for control in controls):
+        marks = xml.SubElement(view, "ParagraphLabels", {"name": REGION, "toName": DIALOGUE})
+        xml.SubElement(marks, "Label", {"value": REGION.capitalize()})
+    for control in controls:
+        single = control.questions[0]
+        heading = "Which of these apply?" if control.is_tags else single.wording
+        xml.SubElement(view, "Header", {"value": _printable(heading)})
+        _add(view, control)
+    xml.indent(view)
+    return xml.tostring(view, encoding="utf-8") + b"\n"
+
+
+def _is_of_turns(control: Control) -> bool:
+    return control.questions[0].item_kind == "turn"
+
+
+def _add(view: xml.Element, control: Control) -> None:
+    told = {"name": control.name, "toName": DIALOGUE}
+    if _is_of_turns(control):
+        told["perRegion"] = "true"
+    question = control.questions[0]
+    if control.type == "choices":
+        told["choice"] = "multiple" if control.is_tags else "single"
+    elif control.type == "rating":
+        told["maxRating"] = str(len(question.values))
+    elif control.type == "textarea":
+        told |= {"rows": "2", "maxSubmissions": "1"}
+    made = xml.SubElement(view, TAGS[control.type], told)
+    if control.is_tags:
+        _add_tags(made, control)
+    elif control.type == "choices":
+        for value in question.values:
+            option = {"value": _printable(shown(value))}
+            if anchor := question.anchors.get(str(value)):
+                option["hint"] = _printable(anchor)
+            xml.SubElement(made, "Choice", option)
+
+
+def _add_tags(made: xml.Element, control: Control) -> None:
+    groups: dict[str, xml.Element] = {}
+    for question in control.questions:
+        *above, title = control.path_of[question.key]
+        parent = made
+        for group in above:
+            if group not in groups:
+                groups[group] = xml.SubElement(made, "Choice", {"value": _printable(group)})
+            parent = groups[group]
+        xml.SubElement(parent, "Choice", {"value": _printable(title)})
+
+
+def _printable(text: str) -> str:
+    return UNPRINTABLE.sub("", text)
+
+
+LARGEST = MAX_DOCUMENT * 3 // 4
+"""Bytes of one file of tasks: an import reads a document of MAX_DOCUMENT."""
+PEOPLE = ("human", "key")
+README = """Label Studio project: {name}
+
+1. Make a project; under Settings, Labeling Interface, Code, paste config.xml.
+2. Import the files of tasks. Label Studio knows annotators by e-mail address. It refuses unknown ones unless
+   it runs with ALLOW_IMPORT_TASKS_WITH_UNKNOWN_EMAILS=true; then they are all the person who imports.
+
+Annotations are people (and answer keys, as ground truth), predictions are judges and metrics.
+Concord reads the files of tasks back: import_corpus tasks.json --format label-studio
+
+What answers point at (evidence) and missing answers with their reasons stand in fields called `concord`.
+Label Studio does not show them and drops them when it imports.
+"""
+
+
+def write(contents: Contents, bundle: Bundle) -> int:
+    """Add the files of tasks, the labelling configuration and a note; return how many labels there are."""
+    controls = controls_of(census(contents.scope).questions.values())
+    total, number = 0, 0
+    tasks = _Tasks(controls).of(by_continuation(contents))
+    for number, group in enumerate(_files(tasks), start=1):
+        name = "tasks.json" if number == 1 else f"tasks-{number}.json"
+        part = bundle.add(name, _listed(text for text, _ in group), rows=sum(rows for _, rows in group))
+        total += part.rows
+        promise = {"rows": part.rows, "format": "label-studio", "sha256": part.sha256}
+        bundle.add_json(base.beside(name).name, promise)
+    if not number:
+        raise contents.refused("there are no labels to export")
+    bundle.add("config.xml", [configuration(controls)])
+    bundle.add("README.txt", [README.format(name=contents.scope.name).encode()])
+    return total
+
+
+Written = tuple[bytes, int]
+"""A task as JSON, and its number of labels."""
+
+
+def _files(tasks: Iterator[Written]) -> Iterator[list[Written]]:
+    """Yield the tasks of each file: as many as an import reads at once."""
+    group: list[Written] = []
+    size = 0
+    for task in tasks:
+        if group and size + len(task[0]) > LARGEST:
+            yield group
+            group, size = [], 0
+        group.append(task)
+        size += len(task[0]) + 2
+    if group:
+        yield group
+
+
+def _listed(texts: Iterable[bytes]) -> Iterator[bytes]:
+    start = b"[\n"
+    for text in texts:
+        yield start + text
+        start = b",\n"
+    yield b"\n]\n"
+
+
+class _Tasks:
+    """Writes tasks, numbered from 1; raters get their numbers as they come."""
+
+    def __init__(self, controls: list[Control]) -> None:
+        self.controls = {(c.scheme, question.key): c for c in controls for question in c.questions}
+        self.raters: dict[str, int] = {}
+
+    def of(self, found: Iterator[tuple[Material, list[Row]]]) -> Iterator[Written]:
+        for number, (material, rows) in enumerate(found, start=1):
+            yield orjson.dumps(self._task(number, material, rows)), len(rows)
+
+    def _task(self, number: int, material: Material, rows: list[Row]) -> dict[str, Any]:
+        messages = _messages(material)
+        history = len(messages) - len(material.continuation.turns)
+        voices = sorted(rows, key=_voice)  # stable: answers stay in their order
+        annotations: list[dict[str, Any]] = []
+        predictions: list[dict[str, Any]] = []
+        for key, group in groupby(voices, key=_voice):
+            voice = _Voice(self.controls, messages, history, list(group))
+            if key[1] in PEOPLE:
+                annotations.append(self._annotation(len(annotations) + 1, key[0], voice))
+            else:
+                predictions.append(_prediction(key[0], voice))
+        return {
+            "id": number,
+            "annotations": annotations,
+            "predictions": predictions,
+            "data": {
+                "item": f"{material.dialogue.id}/{material.continuation.id}",
+                "messages": messages,
+                "concord": {
+                    "dialogue": _dialogue(material.dialogue),
+                    "continuation": _continuation(material),
+                    "history": history,
+                    "controls": self._asked(rows),
+                },
+            },
+        }
+
+    def _asked(self, rows: list[Row]) -> dict[str, Any]:
+        used = {self.controls[row["scheme"], row["question"]].name for row in rows}
+        return {c.name: c.told() for c in self.controls.values() if c.name in used}
+
+    def _annotation(self, number: int, rater: str, voice: _Voice) -> dict[str, Any]:
+        mail = self.raters.setdefault(rater, len(self.raters) + 1)
+        return {
+            "id": number,
+            "completed_by": {"email": f"rater-{mail}@concord.invalid", "first_name": rater, "last_name": ""},
+            "was_cancelled": False,
+            "ground_truth": voice.first["kind"] == "key",
+            "result": voice.result,
+            "concord": voice.told,
+        }
+
+
+def _voice(row: Row) -> tuple[Any, ...]:
+    """Return what an annotation or prediction holds together: one rater's answers on one occasion."""
+    return (row["rater"], row["kind"], row["sample"], row["occasion"], row["campaign"] or "")
+
+
+def _prediction(rater: str, voice: _Voice) -> dict[str, Any]:
+    """Return a prediction; of a metric with one value of the whole, that is its score."""
+    sample = voice.first["sample"]
+    made: dict[str, Any] = {"model_version": f"{rater} (sample {sample})" if sample else rater}
+    values = [row["value"] for row in voice.rows]
+    if voice.first["kind"] == "metric" and len(values) == 1 and isinstance(values[0], int | float):
+        made["score"] = float(values[0])
+    return made | {"result": voice.result, "concord": voice.told}
+
+
+class _Voice:
+    """One rater's answers about a continuation, as results, and what results cannot say."""
+
+    def __init__(
+        self,
+        controls: Mapping[tuple[str, str], Control],
+        messages: list[dict[str, Any]],
+        history: int,
+        rows: list[Row],
+    ) -> None:
+        self.rows, self.first = rows, rows[0]
+        self.messages, self.history = messages, history
+        self.result: list[dict[str, Any]] = []
+        self.missing: list[dict[str, Any]] = []
+        self.explanations: list[dict[str, Any]] = []
+        self.evidence: list[dict[str, Any]] = []
+        for turn, group in groupby(rows, key=lambda row: row["turn"]):
+            self._item(turn, [(controls[row["scheme"], row["question"]], row) for row in group])
+        told = {name: rows[0][name] for name in ("rater", "kind", "identified", "sample", "occasion")}
+        self.told = told | {
+            "missing": self.missing,
+            "explanations": self.explanations,
+            "evidence": self.evidence,
+        }
+
+    def _item(self, turn: int | None, answered: list[tuple[Control, Row]]) -> None:
+        """Add the answers about one item: about a turn, in the region of its message."""
+        place = self._place(turn)
+        if turn is not None:
+            marked = {**place, "paragraphlabels": [REGION.capitalize()]}
+            self._add(REGION, "paragraphlabels", marked, turn)
+        by_control: dict[str, tuple[Control, list[Row]]] = {}
+        for control, row in answered:
+            by_control.setdefault(control.name, (control, []))[1].append(row)
+            if row["evidence"]:
+                told = {"control": control.name, "question": row["question"], "turn": turn}
+                self.evidence.append(told | {"passages": row["evidence"]})
+        for control, rows in by_control.values():
+            if control.is_tags:
+                self._tags(control, rows, place, turn)
+                continue
+            for row in rows:
+                if row["missing"]:
+                    self._gone(control, row)
+                else:
+                    value = {**place, **control.value(row["value"])}
+                    self._add(control.name, control.type, value, turn, row["explanation"])
+
+    def _tags(self, control: Control, rows: list[Row], place: dict[str, Any], turn: int | None) -> None:
+        """Add a set of tags as one result; those that were not answered are named beside it."""
+        given = {row["question"]: row for row in rows}
+        chosen = []
+        for question in control.questions:
+            row = given.get(question.key)
+            if row is None:
+                told = {"control": control.name, "question": question.key, "turn": turn, "reason": ""}
+                self.missing.append(told)
+            elif row["missing"]:
+                self._gone(control, row)
+            else:
+                if row["value"]:
+                    chosen.append(question.key)
+                if row["explanation"]:
+                    note = {"control": control.name, "question": question.key, "turn": turn}
+                    self.explanations.append(note | {"text": row["explanation"]})
+        if any(not row["missing"] for row in rows):
+            self._add(control.name, control.type, {**place, **control.chosen(chosen)}, turn)
+
+    def _gone(self, control: Control, row: Row) -> None:
+        told = {"control": control.name, "question": row["question"], "turn": row["turn"]}
+        self.missing.append(told | {"reason": row["missing"], "text": row["explanation"]})
+
+    def _place(self, turn: int | None) -> dict[str, Any]:
+        """Return the region of a turn: all of its message; JavaScript counts UTF-16 units."""
+        if turn is None:
+            return {}
+        index = self.history + turn
+        end = len(self.messages[index]["text"].encode("utf-16-le", "surrogatepass")) // 2
+        return {"start": str(index), "end": str(index), "startOffset": 0, "endOffset": end}
+
+    def _add(
+        self, control: str, kind: str, value: dict[str, Any], turn: int | None, explanation: str = ""
+    ) -> None:
+        named = control if turn is None else f"turn-{turn}"
+        result = {"id": named, "from_name": control, "to_name": DIALOGUE, "type": kind, "value": value}
+        self.result.append(result | ({"meta": {"text": [explanation]}} if explanation else {}))
+
+
+def _messages(material: Material) -> list[dict[str, Any]]:
+    """Return the history and the continuation as messages, with what the native format knows of a turn."""
+    names = Names(material.dialogue.participants, Blind())
+    own = material.continuation.id == SELF
+    history = () if own else material.dialogue.turns
+    return [_message(turn, names) for turn in (*history, *material.continuation.turns)]
+
+
+def _message(turn: Turn, names: Names) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "given": turn.given,
+        "time": turn.time,
+        "session": turn.session,
+        "addressees": list(turn.addressees),
+        "act": "" if turn.act == "message" else turn.act,
+        "sees_history": turn.sees_history,
+        "extra": dict(turn.extra),
+    }
+    message: dict[str, Any] = {"author": names.of(turn.speaker), "text": turn.text, "speaker": turn.speaker}
+    message |= {key: value for key, value in known.items() if value}
+    if turn.at is not None:
+        message["at"] = turn.at
+    if turn.audience is not None:
+        message["audience"] = list(turn.audience)
+    return message
+
+
+def _dialogue(dialogue: Dialogue) -> dict[str, Any]:
+    """Return what is known of a dialogue beside its turns, in the native format."""
+    known = {
+        "id": dialogue.id,
+        "language": dialogue.language,
+        "cluster": dialogue.cluster,
+        "summary": dialogue.summary,
+        "system": dialogue.system,
+        "metadata": dict(dialogue.metadata),
+        "participants": participants_json(dialogue.participants),
+        "agenda": agenda_json(dialogue.agenda),
+        **native_scenario(dialogue.scenario),
+    }
+    return {key: value for key, value in known.items() if value or key == "points"}
+
+
+def _continuation(material: Material) -> dict[str, Any] | None:
+    part = material.continuation
+    if part.id == SELF:
+        return None
+    told = {"id": part.id, "system": part.system, "mode": part.mode, "trial": part.trial}
+    return told | {"condition": dict(part.condition)}
+
+
+LABEL_STUDIO = Package(
+    key="label-studio",
+    title="Label Studio",
+    hint="Tasks with people's annotations and judges' predictions, and the labelling configuration.",
+    write=write,
+)

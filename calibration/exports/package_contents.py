@@ -1,0 +1,89 @@
+"""Contents of a package: what is exported in another tool's form, and how it is read."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from typing import Any
+
+import orjson
+
+from annotation.models import Continuation
+from calibration.errors import ExportRefused
+from calibration.exports.labels import labels
+from calibration.exports.parts import Taken
+from calibration.exports.writing import Bundle, ExportQuery, jsonl_blocks
+from calibration.ratings.scope import Scope
+from judges.runs.material import Material, load
+
+# What a package is: several files in a form that another tool reads.
+
+TOGETHER = 100
+"""Continuations that are read together."""
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a package holds: labels of a scope, of a part of the split; `questions` names some of them."""
+
+    scope: Scope
+    taken: Taken
+    questions: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def refused(self, reason: str) -> ExportRefused:
+        """Return why the package cannot be written, to be raised."""
+        return ExportRefused(f"{self.scope.name}: {reason}")
+
+
+@dataclass(frozen=True)
+class Package:
+    """A kind of package. `write` adds its files to a bundle and returns how many labels they hold.
+
+    `by_question` packages may be narrowed to some questions.
+    """
+
+    key: str
+    title: str
+    hint: str
+    write: Callable[[Contents, Bundle], int]
+    by_question: bool = False
+
+
+def rows_of(query: ExportQuery) -> Iterator[Row]:
+    """Yield the rows of a query as they stand in its JSONL; all are read before the first is given."""
+    with tempfile.TemporaryFile() as file:
+        for block in jsonl_blocks(query):
+            file.write(block)
+        file.seek(0)
+        for line in file:
+            yield orjson.loads(line)
+
+
+def by_continuation(contents: Contents) -> Iterator[tuple[Material, list[Row]]]:
+    """Yield each continuation that labels are about, with their rows, in the order of their keys."""
+
+    def place(row: Row) -> tuple[str, str]:
+        return row["dialogue"], row["continuation"]
+
+    rows = rows_of(labels(contents.scope, contents.taken))
+    groups = ((key, list(group)) for key, group in groupby(rows, place))
+    while batch := dict(islice(groups, TOGETHER)):
+        found = Continuation.objects.filter(
+            dialogue__corpus=contents.scope.corpus, dialogue__key__in={dialogue for dialogue, _ in batch}
+        ).values_list("dialogue__key", "key", "pk")
+        ids = {(dialogue, key): pk for dialogue, key, pk in found if (dialogue, key) in batch}
+        materials = load(ids.values())
+        for key, group in batch.items():
+            if key not in ids or ids[key] not in materials:
+                raise contents.refused("it was changed while it was written: ask again")
+            yield materials[ids[key]], group
+
+
+def file_name(text: str) -> str:
+    """Return a text as a part of a file's name: letters, digits, `-`, `_` and `.`."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.")[:80] or "x"

@@ -1,0 +1,140 @@
+"""Packages of labels in other tools' forms, in one table; the alternative annotator test's among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from annotation.models import SplitCluster
+from calibration.exports.hugging_face import HUGGING_FACE
+from calibration.exports.label_studio import LABEL_STUDIO
+from calibration.exports.package_contents import Contents, Package, file_name
+from calibration.exports.writing import Bundle
+from calibration.ratings.ratings import Subject, automatic, load, places
+from calibration.ratings.scope import census
+from calibration.statistics import RatingError, Ratings
+
+# Labels as the alternative annotator test's own tool reads them: a dictionary of people, one of judges.
+#
+# Per question `human_annotations.json` {annotator: {item: label}} and `llm_annotations.json` {judge: {item:
+# label}}, as Calderon, Reichart and Dror (2025) publish theirs. They hold what the test of a report
+# compares: repeated answers are one (their mean on ordered scales, else the first), and questions that
+# answer one another are on one scale. People in anonymous slots are left out: the test leaves out one
+# person at a time, and nobody knows who answered there.
+
+LEAST = 2
+"""People that the test needs."""
+INDEX = "questions.json"
+
+
+def write(contents: Contents, bundle: Bundle) -> int:
+    """Add the dictionaries of each question, and why others have none; return how many labels there are."""
+    counted = census(contents.scope)
+    subjects = [
+        s for s in automatic(counted) if not contents.questions or s.question.ref in contents.questions
+    ]
+    if missing := set(contents.questions) - {subject.question.ref for subject in subjects}:
+        known = ", ".join(subject.question.ref for subject in automatic(counted)) or "none"
+        raise contents.refused(f"no {sorted(missing)[0]} that people and judges answered; there are {known}")
+    where = places(contents.scope, {s.question.item_kind for s in subjects}, _clusters(contents))
+    total, told = 0, []
+    for number, subject in enumerate(subjects, start=1):
+        data = load(contents.scope, subject, counted, where)
+        try:
+            found = _dictionaries(data.ratings(), {record.item: record.cluster for record in data.records})
+        except RatingError as error:
+            found = str(error)
+        entry = _described(subject)
+        if isinstance(found, str):
+            told.append(entry | {"left_out": found})
+            continue
+        folder = f"{number:02d}-{file_name(subject.question.ref)}"
+        total += _add(bundle, folder, *found)
+        told.append(entry | {"folder": folder, "people": list(found[0]), "judges": list(found[1])})
+    if not total:
+        reasons = "; ".join(sorted({one["left_out"] for one in told})) or "nothing was answered"
+        raise contents.refused(f"no question has what the test needs: {reasons}")
+    bundle.add_json(INDEX, told)
+    return total
+
+
+Answers = dict[str, dict[str, Any]]
+
+
+def _add(bundle: Bundle, folder: str, people: Answers, judges: Answers, clusters: dict[str, str]) -> int:
+    total = 0
+    for name, answers in (("human_annotations", people), ("llm_annotations", judges)):
+        count = sum(len(mine) for mine in answers.values())
+        bundle.add_json(f"{folder}/{name}.json", answers, rows=count)
+        total += count
+    bundle.add_json(f"{folder}/clusters.json", clusters)
+    return total
+
+
+def _described(subject: Subject) -> dict[str, Any]:
+    question = subject.question
+    return {
+        "question": question.ref,
+        "wording": question.wording,
+        "level": question.level,
+        "values": question.values,
+    }
+
+
+def _clusters(contents: Contents) -> frozenset[str] | None:
+    """Return the clusters of the part that is taken, None for all."""
+    taken = contents.taken
+    if taken.split is None or taken.part == "all":
+        return None
+    mine = SplitCluster.objects.filter(split=taken.split, part=taken.part)
+    return frozenset(mine.values_list("cluster", flat=True))
+
+
+def _dictionaries(
+    ratings: Ratings, clusters: dict[str, str]
+) -> tuple[Answers, Answers, dict[str, str]] | str:
+    """Return people's and judges' answers and the items' clusters, or why there is no test."""
+    if ratings.problem:
+        return ratings.problem
+    given = {c for c in range(len(ratings.raters)) if not np.isnan(ratings.values[:, c]).all()}
+    people = [c for c in ratings.of_kind("human") if ratings.identified[c] and c in given]
+    ordered = ratings.level not in ("binary", "nominal")
+    judges = [c for c in ratings.of_kind("judge") if (ratings.on_scale[c] or ordered) and c in given]
+    if len(people) < LEAST:
+        return f"fewer than {LEAST} people who are known answered it"
+    if not judges:
+        return "no judge answered it"
+    return _answers(ratings, people), _answers(ratings, judges), clusters
+
+
+def _answers(ratings: Ratings, columns: list[int]) -> Answers:
+    return {
+        ratings.raters[column]: {
+            ratings.items[row]: _label(ratings, float(value))
+            for row, value in enumerate(ratings.values[:, column])
+            if not np.isnan(value)
+        }
+        for column in columns
+    }
+
+
+def _label(ratings: Ratings, value: float) -> Any:
+    """Return a value as the tool writes one: a category's name, or a number."""
+    if ratings.names:
+        return ratings.names[int(value)]
+    return int(value) if value.is_integer() else value
+
+
+ALT_TEST = Package(
+    key="alt-test",
+    title="Alternative annotator test",
+    hint="Per question a dictionary of people's answers and one of judges', as the test's tool reads them.",
+    write=write,
+    by_question=True,
+)
+
+
+# The packages, one file each, in one table.
+
+PACKAGES: dict[str, Package] = {package.key: package for package in (LABEL_STUDIO, HUGGING_FACE, ALT_TEST)}

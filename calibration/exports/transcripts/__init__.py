@@ -1,1 +1,0 @@
-"""Transcripts with tags as files: CSV, Markdown, LaTeX, HTML."""

@@ -1,0 +1,616 @@
+"""Derivation of gold labels: what it reads, the rule it applies, and the job that makes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q
+
+from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
+from annotation.models import Rater, Split
+from annotation.models.campaigns import Campaign
+from annotation.models.corpora import Corpus
+from annotation.models.labels import Occasion
+from annotation.models.schemes import SchemeVersion
+from annotation.schemes.base import UNSCALED
+from annotation.work.check_stages import LeftOut, left_out
+from annotation.work.labels import name_of
+from calibration.errors import CalibrationError, GoldRuleError
+from calibration.gold.rules import DECISIONS, FIRST, IGNORED, RULES, Answers, Rule, default_rule
+from calibration.models import Gold, GoldLabel
+from calibration.ratings.ratings import Subject, SubjectData, load, places
+from calibration.ratings.scope import Census, Changes, QuestionInfo, Scope, census, scope_of, since
+from calibration.statistics import Ratings, Record
+from calibration.statistics.gold import DECIDED, Chosen
+from config.models import Event
+from config.planner import WORTH_TELLING, tell_planner
+from jobs import actions
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Job
+
+# What gold is chosen from: the answers of raters, what adjudicators decided, and which items are dev.
+
+DECIDED_SUFFIX = "\0adjudication"
+"""What follows a rater's name where it stands for what the rater decided as an adjudicator: in no name."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What gold is chosen from: the answers to a scheme version's questions, and who gave them.
+
+    `items` are the ids of their items by key; `split` is the corpus's lock and `dev` its dev clusters, None
+    where there is no split; `adjudicators` decided, of a rule that reads adjudications: `decided` has their
+    decisions by (item id, question id). `without` are those whose labels researchers, or a campaign's rule,
+    have left out.
+    """
+
+    raters: tuple[str, ...]
+    adjudicators: tuple[str, ...]
+    subjects: tuple[SubjectData, ...]
+    items: Mapping[str, int]
+    split: Split | None
+    dev: frozenset[str] | None
+    without: tuple[LeftOut, ...] = ()
+    decided: Mapping[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
+
+    def answers(self, data: SubjectData, rule: Rule, options: Mapping[str, Any]) -> Answers:
+        """Return the answers to a question as a rule takes them."""
+        ratings = data.ratings(rule.samples_of(options))
+        dev = None
+        if self.dev is not None:
+            clusters = {record.item: record.cluster for record in data.records}
+            dev = np.array([clusters[item] in self.dev for item in ratings.items], dtype=np.bool_)
+        if not rule.reads_adjudications:
+            return Answers(ratings, dev)
+        decided = [j for j, name in enumerate(ratings.raters) if name.endswith(DECIDED_SUFFIX)]
+        others = [j for j in range(len(ratings.raters)) if j not in decided]
+        empty = (r.item for r in data.records if r.value is None and r.rater.endswith(DECIDED_SUFFIX))
+        return Answers(ratings.take(others), dev, ratings.take(decided), frozenset(empty))
+
+
+def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule) -> Source:
+    """Read the answers that gold is chosen from. Raises GoldRuleError for a rater who has none.
+
+    Where no `raters` are named, who was left out of gold (`annotation.checks`) is; who is named counts.
+    """
+    corpus = scope.corpus
+    without = () if raters else left_out(corpus, scope.campaign)
+    scope = replace(scope, without=without)
+    if rule.reads_adjudications:  # a campaign of adjudication reads its own labels otherwise, too
+        others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
+        scope = replace(scope, occasions=others)
+    counted = census(scope)
+    asked = _asked(counted, reference(version))
+    named = _raters(counted, asked, raters)
+    where = places(scope, _kinds(asked, version))
+    only = frozenset(named)
+    found = {q.id: load(scope, Subject(q), counted, where, only) for q in asked} if named else {}
+    items = {place.key: pk for pk, place in where.items()}
+    adjudicators: tuple[str, ...] = ()
+    told: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    if rule.reads_adjudications:
+        of_decisions = replace(scope, occasions=(Occasion.ADJUDICATION,), without=())
+        decisions, decided_on = _decisions(of_decisions, version)
+        told = _told(of_decisions, version) if decisions else {}
+        items |= decided_on
+        adjudicators = tuple(sorted({info.name for data in decisions.values() for info in data.raters}))
+        for question, data in decisions.items():
+            found[question] = _joined(found.get(question), data)
+    split = None if scope.training else splits.lock_of(corpus)
+    return Source(
+        raters=named,
+        adjudicators=adjudicators,
+        subjects=tuple(data for data in found.values() if data.records),
+        items=items,
+        split=split,
+        dev=splits.clusters(split=split, part="dev") if split else None,
+        without=without,
+        decided=told,
+    )
+
+
+def reference(version: SchemeVersion) -> str:
+    """Return how a scheme version is named: key@version."""
+    return f"{version.scheme.key}@{version.version}"
+
+
+def default_rule_of(counted: Census, scheme: str) -> str:
+    """Return the rule for a scheme (key@version) where nobody named one: it follows the questions' scales."""
+    return default_rule(question.level for question in _asked(counted, scheme))
+
+
+def _asked(counted: Census, scheme: str) -> list[QuestionInfo]:
+    return [q for q in counted.questions.values() if q.scheme == scheme and q.level not in UNSCALED]
+
+
+def _kinds(asked: Sequence[QuestionInfo], version: SchemeVersion) -> set[str]:
+    """Return the kinds of items that questions are about."""
+    return {question.item_kind for question in asked} or {version.item_kind}
+
+
+def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectData], dict[str, int]]:
+    """Return what adjudicators decided, by question, and the ids of the items by key."""
+    counted = census(scope)
+    asked = _asked(counted, reference(version))
+    where = places(scope, _kinds(asked, version))
+    found = {q.id: load(scope, Subject(q), counted, where) for q in asked}
+    return found, {place.key: pk for pk, place in where.items()}
+
+
+def _told(scope: Scope, version: SchemeVersion) -> dict[tuple[int, int], list[dict[str, Any]]]:
+    """Return the decisions as a gold label keeps them: which label, whose, what, and the reason."""
+    rows = scope.labels().filter(question__version=version).select_related("rater").order_by("pk")
+    found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for label in rows:
+        told = {
+            "label": label.pk,
+            "by": name_of(label.rater, scope.corpus.pk),
+            "value": label.value,
+            "missing": label.missing,
+        }
+        found.setdefault((label.item_id, label.question_id), []).append(told | {"reason": label.explanation})
+    return found
+
+
+def _joined(answers: SubjectData | None, decisions: SubjectData) -> SubjectData:
+    """Return raters' answers with decisions among them, under names of their own."""
+    decided = tuple(_as_decision(record) for record in decisions.records)
+    if answers is None:
+        return replace(decisions, records=decided, raters=())
+    both = f"{answers.digest} {decisions.digest}"
+    digest = hashlib.sha256(both.encode()).hexdigest()
+    return replace(answers, records=(*answers.records, *decided), digest=digest)
+
+
+def _as_decision(record: Record) -> Record:
+    return replace(record, rater=f"{record.rater}{DECIDED_SUFFIX}")
+
+
+def _raters(counted: Census, asked: Sequence[QuestionInfo], named: Sequence[str]) -> tuple[str, ...]:
+    present = {rater.name: rater for q in asked for rater in counted.raters_of(q.id)}
+    if unknown := [name for name in named if name not in present]:
+        known = ", ".join(sorted(present)) or "none"
+        raise GoldRuleError(f"no rater {unknown[0]!r} answered these questions; there are {known}")
+    return tuple(named) or tuple(name for name, rater in present.items() if rater.kind == "human")
+
+
+# Gold labels: one answer per item chosen from several raters, kept with how it was chosen.
+
+# What a gold was chosen by, for pages: its rule's title and the options that it was used with.
+
+
+@dataclass(frozen=True)
+class Described:
+    """A gold with its rule in words; a rule that is no longer in the table is called by its key.
+
+    An option that is one of several words is told by its meaning: a policy is no count.
+    """
+
+    gold: Gold
+    title: str
+    options: tuple[tuple[str, Any], ...]
+
+    def __str__(self) -> str:
+        """Return `Majority (ties: no gold label; the tie is listed)`."""
+        told = ", ".join(f"{name}: {value}" for name, value in self.options)
+        return f"{self.title} ({told})" if told else self.title
+
+
+def described(gold: Gold) -> Described:
+    """Return what a gold was chosen by."""
+    rule = RULES.get(gold.rule)
+    if rule is None:
+        return Described(gold, gold.rule, ())
+    kept = [
+        (name, option, gold.options[name]) for name, option in rule.options.items() if name in gold.options
+    ]
+    options = tuple((name, option.choices.get(value, value)) for name, option, value in kept)
+    return Described(gold, rule.title, options)
+
+
+# Whether gold still says what the labels of now would: what came or changed since it was made.
+
+
+def changes_of(gold: Gold) -> Changes:
+    """Return what became, since a gold was made, of the labels on its questions."""
+    scope = scope_of(gold.corpus, gold.campaign, gold.part)
+    rule = RULES.get(gold.rule)
+    reads = rule is not None and rule.reads_adjudications
+    if reads and gold.options.get(DECISIONS) != IGNORED:
+        scope = replace(scope, occasions=(*scope.occasions, Occasion.ADJUDICATION))
+    return since(scope, gold.created_at, _questions(gold))
+
+
+def counts_everybody(gold: Gold) -> bool:
+    """Whether a gold was chosen from the answers of all people who had answered its questions by then."""
+    names = gold.options["raters"]
+    answered = scope_of(gold.corpus, gold.campaign, gold.part).ever()
+    answered = answered.filter(question__in=_questions(gold), created_at__lte=gold.created_at)
+    theirs = answered.filter(rater=OuterRef("pk"))
+    for rater in Rater.objects.filter(Exists(theirs)):
+        chosen = rater.name in names or name_of(rater, gold.corpus_id) in names
+        if chosen != (rater.kind == Rater.Kind.HUMAN):
+            return False
+    return True
+
+
+def _questions(gold: Gold) -> list[int]:
+    return list(gold.scheme_version.questions.values_list("pk", flat=True))
+
+
+BATCH = 5_000
+TIES_OPTION = "ties"
+TIE = "tie: "
+"""What the reason of an item begins with whose answers tie."""
+GoldProgress = Callable[[int, int], None]
+
+
+@transaction.atomic
+def make(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    part: str = "",
+    scheme_version: SchemeVersion,
+    rule: str,
+    options: Mapping[str, Any] | None = None,
+    raters: Sequence[str] = (),
+    by: User | None,
+    progress: GoldProgress | None = None,
+) -> Gold:
+    """Choose gold labels for all items of a scheme's questions that have an answer.
+
+    Training dialogues are left out unless they are the `part` (or the campaign's), and then taken alone.
+    `raters` names whose answers count; by default all people but those left out of gold. The same inputs and
+    rule return the gold that was made of them before. `progress` is told (questions done, in all) and may
+    raise to stop. Raises GoldRuleError, in one line, where nothing can be chosen.
+    """
+    chosen_rule = rule_named(rule)
+    checked = chosen_rule.checked(options or {})
+    if checked.get(DECISIONS) == IGNORED:
+        chosen_rule = replace(chosen_rule, reads_adjudications=False)
+    source = read(_scope(corpus, campaign, part), scheme_version, raters, chosen_rule)
+    fitting, left_out = _fitting(source, chosen_rule, checked)
+    named = {"part": part} if part and campaign is None else {}
+    kept = named | checked | {"raters": list(source.raters), "left_out": list(left_out)}
+    if source.adjudicators:
+        kept["adjudicators"] = list(source.adjudicators)
+    elif kept.get(DECISIONS) == FIRST:
+        del kept[DECISIONS]  # nothing was decided: this is the gold that it was before there were decisions
+    hashed = dict(kept)
+    if chosen_rule.reads_dev(checked) and source.split is not None:
+        kept["split"] = source.split.name
+        hashed["dev"] = sorted(source.dev or ())
+    same = {
+        "corpus": corpus,
+        "campaign": campaign,
+        "scheme_version": scheme_version,
+        "inputs_hash": _hash(fitting, rule, hashed),
+    }
+    found = Gold.objects.filter(**same, rule=rule).first()
+    if found:
+        return found
+    if "split" in kept and source.split is not None:
+        splits.fix(split=source.split, by=by)
+    told: dict[str, Any] = {"why_left_out": left_out}
+    if source.without:
+        told["people_left_out"] = [person.as_json() for person in source.without]
+    gold = Gold.objects.create(**same, rule=rule, options=kept | told, created_by=by)
+    for number, data in enumerate(fitting):
+        if progress:
+            progress(number, len(fitting))
+        answers = source.answers(data, chosen_rule, checked)
+        chosen = chosen_rule.choose(answers, checked)
+        gold.findings |= _findings(data, chosen, "dev" if chosen_rule.learns_on_dev is True else "all")
+        _keep(_labels(gold, data, answers.ratings, chosen, source))
+    count(gold)
+    if progress:
+        progress(len(fitting), len(fitting))
+    _log(gold, by)
+    return gold
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a rule would choose: how many items would have a value, and how many would stay without one.
+
+    `ties` of those stay without one because answers tie. `unknown` says what is not counted beforehand, and
+    why; empty where all is. The numbers are then of what is certain, None where nothing is.
+    """
+
+    n: int | None
+    without: int | None
+    ties: int | None
+    unknown: str = ""
+
+    def __str__(self) -> str:
+        """Return it as a sentence or two."""
+        if self.without is None or self.n is None:
+            return f"How many items would stay without a value is not known: {self.unknown}."
+        of = f"of {self.n + self.without:,} {'item' if self.n + self.without == 1 else 'items'}"
+        if self.unknown:
+            nobody = f"At least {self.without:,} {of} would stay without a value, as nobody answered"
+            return f"{nobody if self.without else f'Each {of} has an answer'}; {self.unknown}."
+        ties = f", {self.ties:,} of them because answers tie" if self.ties else ""
+        return f"{self.without:,} {of} would stay without a value by this rule{ties}."
+
+
+def preview(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    part: str = "",
+    scheme_version: SchemeVersion,
+    rule: str,
+    options: Mapping[str, Any],
+    raters: Sequence[str],
+) -> Preview:
+    """Count what `make` would choose of the same, without keeping anything. May raise GoldRuleError.
+
+    A slow rule is not estimated: what is certain of it are the items that nobody answered or decided.
+    """
+    chosen_rule = rule_named(rule)
+    checked = chosen_rule.checked(options)
+    if checked.get(DECISIONS) == IGNORED:
+        chosen_rule = replace(chosen_rule, reads_adjudications=False)
+    source = read(_scope(corpus, campaign, part), scheme_version, raters, chosen_rule)
+    fitting, _ = _fitting(source, chosen_rule, checked)
+    if chosen_rule.is_slow(checked):
+        return _without_estimate(source, fitting, chosen_rule, checked)
+    reasons: list[str] = []
+    for data in fitting:
+        answers = source.answers(data, chosen_rule, checked)
+        chosen = chosen_rule.choose(answers, checked)
+        votes = enumerate(_votes(answers.ratings))
+        reasons += [_value(answers.ratings, chosen, row, counts)[1] for row, counts in votes]
+    ties = sum(reason.startswith(TIE) for reason in reasons)
+    without = sum(bool(reason) for reason in reasons)
+    return Preview(len(reasons) - without, without, ties)
+
+
+def _without_estimate(
+    source: Source, fitting: Sequence[SubjectData], rule: Rule, options: Mapping[str, Any]
+) -> Preview:
+    """Return what is certain of a slow rule: a rule that settles every tie stands in for it."""
+    stand_in = {TIES_OPTION: "lowest", DECISIONS: options.get(DECISIONS, FIRST)}
+    chosen = [RULES["majority"].choose(source.answers(data, rule, options), stand_in) for data in fitting]
+    without = sum(each.n_without for each in chosen)
+    n = sum(len(each.items) for each in chosen) - without
+    if options.get(TIES_OPTION, "none") != "none":
+        return Preview(n, without, 0)
+    tie = "how many stay without one because answers tie is known once"
+    return Preview(n, without, None, f"{tie} {rule.title} has been estimated")
+
+
+def _scope(corpus: Corpus, campaign: Campaign | None, part: str) -> Scope:
+    """Return what gold is chosen from. Raises GoldRuleError for a part that there is not."""
+    scope = scope_of(corpus, campaign, part)
+    if part not in ("", TRAINING):
+        raise GoldRuleError(f"gold is made of training, or of all but training: there is no part {part!r}")
+    if part and campaign is not None and campaign.part != TRAINING:
+        raise GoldRuleError(f"{campaign.name} is about all but training: make gold of the corpus's training")
+    if part and not corpus.has_training:
+        raise GoldRuleError(f"no dialogue of {corpus.name} is in training")
+    return scope
+
+
+def _log(gold: Gold, by: User | None) -> None:
+    about = gold.campaign.name if gold.campaign else gold.corpus.name
+    detail = {"rule": gold.rule, "scheme": reference(gold.scheme_version)}
+    Event.objects.create(by=by, verb="make gold", subject=f"gold {gold.pk} of {about}"[:300], detail=detail)
+
+
+def rule_named(key: str) -> Rule:
+    """Return a rule. Raises GoldRuleError for one that is not there."""
+    if key not in RULES:
+        raise GoldRuleError(f"there is no rule {key!r}; there are {', '.join(RULES)}")
+    return RULES[key]
+
+
+def _fitting(
+    source: Source, rule: Rule, options: Mapping[str, Any]
+) -> tuple[list[SubjectData], dict[str, str]]:
+    """Return the questions that a rule can choose for, and why it cannot for the others, by key.
+
+    Raises GoldRuleError where it can for none.
+    """
+    fitting, left_out = [], {}
+    for data in source.subjects:
+        reason = rule.unfit(source.answers(data, rule, options), options)
+        if reason:
+            left_out[data.subject.question.key] = reason
+        else:
+            fitting.append(data)
+    if fitting:
+        return fitting, left_out
+    if not left_out:
+        raise GoldRuleError(f"{rule.title} needs {rule.needs}; these questions have none with answers")
+    key, reason = next(iter(left_out.items()))
+    more = f" and {len(left_out) - 1} more" if len(left_out) > 1 else ""
+    raise GoldRuleError(f"{reason} ({key}{more})")
+
+
+def count(gold: Gold) -> None:
+    """Write down how many labels a gold has and how many of them are without a value, once they are made."""
+    rows = gold.labels.order_by().values_list("question")
+    counted = rows.annotate(n=Count("pk"), without=Count("pk", filter=~Q(reason="")))
+    gold.counts = {str(question): [n, without] for question, n, without in counted}
+    gold.n = sum(n for n, _ in gold.counts.values())
+    gold.without = sum(without for _, without in gold.counts.values())
+    gold.save(update_fields=["counts", "n", "without", "findings"])
+
+
+def _keep(labels: Iterator[GoldLabel]) -> None:
+    """Write labels, a batch at a time: they are never all in memory."""
+    made = 0
+    while batch := list(islice(labels, BATCH)):
+        made += len(GoldLabel.objects.bulk_create(batch))
+    if made >= WORTH_TELLING:
+        tell_planner("calibration_goldlabel")
+
+
+def _hash(subjects: Sequence[SubjectData], rule: str, options: Mapping[str, Any]) -> str:
+    content = {"rule": rule, "options": options, "answers": [data.digest for data in subjects]}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _findings(data: SubjectData, chosen: Chosen, basis: str) -> dict[str, Any]:
+    """Return what a rule told about a question's raters and of the whole, empty where it told nothing."""
+    if not chosen.raters and not chosen.remarks and chosen.estimation is None:
+        return {}
+    raters = {
+        name: {measure: None if np.isnan(value) else value for measure, value in told.items()}
+        for name, told in chosen.raters.items()
+    }
+    told: dict[str, Any] = {"basis": basis, "raters": raters, "remarks": list(chosen.remarks)}
+    if chosen.estimation is not None:
+        told["estimation"] = asdict(chosen.estimation)
+    return {data.subject.question.key: told}
+
+
+def _labels(
+    gold: Gold, data: SubjectData, ratings: Ratings, chosen: Chosen, source: Source
+) -> Iterator[GoldLabel]:
+    """Yield a label per item, with a value or with the reason why there is none."""
+    question = data.subject.question
+    for row, (key, votes) in enumerate(zip(chosen.items, _votes(ratings), strict=True)):
+        value, reason = _value(ratings, chosen, row, votes)
+        item, chosen_by = source.items[key], chosen.sources[row] if chosen.sources else ""
+        yield GoldLabel(
+            gold=gold,
+            item_id=item,
+            question_id=question.id,
+            number=value if isinstance(value, float) else None,
+            text=value if isinstance(value, str) else None,
+            reason=reason,
+            n_raters=int(chosen.n_ratings[row]),
+            support=None if np.isnan(chosen.confidence[row]) else float(chosen.confidence[row]),
+            votes=votes,
+            source=chosen_by,
+            decisions=source.decided.get((item, question.id), []) if chosen_by == DECIDED else [],
+        )
+
+
+def _votes(ratings: Ratings) -> Iterator[dict[str, int]]:
+    """Yield, per item, how many raters gave each value, as it is written, in the scale's order."""
+    for row in ratings.values:
+        counted = Counter(float(v) for v in row[~np.isnan(row)])
+        yield {ratings.label(value): counted[value] for value in sorted(counted)}
+
+
+def _value(
+    ratings: Ratings, chosen: Chosen, row: int, votes: Mapping[str, int]
+) -> tuple[float | str | None, str]:
+    value = float(chosen.values[row])
+    if not np.isnan(value):
+        return (ratings.label(value), "") if ratings.names else (value, "")
+    if row in chosen.reasons:
+        return None, chosen.reasons[row][:200]
+    if not chosen.n_ratings[row]:
+        return None, "no rater gave an answer"
+    most = max(votes.values())
+    tied = [name for name, count in votes.items() if count == most]
+    return None, f"{TIE}{' and '.join(tied)} with {most} of {sum(votes.values())} each"[:200]
+
+
+# Making gold from many labels: a job, so that nobody waits in a request.
+
+KIND = "gold"
+AT_ONCE = 10_000
+"""Gold of a scope of at most this many labels is made while the page waits, in a second or two."""
+
+
+def gold_or_job(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    part: str = "",
+    scheme_version: SchemeVersion,
+    rule: str,
+    options: Mapping[str, Any],
+    raters: Sequence[str],
+    by: User | None,
+) -> Gold | Job:
+    """Make gold of few labels at once; start a job for many, or for a slow rule. May raise GoldRuleError."""
+    how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
+    how["options"] = rule_named(rule).checked(options)
+    if is_made_at_once(scope_of(corpus, campaign, part), rule, how["options"]):
+        return make(corpus=corpus, campaign=campaign, part=part, scheme_version=scheme_version, by=by, **how)
+    params = how | {
+        "corpus": corpus.pk,
+        "campaign": campaign.pk if campaign else None,
+        "part": part,
+        "scheme_version": scheme_version.pk,
+    }
+    digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]
+    name = campaign.name if campaign else corpus.name
+    return actions.start(kind=KIND, subject=f"{rule} over {name}, {digest}"[:300], params=params, by=by)
+
+
+def preview_gold(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    part: str = "",
+    scheme_version: SchemeVersion,
+    rule: str,
+    options: Mapping[str, Any],
+    raters: Sequence[str],
+) -> Preview:
+    """Count what `gold_or_job` would choose, or say why that is not counted. May raise GoldRuleError."""
+    rule_named(rule).checked(options)
+    if scope_of(corpus, campaign, part).most() > AT_ONCE:
+        unknown = f"there are more than {AT_ONCE:,} labels, and it is counted while the gold is made"
+        return Preview(None, None, None, unknown)
+    return preview(
+        corpus=corpus,
+        campaign=campaign,
+        part=part,
+        scheme_version=scheme_version,
+        rule=rule,
+        options=options,
+        raters=raters,
+    )
+
+
+def is_made_at_once(scope: Scope, rule: str, options: Mapping[str, Any]) -> bool:
+    """Whether gold is chosen while the page waits: of few labels, by a rule that is not slow."""
+    chosen = rule_named(rule)
+    return scope.most() <= AT_ONCE and not chosen.is_slow(chosen.checked(options))
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Make the gold that a job describes; its result is {gold: id}. The same inputs give the same gold."""
+    told = dict(job.params)
+    corpus = Corpus.objects.filter(pk=told.pop("corpus")).first()
+    number = told.pop("campaign")
+    campaign = Campaign.objects.select_related("corpus").filter(pk=number).first()
+    version = SchemeVersion.objects.select_related("scheme").filter(pk=told.pop("scheme_version")).first()
+    if corpus is None or version is None or (number and campaign is None):
+        raise JobRefused("the labels that it was to be made from were deleted")
+    try:
+        gold = make(
+            corpus=corpus,
+            campaign=campaign,
+            scheme_version=version,
+            by=job.created_by,
+            progress=progress,
+            **told,
+        )
+    except CalibrationError as error:
+        raise JobRefused(str(error)) from error
+    return {"gold": gold.pk}
+
+
+JOB = JobKind(KIND, "Gold labels", run)

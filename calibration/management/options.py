@@ -1,0 +1,233 @@
+"""Options that commands share: how they name a corpus, campaign, study or gold, and where they write."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from annotation.formats.base import beside
+from annotation.models.campaigns import Campaign
+from annotation.models.corpora import Corpus
+from calibration.errors import CalibrationError
+from calibration.exports.downloads import ZIP, Order
+from calibration.exports.parts import PARTS, Taken, take
+from calibration.exports.writing import FORMATS, ExportQuery, Folder, Written, write
+from calibration.models import Gold, Study
+from calibration.studies import actions as studies
+from config.commands import refuse_unused
+
+# How commands name gold labels.
+
+
+def stored(number: int) -> Gold:
+    """Return a gold by its number. Raises CommandError where there is none."""
+    related = ("corpus", "campaign", "scheme_version__scheme")
+    gold = Gold.objects.select_related(*related).filter(pk=number).first()
+    if gold is None:
+        raise CommandError(f"there is no gold {number}")
+    return gold
+
+
+# How commands name a corpus or campaign.
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Add --corpus and --campaign, of which one is given."""
+    parser.add_argument("--corpus", metavar="NAME", help="labels of a whole corpus")
+    parser.add_argument("--campaign", metavar="NAME", help="labels of a campaign")
+
+
+def place(corpus: str | None, campaign: str | None) -> tuple[Corpus, Campaign | None]:
+    """Return what was named. Raises CommandError with the names that there are."""
+    if bool(corpus) == bool(campaign):
+        raise CommandError("name either --corpus or --campaign")
+    if campaign:
+        found = Campaign.objects.select_related("corpus").filter(name=campaign).first()
+        if found is None:
+            raise CommandError(
+                f"no campaign {campaign!r}; {there_are(Campaign.objects.values_list('name', flat=True))}"
+            )
+        return found.corpus, found
+    whole = Corpus.objects.filter(name=corpus).first()
+    if whole is None:
+        raise CommandError(
+            f"no corpus {corpus!r}; {there_are(Corpus.objects.values_list('name', flat=True))}"
+        )
+    return whole, None
+
+
+def refuse_purpose(options: Mapping[str, Any], opening: Collection[str] = ("test",)) -> None:
+    """Raise CommandError for a --purpose where the --part does not open test."""
+    if options["part"] not in opening:
+        refuse_unused(options, ["purpose"], f"it says what --part {' or '.join(opening)} is opened for")
+
+
+def there_are(names: Iterable[str]) -> str:
+    """Return the names that could have been meant."""
+    listed = sorted(names)[:20]
+    return f"there are {', '.join(listed)}" if listed else "there are none yet"
+
+
+# How commands name a study.
+
+
+def study_named(options: dict[str, Any]) -> Study:
+    """Return the study that a command names, or the automatic one of a place. Raises CommandError."""
+    if not options["name"]:
+        corpus, campaign = place(options["corpus"], options["campaign"])
+        everyone = bool(options.get("everyone"))
+        return studies.automatic(corpus=corpus, campaign=campaign, everyone=everyone)
+    found = Study.objects.select_related("corpus", "campaign__corpus").filter(name=options["name"]).first()
+    if found is None:
+        known = there_are(Study.objects.values_list("name", flat=True))
+        raise CommandError(
+            f"no study {options['name']!r}; {known}. "
+            "Every corpus and campaign has a report of its own: --corpus NAME or --campaign NAME"
+        )
+    return found
+
+
+# What a command made, printed or written into the file that `--output` names.
+
+
+def give_out(command: BaseCommand, content: str | bytes, path: str | None) -> None:
+    """Write into a file, or to standard output. Raises CommandError where neither can take it."""
+    if path:
+        try:
+            with open(path, "wb") as file:
+                file.write(content if isinstance(content, bytes) else content.encode())
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from error
+    elif isinstance(content, bytes):
+        if sys.stdout.isatty():
+            raise CommandError("a picture is not for the terminal: name a file with --output")
+        sys.stdout.buffer.write(content)
+    else:
+        command.stdout.write(content, ending="")
+
+
+# What the export commands share: writing a query to a file or to standard output.
+
+
+def add_export_arguments(parser: CommandParser) -> None:
+    """Add --part and --purpose, --format and --output."""
+    add_part(parser)
+    parser.add_argument(
+        "--format", choices=list(FORMATS), default="csv", help="csv (default), jsonl or parquet"
+    )
+    parser.add_argument(
+        "--output", metavar="PATH", default="-", help="file to write; - is standard output (default)"
+    )
+
+
+def add_part(parser: CommandParser) -> None:
+    """Add --part and --purpose."""
+    parser.add_argument(
+        "--part",
+        choices=PARTS,
+        default="",
+        help="of a corpus that is split: dev (default), test or all; or training, left out else",
+    )
+    parser.add_argument(
+        "--purpose", default="", metavar="TEXT", help="what test is taken out for: logged as a look at test"
+    )
+
+
+def taken(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> Taken:
+    """Return the part of a corpus that the options name; CommandError for test without a purpose."""
+    refuse_purpose(options, ("test", "all"))
+    try:
+        given = {name: options[name] for name in ("part", "purpose")}
+        return take(corpus=corpus, about=about, **given, by=None)
+    except CalibrationError as refused:
+        raise CommandError(str(refused)) from refused
+
+
+def export(command: BaseCommand, query: ExportQuery, options: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Write the rows and say what was written: one JSON line, on standard error where rows go to output.
+
+    Beside a file stands its manifest, which holds the same line: import checks the file against it.
+    """
+    form = options["format"]
+    export_file(command, lambda file: write(query, form, file), form, options["output"], facts)
+
+
+def export_order(command: BaseCommand, order: Order, path: str) -> None:
+    """Write what was ordered and say what was written; a package into a folder, unless PATH is a zip."""
+    campaign = order.campaign.name if order.campaign else None
+    facts = {"what": order.what, "corpus": order.corpus.name, "campaign": campaign}
+    facts["part"] = order.taken.part or "all"
+    try:
+        if order.form == ZIP and not path.endswith(".zip"):
+            _into_folder(command, order, Path(path), facts)
+        else:
+            export_file(command, order.write, order.form, path, facts)
+    except CalibrationError as refused:
+        raise CommandError(str(refused)) from refused
+
+
+def _into_folder(command: BaseCommand, order: Order, path: Path, facts: dict[str, Any]) -> None:
+    """Write a package into a new folder, under another name first."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        if path.exists():
+            raise CommandError(f"{path} is there already: name a new folder, or a file that ends in .zip")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        try:
+            bundle = Folder(part)
+            rows = order.fill(bundle)
+            part.rename(path)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    files = [one.name for one in bundle.parts]
+    command.stdout.write(json.dumps({"rows": rows, "files": files, **facts}, ensure_ascii=False))
+
+
+def export_file(
+    command: BaseCommand,
+    write_into: Callable[[IO[bytes]], Written],
+    form: str,
+    path: str,
+    facts: dict[str, Any],
+) -> None:
+    """Write a file and say what was written; `facts` may fill while it is."""
+    try:
+        if path == "-":
+            written = write_into(sys.stdout.buffer)
+            sys.stdout.flush()
+        else:
+            written = _into(Path(path), write_into)
+        told = {"rows": written.rows, "format": form, "sha256": written.sha256, **facts}
+        line = json.dumps(told, ensure_ascii=False)
+        if path != "-":
+            beside(path).write_text(line + "\n")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except DatabaseError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CommandError(f"the export broke off, the database went away: {reason}") from error
+    (command.stderr if path == "-" else command.stdout).write(line)
+
+
+def _into(path: Path, write_into: Callable[[IO[bytes]], Written]) -> Written:
+    """Write a file whole, under another name first: a broken-off export never looks complete."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            written = write_into(file)
+    except CalibrationError:
+        part.unlink(missing_ok=True)
+        raise
+    beside(path).unlink(missing_ok=True)  # never one file with another's manifest
+    part.replace(path)
+    return written

@@ -1,0 +1,558 @@
+"""Tables of studies, gold labels, exports, adjudication and the workbench."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models import Dialogue
+
+# Adjudication: rounds, what was drawn for them, and who decides on what.
+
+
+class AdjudicationRound(models.Model):
+    """Questions about items on which somebody decides anew, picked by rules from what raters answered.
+
+    `rules` are the rules with their bounds (`calibration.adjudication.cases`), which never change.
+    `adjudicators` is how many decide on each case: one, or two who must agree. With `own_items` somebody may
+    decide on an item that they rated themselves. `shows_names` shows who answered instead of pseudonyms,
+    `shows_systems` which system is rated. `takes_locked` takes items of a test part that nobody has opened,
+    too; judges neither pick nor are shown there. `pseudonyms` maps a rater's id to a letter and only grows.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        CLOSED = "closed"
+
+    name = models.CharField(max_length=120, unique=True)
+    corpus = models.ForeignKey(
+        "annotation.Corpus", on_delete=models.CASCADE, related_name="adjudication_rounds"
+    )
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="adjudication_rounds"
+    )
+    scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
+    rules = models.JSONField(default=dict)
+    seed = models.PositiveIntegerField(default=0)
+    adjudicators = models.PositiveSmallIntegerField(default=1)
+    own_items = models.BooleanField(default=False)
+    shows_names = models.BooleanField(default=False)
+    shows_systems = models.BooleanField(default=False)
+    takes_locked = models.BooleanField(default=False)
+    lease_minutes = models.PositiveIntegerField(default=30)
+    pseudonyms = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(adjudicators__in=[1, 2]), name="round_one_or_two_decide"),
+            models.CheckConstraint(condition=Q(state__in=["open", "closed"]), name="round_state_known"),
+            models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="round_leases_last"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AdjudicationDraw(models.Model):
+    """One look for cases: when a round begins, and each time it is topped up.
+
+    `inputs_hash` is the SHA-256 of the rules, the seed, the answers that were there and what was drawn.
+    """
+
+    round = models.ForeignKey(AdjudicationRound, on_delete=models.CASCADE, related_name="draws")
+    number = models.PositiveIntegerField()
+    inputs_hash = models.CharField(max_length=64)
+    n = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["round", "number"]
+        constraints = [models.UniqueConstraint(fields=["round", "number"], name="draw_number_once")]
+
+    def __str__(self) -> str:
+        return f"draw {self.number} of {self.round_id}"
+
+
+class AdjudicationCase(models.Model):
+    """A question about an item that waits for a decision, and the rules that picked it. Frozen (trigger).
+
+    `places` is how many decide on it. Triggers keep `taken`, of them held or decided, and `decided`; and
+    `settled_at`, since when all of them say the same, is taken back with a decision.
+    """
+
+    round = models.ForeignKey(AdjudicationRound, on_delete=models.CASCADE, related_name="cases")
+    draw = models.ForeignKey(AdjudicationDraw, on_delete=models.CASCADE, related_name="cases")
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
+    question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT, related_name="+")
+    position = models.PositiveIntegerField()
+    picked = models.JSONField(default=list)
+    places = models.PositiveSmallIntegerField(default=1)
+    taken = models.PositiveSmallIntegerField(default=0)
+    decided = models.PositiveSmallIntegerField(default=0)
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["round", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "item", "question"], name="case_once"),
+            models.UniqueConstraint(fields=["round", "position"], name="case_position_once"),
+            models.CheckConstraint(
+                condition=Q(decided__lte=F("taken"), taken__lte=F("places")), name="case_never_over_assigned"
+            ),
+            models.CheckConstraint(
+                condition=Q(settled_at__isnull=True) | Q(decided=F("places")), name="case_settled_is_decided"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["round", "position"], condition=Q(taken__lt=F("places")), name="case_waiting"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"case {self.pk} of {self.round_id}"
+
+
+class AdjudicationDecision(models.Model):
+    """An adjudicator's hold on a case, and the decision that came of it: a label of their own.
+
+    A held case is leased; its draft stays whatever becomes of the lease. One row per adjudicator and case,
+    and one held case per adjudicator and round. `revision` grows with every draft kept and every decision;
+    `written_by` names the client whose draft is kept. A trigger sees to it that `label` is an adjudication of
+    this case by this person.
+    """
+
+    class State(models.TextChoices):
+        HELD = "held"
+        DECIDED = "decided"
+        PASSED = "passed"
+        EXPIRED = "expired"
+        WITHDRAWN = "withdrawn"
+
+    case = models.ForeignKey(AdjudicationCase, on_delete=models.CASCADE, related_name="decisions")
+    round = models.ForeignKey(AdjudicationRound, on_delete=models.CASCADE, related_name="decisions")
+    adjudicator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="adjudications"
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.HELD)
+    lease_expires = models.DateTimeField()
+    claimed_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True)
+    label = models.ForeignKey("annotation.Label", null=True, on_delete=models.CASCADE, related_name="+")
+    draft = models.JSONField(default=dict)
+    revision = models.PositiveBigIntegerField(default=0, db_default=0)
+    written_by = models.CharField(max_length=64, blank=True, default="", db_default="")
+    note = models.TextField(blank=True, default="", db_default="")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["case", "adjudicator"], name="decision_once_per_adjudicator"),
+            models.UniqueConstraint(
+                fields=["round", "adjudicator"], condition=Q(state="held"), name="decision_one_in_hand"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["held", "decided", "passed", "expired", "withdrawn"]),
+                name="decision_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="decided") | Q(label__isnull=False, decided_at__isnull=False),
+                name="decision_has_label",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["passed", "withdrawn"]) | ~Q(note=""), name="decision_note_says_why"
+            ),
+        ]
+        indexes = [models.Index(fields=["lease_expires"], condition=Q(state="held"), name="decision_leases")]
+
+    def __str__(self) -> str:
+        return f"{self.adjudicator_id} on {self.case_id}: {self.state}"
+
+
+# Exports that were made, with the hash of what was downloaded.
+
+
+class Export(models.Model):
+    """One completed download: of what, in which format, how many rows, and the SHA-256 of its bytes.
+
+    `what` is labels, notes, gold, transcripts, sft (examples for fine-tuning), or a package for another tool.
+    """
+
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="exports")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="exports"
+    )
+    gold = models.ForeignKey("calibration.Gold", null=True, on_delete=models.CASCADE, related_name="exports")
+    what = models.CharField(max_length=20, default="labels")
+    part = models.CharField(max_length=20, blank=True)
+    format = models.CharField(max_length=10)
+    rows = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(format__in=["csv", "jsonl", "parquet", "zip", "md", "tex", "html"]),
+                name="export_format_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.format} of {self.rows} rows"
+
+
+# Gold labels: what is chosen from several raters, and how.
+
+
+class Gold(models.Model):
+    """One derivation of gold labels: which labels, by which rule, from which inputs (their hash).
+
+    `n` and `without` count its labels and those without a value, `counts` does so by question id, as
+    [n, without]. `findings` holds, by question key, what a rule estimated about the raters ({name: {measure:
+    value}}), remarks, how an iterative estimate ended, and its basis: the items that they rest on, `dev` or
+    `all`. They are written once, with
+    the labels, which never change.
+    """
+
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="golds")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="golds"
+    )
+    scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
+    rule = models.CharField(max_length=40)
+    options = models.JSONField(default=dict)
+    inputs_hash = models.CharField(max_length=64)
+    n = models.PositiveIntegerField(default=0)
+    without = models.PositiveIntegerField(default=0)
+    counts = models.JSONField(default=dict)
+    findings = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"gold {self.pk} by {self.rule}"
+
+    @property
+    def part(self) -> str:
+        """The part that it is of: training where that was named or its campaign's, else empty."""
+        return str(self.options.get("part", "") or (self.campaign.part if self.campaign else ""))
+
+    @property
+    def is_of_training(self) -> bool:
+        """Whether it is of training dialogues alone."""
+        return self.part == Dialogue.Part.TRAINING
+
+
+class GoldLabel(models.Model):
+    """The gold answer to one question on one item, or the reason why there is none (a tie, no labels).
+
+    `source` is where it came from, where there are several sources: adjudication, or a rule's key.
+    `decisions` are those it was adjudicated by: the label's id, who decided, what, and the reason.
+    """
+
+    gold = models.ForeignKey(Gold, on_delete=models.CASCADE, related_name="labels")
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE)
+    question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT)
+    number = models.FloatField(null=True)
+    text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is not a text)
+    reason = models.CharField(max_length=200, blank=True)
+    n_raters = models.PositiveIntegerField()
+    support = models.FloatField(null=True)
+    votes = models.JSONField(default=dict)
+    source = models.CharField(max_length=40, blank=True)
+    decisions = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["gold", "item", "question"], name="gold_label_once"),
+            models.CheckConstraint(
+                condition=Q(number__isnull=True, text__isnull=True) ^ Q(reason=""),
+                name="gold_value_or_reason",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"gold of item {self.item_id}"
+
+
+# Searches in which a model proposes texts for a judge, and what the improving model was asked in them.
+
+
+class Search(models.Model):
+    """A search for a better text of a judge, on a bench's dev dialogues.
+
+    It begins with `text` and puts its proposals into `prompt`. `material` is what it works on, taken down
+    when it starts: per target of the bench its cluster, its part (learn, choose, held_back) and people's
+    answers, so that the same replies lead to the same proposals whatever people answer meanwhile. `rater`
+    stands in the improving model's calls alone. At most `rounds` proposals are asked for, from `few` cases
+    each; no call is begun that would pass `most_calls` or `most_cost` (in the endpoint's currency).
+    """
+
+    class State(models.TextChoices):
+        SEARCHING = "searching"
+        SCORING = "scoring"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    bench = models.ForeignKey("judges.Bench", on_delete=models.CASCADE, related_name="searches")
+    prompt = models.ForeignKey("judges.Prompt", on_delete=models.PROTECT, related_name="searches")
+    parent = models.CharField(max_length=120)
+    text = models.ForeignKey("judges.PromptText", on_delete=models.PROTECT, related_name="+")
+    variant = models.CharField(max_length=60, blank=True)
+    endpoint = models.ForeignKey("jobs.Endpoint", on_delete=models.PROTECT, related_name="+")
+    improver = models.ForeignKey("jobs.Endpoint", on_delete=models.PROTECT, related_name="+")
+    rater = models.OneToOneField("annotation.Rater", on_delete=models.PROTECT, related_name="search")
+    options = models.JSONField(default=dict)
+    rounds = models.PositiveIntegerField()
+    few = models.PositiveIntegerField()
+    most_calls = models.PositiveIntegerField()
+    most_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True)
+    seed = models.PositiveIntegerField(default=0)
+    material = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.SEARCHING)
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "searches"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["searching", "scoring", "done", "failed", "cancelled"]),
+                name="search_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(rounds__gte=1, few__gte=1, most_calls__gte=1), name="search_has_bounds"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"search {self.pk} on bench {self.bench_id}"
+
+    @property
+    def active(self) -> bool:
+        """Whether it goes on."""
+        return self.state in (self.State.SEARCHING, self.State.SCORING)
+
+
+class SearchText(models.Model):
+    """A text that a search came upon: the one it began with (no `parent`), or a proposal.
+
+    `draft` asks with it. `score` is its mean on the choosing fold, null where it was not tried there; `cases`
+    are the keys of the items whose disagreements it came from; `version` is where it is kept as a proposal.
+    """
+
+    search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="texts")
+    number = models.PositiveIntegerField()
+    draft = models.OneToOneField("judges.Draft", on_delete=models.CASCADE, related_name="search_text")
+    digest = models.CharField(max_length=64)
+    parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
+    score = models.FloatField(null=True)
+    cases = models.JSONField(default=list)
+    diagnosis = models.TextField(blank=True)
+    version = models.ForeignKey(
+        "judges.PromptVersion", null=True, on_delete=models.SET_NULL, related_name="search_texts"
+    )
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["search", "number"], name="search_text_number_once"),
+            models.UniqueConstraint(fields=["search", "digest"], name="search_text_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"text {self.number} of search {self.search_id}"
+
+
+class SearchRequest(models.Model):
+    """What the improving model was asked in a search: once for the same words. Once it is `done`, `text` is
+    what was proposed, or `error` says why there is nothing to be used."""
+
+    search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="requests")
+    digest = models.CharField(max_length=64)
+    system = models.TextField()
+    user = models.TextField()
+    base = models.ForeignKey("judges.PromptText", on_delete=models.PROTECT, related_name="+")
+    cases = models.JSONField(default=list)
+    text = models.ForeignKey("judges.PromptText", null=True, on_delete=models.PROTECT, related_name="+")
+    diagnosis = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    done = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["search", "digest"], name="search_asks_once")]
+
+    def __str__(self) -> str:
+        return f"request {self.pk} of search {self.search_id}"
+
+
+# Studies and their reports.
+
+
+class Study(models.Model):
+    """A saved question put to the labels of a corpus or campaign.
+
+    `definition` holds what differs from the defaults (see `calibration.ratings.definitions`); an empty one
+    means the automatic study: every question with two raters or more. A corpus and a campaign have one
+    automatic study each, behind their report pages, without the people who are left out of gold; and, once
+    somebody asked for it, a second one in which everyone counts.
+    """
+
+    name = models.CharField(max_length=160, unique=True)
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="studies")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="studies"
+    )
+    definition = models.JSONField(default=dict)
+    automatic = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "studies"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["corpus", "campaign", "definition"],
+                condition=Q(automatic=True),
+                nulls_distinct=False,
+                name="study_automatic_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Report(models.Model):
+    """A snapshot of a study's results with the hash of everything it was computed from.
+
+    `part` says which clusters it shows: all (no split), dev or test. `stamp` is what tells cheaply whether
+    labels were added since.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="reports")
+    part = models.CharField(max_length=4, default="all")
+    inputs_hash = models.CharField(max_length=64)
+    stamp = models.CharField(max_length=80, blank=True)
+    result = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "part", "inputs_hash"], name="report_inputs_once"),
+            models.CheckConstraint(condition=Q(part__in=["all", "dev", "test"]), name="report_part_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"report of {self.study_id}"
+
+
+# What people say of disagreements on the workbench, and what waits for adjudication.
+
+
+class Mark(models.Model):
+    """Whose answer is wrong where a judge and people disagree, and why somebody thinks so.
+
+    Append-only (trigger): the latest row of a place counts, and `withdrawn` takes back what stood there.
+    `judged` names the draft or judge on its bench as addresses do (`draft-3`, `judge-17`).
+    """
+
+    class Verdict(models.TextChoices):
+        JUDGE_WRONG = "judge_wrong", "judge wrong"
+        PEOPLE_WRONG = "people_wrong", "people wrong"
+        UNCLEAR = "unclear", "unclear"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    bench = models.ForeignKey("judges.Bench", on_delete=models.CASCADE, related_name="marks")
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
+    question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT, related_name="+")
+    judged = models.CharField(max_length=40)
+    judged_name = models.CharField(max_length=200)
+    verdict = models.CharField(max_length=12, choices=Verdict)
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(verdict__in=["judge_wrong", "people_wrong", "unclear", "withdrawn"]),
+                name="mark_verdict_known",
+            )
+        ]
+        indexes = [models.Index(fields=["bench", "item", "question"], name="mark_of_place")]
+
+    def __str__(self) -> str:
+        return f"{self.judged} on {self.item_id}: {self.verdict}"
+
+
+class ForAdjudication(models.Model):
+    """A question about an item whose labels somebody should decide on anew, and the reason.
+
+    It waits until it is withdrawn (`withdrawn_at`) or settled (`settled_at`); of one place at most one waits.
+    """
+
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
+    question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT, related_name="+")
+    reason = models.TextField()
+    mark = models.ForeignKey(Mark, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    withdrawn_at = models.DateTimeField(null=True)
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "items for adjudication"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["item", "question"],
+                condition=Q(withdrawn_at=None, settled_at=None),
+                name="adjudication_waits_once",
+            ),
+            models.CheckConstraint(condition=~Q(reason=""), name="adjudication_has_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} for adjudication"
+
+
+# The tables of studies, gold labels, exports, adjudication and the workbench.
+
+__all__ = [
+    "AdjudicationCase",
+    "AdjudicationDecision",
+    "AdjudicationDraw",
+    "AdjudicationRound",
+    "Export",
+    "ForAdjudication",
+    "Gold",
+    "GoldLabel",
+    "Mark",
+    "Report",
+    "Search",
+    "SearchRequest",
+    "SearchText",
+    "Study",
+]

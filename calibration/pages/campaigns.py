@@ -1,0 +1,454 @@
+"""Pages about a campaign: its progress, its training, tests and checks, and an annotator's own agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import access
+from annotation.access import campaign_researcher_only
+from annotation.errors import CampaignRefused
+from annotation.models import Campaign, Item, KeyTask, turn_numbers
+from annotation.models.checks import CheckPlan
+from annotation.scheme_store import Asked, Questionnaire, questionnaire_of
+from annotation.work import check_actions
+from annotation.work.check_actions import ORDERED
+from annotation.work.check_stages import Key, Place, worded
+from annotation.work.labels import person_called
+from annotation.work.screens import load_place
+from calibration import campaign_checks
+from calibration.campaign_checks import FORMS, written
+from calibration.campaign_progress import BY, OF_A_RATER, OF_ALL, Watch, asked, choices, watch
+from calibration.own_agreement import LEAST, own_agreement
+from calibration.reports.figures import worded as figure_text
+from calibration.statistics.rater_panel import FIGURES
+from config.files import row_id
+
+# A campaign's training, test and checks: setting them up, and what they say about its annotators.
+
+# The form of a campaign's training, test and checks, and the fields of an answer key.
+
+PERCENT = {"test_mark", "warn_below", "pause_below", "leave_out_below"}
+"""The fields that are shares, which the form takes as percentages."""
+
+
+def _percent(label: str, hint: str, *, required: bool = False) -> forms.FloatField:
+    return forms.FloatField(label=label, help_text=hint, required=required, min_value=0, max_value=100)
+
+
+def _count(label: str, hint: str = "", *, least: int = 1, required: bool = True) -> forms.IntegerField:
+    return forms.IntegerField(label=label, help_text=hint, required=required, min_value=least, max_value=1000)
+
+
+class ChecksForm(forms.Form):
+    """How a campaign trains, tests and checks; shares are written in percent."""
+
+    training_again = forms.BooleanField(label="Training may be done more than once", required=False)
+    test_mark = _percent("Pass mark of the test, %", "", required=True)
+    test_measure = forms.ChoiceField(
+        label="The test's score is",
+        choices=CheckPlan.Measure.choices,
+        help_text="Beyond guessing: (right - expected) / (all - expected), with what guessing evenly among "
+        "the values gives as expected.",
+    )
+    test_tries = _count("Tries at the test")
+    test_tells = forms.ChoiceField(label="After the test people learn", choices=CheckPlan.Tells.choices)
+    check_every = _count("One hidden check in … tasks", "Empty for none.", least=2, required=False)
+    repeat_every = _count("One repeat in … tasks", "Empty for none.", least=2, required=False)
+    repeat_after = _count("A repeat comes after at least … other tasks")
+    window = _count("The rule looks at the last … checks")
+    least = _count("and acts from … checks on")
+    warn_below = _percent("Warn below, % right", "Empty for never.")
+    pause_below = _percent("Pause below, % right", "Empty for never.")
+    leave_out_below = _percent("Leave out of gold below, % right", "Empty for never. Labels stay.")
+
+    def __init__(self, *args: Any, plan: CheckPlan, **more: Any) -> None:
+        initial = {name: getattr(plan, name) for name in self.base_fields}
+        for name in PERCENT:
+            initial[name] = None if initial[name] is None else f"{100 * initial[name]:g}"
+        super().__init__(*args, **more | {"initial": initial})
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what was filled in as `actions.set_up` takes it."""
+        told = dict(self.cleaned_data)
+        for name in PERCENT & told.keys():
+            told[name] = None if told[name] is None else told[name] / 100
+        return told
+
+    def refused(self, error: CampaignRefused) -> None:
+        """Show a refusal at the field that it is about."""
+        self.add_error(error.field if error.field in self.fields else None, str(error))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value that may count as right."""
+
+    value: str
+    text: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Field:
+    """What is asked of the researcher about one question on one item: which values are right."""
+
+    name: str
+    question: Asked
+    choices: tuple[Choice, ...]
+    typed: str
+    is_ordered: bool
+    tolerance: str
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of one item."""
+
+    heading: str
+    fields: tuple[Field, ...]
+
+
+def fields_of(
+    plan: Questionnaire, items: list[Item], answers: Mapping[Place, Key], posted: QueryDict | None
+) -> list[Fields]:
+    """Return the fields of a key: as it is, or as was posted."""
+    several = len(items) > 1
+    return [
+        Fields(
+            _heading(item) if several else "",
+            tuple(
+                _field(question, f"{item.public}-{question.key}", answers.get((item.pk, question.id)), posted)
+                for question in plan.asked_about(item.kind)
+                if question.level != "text"
+            ),
+        )
+        for item in items
+    ]
+
+
+def _heading(item: Item) -> str:
+    return f"Turn {getattr(item.turn, 'number', '')}" if item.turn else "The whole dialogue"
+
+
+def _field(question: Asked, name: str, key: Key | None, posted: QueryDict | None) -> Field:
+    right = {_written(value) for value in key.values} if key else set()
+    near = f"{key.tolerance:g}" if key and key.tolerance else ""
+    if posted is not None:
+        right, near = set(posted.getlist(name)), posted.get(f"{name}-near", "")
+    choices = [Choice(_written(v), worded(question, v), _written(v) in right) for v in question.values]
+    typed = "" if choices else ", ".join(sorted(right))
+    return Field(name, question, tuple(choices), typed, question.level in ORDERED, near)
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def posted_answers(plan: Questionnaire, items: list[Item], posted: QueryDict) -> dict[Place, Key]:
+    """Return a key as it was filled in; a question for which nothing is marked is not checked.
+
+    Raises CampaignRefused for what is no number.
+    """
+    answers: dict[Place, Key] = {}
+    for item in items:
+        for question in plan.asked_about(item.kind):
+            name = f"{item.public}-{question.key}"
+            told = [part.strip() for text in posted.getlist(name) for part in _parts(question, text)]
+            values = [part for part in told if part]
+            if not values or question.level == "text":
+                continue
+            near = posted.get(f"{name}-near", "").strip()
+            numbers = question.level != "nominal"
+            answers[item.pk, question.id] = Key(
+                tuple(_number(question, value) if numbers else value for value in values),
+                _number(question, near) if near else 0.0,
+            )
+    return answers
+
+
+def _parts(question: Asked, text: str) -> list[str]:
+    return [text] if question.values else text.split(",")
+
+
+def _number(question: Asked, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise CampaignRefused(f"“{question.wording}” takes numbers, not “{text[:40]}”.") from None
+
+
+ROOM = {"active_room": "campaigns"}
+DONE = {
+    "let-in": "may do the main work now",
+    "pause": "gets no new tasks",
+    "lift": "gets tasks again",
+    "leave-out": "is left out of gold",
+    "readmit": "is part of gold again",
+}
+NAMES = {"training": "training", "qualification": "test", "check": "hidden checks"}
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@campaign_researcher_only
+def checks(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: a campaign's annotators and their checks, its keys, and its settings, which are saved."""
+    found = access.campaign(campaign)
+    plan = CheckPlan.objects.filter(campaign=found).first()
+    form = ChecksForm(request.POST or None, plan=plan or CheckPlan(campaign=found))
+    if request.method == "POST" and form.is_valid():
+        try:
+            check_actions.set_up(by=_user(request), campaign=found, **form.arguments())
+        except CampaignRefused as error:
+            form.refused(error)
+        else:
+            messages.success(request, "The checks are set up.")
+            return redirect("campaign-checks", found.pk)
+    listed = check_actions.listed(found)
+    given = check_actions.times_given(found)
+    context = ROOM | {
+        "campaign": found,
+        "plan": plan,
+        "form": form,
+        "people": campaign_checks.people(found),
+        "consistency": campaign_checks.consistency(found),
+        "keys": [
+            {
+                "key": key,
+                "about": check_actions.about(key),
+                "right": check_actions.in_words(key),
+                "use": NAMES[key.occasion],
+                "given": given.get(key.task_id, 0),
+            }
+            for key in listed
+        ],
+        "sources": campaign_checks.offered(found, _user(request)),
+        "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
+    }
+    return render(request, "calibration/checks.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@campaign_researcher_only
+def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: key tasks by answers that are known."""
+    found = access.campaign(campaign)
+    try:
+        made = campaign_checks.add(
+            by=_user(request),
+            campaign=found,
+            occasion=request.POST.get("occasion", ""),
+            source=request.POST.get("source", ""),
+            most=row_id(request.POST.get("most", "")) or 0,
+            tolerance=_float(request.POST.get("tolerance", "")),
+        )
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{made} task{'' if made == 1 else 's'} keyed.")
+    return redirect("campaign-checks", found.pk)
+
+
+@campaign_researcher_only
+def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: answer a task oneself as its key; `about` names it, else the next one that may be."""
+    found = access.campaign(campaign)
+    about = request.POST.get("about") or request.GET.get("about", "")
+    try:
+        spot = check_actions.spot_named(found, about) if about else check_actions.next_spot(found)
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+        return redirect("campaign-checks", found.pk)
+    if spot is None:
+        messages.error(
+            request,
+            "Every task of the corpus is main work of this campaign, or has a key. Add dialogues that it "
+            "does not ask about, or key tasks before the campaign opens.",
+        )
+        return redirect("campaign-checks", found.pk)
+    return _key_page(request, found, spot, None)
+
+
+@campaign_researcher_only
+def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
+    """Researchers: look at a key, correct it, or retire it (`verb`)."""
+    found = access.campaign(campaign)
+    there = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=found)
+    if request.method == "POST" and request.POST.get("verb") == "retire":
+        check_actions.retire_key(by=_user(request), key=there)
+        messages.success(request, "The task is given to nobody any more.")
+        return redirect("campaign-checks", found.pk)
+    return _key_page(request, found, check_actions.spot_of(there), there)
+
+
+def _key_page(
+    request: HttpRequest, campaign: Campaign, spot: check_actions.Spot, there: KeyTask | None
+) -> HttpResponse:
+    plan = questionnaire_of(campaign.scheme_version_id)
+    items = check_actions.items_at(campaign, spot)
+    turn_numbers.number(item.turn for item in items)
+    posted = request.POST if request.method == "POST" else None
+    refusal = ""
+    if posted is not None:
+        try:
+            _save(request, campaign, spot, there, posted_answers(plan, items, posted))
+        except CampaignRefused as error:
+            refusal = str(error)
+        else:
+            messages.success(request, "The key is saved.")
+            return redirect("campaign-checks", campaign.pk)
+    answers = check_actions.answers_of(there) if there else {}
+    context = ROOM | {
+        "campaign": campaign,
+        "there": there,
+        "about": check_actions.item_name(items[0])
+        if not plan.is_multiple
+        else check_actions.item_name(items[0]).rpartition("/")[0],
+        "screen": load_place(*spot, campaign.shows, plan.is_tagged),
+        "groups": fields_of(plan, items, answers, posted),
+        "explanation": posted.get("explanation", "") if posted else (there.explanation if there else ""),
+        "occasion": posted.get("occasion", "") if posted else (there.occasion if there else ""),
+        "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
+        "refusal": refusal,
+    }
+    return render(request, "calibration/check_key.html", context, status=422 if refusal else 200)
+
+
+def _save(
+    request: HttpRequest, campaign: Campaign, spot: check_actions.Spot, there: KeyTask | None, answers: Any
+) -> None:
+    explanation = request.POST.get("explanation", "").replace("\r\n", "\n")
+    if there is not None:
+        check_actions.change_key(by=_user(request), key=there, answers=answers, explanation=explanation)
+        return
+    check_actions.add_key(
+        by=_user(request),
+        campaign=campaign,
+        occasion=request.POST.get("occasion", ""),
+        spot=spot,
+        answers=answers,
+        explanation=explanation,
+    )
+
+
+@require_POST
+@campaign_researcher_only
+def decide(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: let somebody in, pause them, lift it, leave them out of gold or take them back."""
+    found = access.campaign(campaign)
+    verb = request.POST.get("verb", "")
+    person = person_called(request.POST.get("person", ""), found)
+    if verb not in check_actions.VERBS or person is None:
+        messages.error(request, "Choose an annotator, and what to do.")
+        return redirect("campaign-checks", found.pk)
+    try:
+        check_actions.VERBS[verb](
+            by=_user(request), campaign=found, user=person, reason=request.POST.get("reason", "")
+        )
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{request.POST['person']} {DONE[verb]}.")
+    return redirect("campaign-checks", found.pk)
+
+
+@require_GET
+@campaign_researcher_only
+def checks_file(request: HttpRequest, campaign: int, form: str) -> HttpResponse:
+    """Researchers: the results of all annotators as a file."""
+    if form not in FORMS:
+        raise Http404
+    found = access.campaign(campaign)
+    answer = HttpResponse(written(found, form), content_type=FORMS[form])
+    answer["Content-Disposition"] = f'attachment; filename="checks-{found.pk}.{form}"'
+    return answer
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text or 0)
+    except ValueError:
+        return -1.0
+
+
+# Watching a campaign: a page that keeps itself up to date. For who may manage the campaign.
+
+
+@require_GET
+@campaign_researcher_only
+def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
+    """How far a campaign is and how far its people agree; fetched again while the page is open."""
+    about = access.campaign(campaign)
+    by = request.GET.get("by", "")
+    found = watch(
+        about,
+        by=by if by in choices(about) else "",
+        question=request.GET.get("question", ""),
+        everyone=request.GET.get("everyone") == "1",
+    )
+    context = {
+        "campaign": about,
+        "watch": found,
+        "choices": choices(about).items(),
+        "by_title": BY[found.progress.by],
+        "questions": asked(about),
+        "agreed_heads": [figure_text(name).name for name in OF_ALL],
+        "rater_heads": [FIGURES[name].heading for name in OF_A_RATER],
+        "annotators": _annotators(found),
+        "most_a_day": max(n for _, n in found.progress.days),
+        "is_live": request.GET.get("live") != "0",
+        "active_room": "campaigns",
+    }
+    return render(request, "calibration/watch.html", context)
+
+
+def _annotators(found: Watch) -> list[dict[str, Any]]:
+    """Return each annotator with the figures of the table's columns, None where one does not apply."""
+    figures = {row.rater: {one.name: one for one in row.figures} for row in found.agreement.raters}
+    return [
+        {"part": one, "figures": [figures.get(one.name, {}).get(name) for name in OF_A_RATER]}
+        for one in found.progress.annotators
+    ]
+
+
+# An annotator's page of how far they agree with others, where the campaign shows it.
+
+
+@require_GET
+def own(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members of a campaign that shows it: their own agreement with the others, and nobody else's."""
+    viewer = request.user
+    assert isinstance(viewer, User)
+    member = access.membership(viewer, campaign)
+    if not member.campaign.shows_agreement:
+        raise Http404
+    found = own_agreement(viewer, member.campaign)
+    rows = [
+        {
+            "question": row.question,
+            "result": row.result,
+            "entry": {
+                "status": row.result.status,
+                "reason": row.result.reason,
+                "value": row.result.value,
+                "low": row.result.low,
+                "high": row.result.high,
+                "percent": True,
+            },
+        }
+        for row in found.rows
+    ]
+    context = {"campaign": member.campaign, "own": found, "rows": rows, "least": LEAST, "active_room": "work"}
+    return render(request, "calibration/own_agreement.html", context)

@@ -1,1 +1,0 @@
-"""Plans: how many more double-rated dialogues a study needs, from what it has."""

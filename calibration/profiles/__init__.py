@@ -1,1 +1,0 @@
-"""Profiles: what automatic metrics say of each system, side by side."""

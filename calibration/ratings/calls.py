@@ -1,0 +1,211 @@
+"""Calls behind a scope's labels: those of its judges and metrics, and those that went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.corpora import splits
+from annotation.corpora.parts import of_dialogues
+from annotation.models import Campaign, ItemMember, Label, Task
+from calibration.ratings.ratings import Place, SubjectData, placed, rater_names, recorded
+from calibration.ratings.scope import Census, Scope, items_of
+from calibration.statistics import Record
+from jobs.fake_models import BEGINNING, CONDITION_KEYS
+from jobs.models.run import Call
+from judges.runs.estimates import by_rater, doubtful_values
+
+# How a scope's labels came about: the calls of its judges and metrics, and those that went wrong.
+
+# What judges were asked and failed to answer: by question, item and sample, from their failed calls.
+
+JUDGE = "judge"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A failed call of a judge: one item or a whole continuation, one of the judge's parts or all."""
+
+    rater: int
+    item: int | None
+    continuation: int
+    part: str
+    sample: int
+
+
+def with_unanswered(
+    scope: Scope, loaded: Sequence[SubjectData], counted: Census, clusters: frozenset[str] | None
+) -> tuple[SubjectData, ...]:
+    """Return the subjects with what failed calls left unanswered; three queries, one where none failed."""
+    judges = {info.id for data in loaded for info in data.raters if info.kind == JUDGE}
+    calls = _failed(scope, judges)
+    if not calls:
+        return tuple(loaded)
+    places, kinds, within = _items(scope, calls, clusters)
+    found = []
+    for data in loaded:
+        kind = data.subject.question.item_kind
+        about = {pk: place for pk, place in places.items() if kinds[pk] == kind}
+        found.append(replace(data, unanswered=tuple(_records(data, calls, counted, about, within))))
+    return tuple(found)
+
+
+def _failed(scope: Scope, judges: Iterable[int]) -> list[Failed]:
+    rows = Call.objects.filter(run__corpus=scope.corpus, rater__in=list(judges), state=Call.State.FAILED)
+    rows = rows.order_by("pk")
+    return [Failed(*row) for row in rows.values_list("rater", "item", "continuation", "part", "sample")]
+
+
+def _items(
+    scope: Scope, calls: Sequence[Failed], clusters: frozenset[str] | None
+) -> tuple[dict[int, Place], dict[int, str], dict[int, list[int]]]:
+    """Return where the items of calls are, of which kind, and those of each continuation asked as a whole."""
+    single = {call.item for call in calls if call.item is not None}
+    whole = {call.continuation for call in calls if call.item is None}
+    items = items_of(scope).filter(Q(pk__in=single) | Q(continuation__in=whole))
+    kinds: dict[int, str] = {}
+    within: dict[int, list[int]] = defaultdict(list)
+    for pk, kind, continuation in items.values_list("pk", "kind", "continuation"):
+        kinds[pk] = kind
+        within[continuation].append(pk)
+    return placed(items, clusters), kinds, within
+
+
+def _records(
+    data: SubjectData,
+    calls: Sequence[Failed],
+    counted: Census,
+    about: Mapping[int, Place],
+    within: Mapping[int, Sequence[int]],
+) -> Iterable[Record]:
+    """Yield an answer without a value for each that a call should have given and nothing else gave."""
+    given = {(record.item, record.rater, record.sample) for record in data.records}
+    names = defaultdict(list)
+    here = {info.name for info in data.raters}
+    for (question, rater), info in rater_names(data.subject, counted).items():
+        if info.name in here:
+            names[rater].append((counted.questions[question].key, info))
+    for call in calls:
+        asked = [call.item] if call.item is not None else within.get(call.continuation, ())
+        for key, info in names.get(call.rater, ()):
+            if call.part not in ("", key):
+                continue
+            for item in asked:
+                place = about.get(item)
+                if place is not None and (place.key, info.name, call.sample) not in given:
+                    yield recorded(place, info, call.sample, None)
+
+
+# Which of the systems that labels speak of asked a fake model: their conditions say it.
+
+
+def fake_systems(labels: QuerySet[Label], clusters: Collection[str] | None = None) -> list[str]:
+    """Return the names of the systems with a continuation by a fake model among what is labelled, in order.
+
+    Only dialogues in `clusters` count, where these are given. One query.
+    """
+    names = [f"item__continuation__condition__{key}__istartswith" for key in CONDITION_KEYS]
+    found = labels.filter(Q(*((name, BEGINNING) for name in names), _connector=Q.OR))
+    if clusters is not None:
+        found = found.filter(splits.within(clusters, "item__"))
+    return sorted(set(found.order_by().values_list("item__continuation__system__name", flat=True).distinct()))
+
+
+AT_ONCE, IN_BATCHES, CACHED = "at once", "in batches", "from the cache"
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Finished calls of a judge or metric: those that failed, and those whose text it could hardly read.
+
+    `kinds` are the failed ones by what went wrong, in words. `modes` are those that were answered by how they
+    were asked (AT_ONCE, IN_BATCHES, CACHED), where that is known: a judge of rules is asked nothing.
+    """
+
+    rater: str
+    calls: int
+    failed: int
+    doubtful: int = 0
+    why: str = ""
+    kinds: tuple[tuple[str, int], ...] = ()
+    modes: tuple[tuple[str, int], ...] = ()
+
+
+def calls(
+    scope: Scope, judges: Mapping[int, str], clusters: Collection[str] | None = None
+) -> tuple[Calls, ...]:
+    """Count the finished calls of judges (id to name) about what is in scope, and those that gave no label.
+
+    `clusters` are those of the part that is read, None where all is.
+    """
+    within = calls_of(scope, judges, clusters)
+    counted, kinds = Counter(within.values_list("run__rater", "state")), by_rater(within)
+    modes = _modes(within)
+    rows = []
+    for rater, name in sorted(judges.items()):
+        failed = counted[rater, Call.State.FAILED]
+        total = failed + counted[rater, Call.State.DONE]
+        if total:
+            why = tuple((kind.replace("_", " "), n) for kind, n in kinds.get(rater, {}).items() if kind)
+            rows.append(Calls(name, total, failed, kinds=why, modes=modes.get(rater, ())))
+    return tuple(rows)
+
+
+def calls_of(
+    scope: Scope, raters: Collection[int], clusters: Collection[str] | None = None
+) -> QuerySet[Call]:
+    """Return the calls of raters about what is in scope, in some clusters where these are named.
+
+    Nothing is joined that narrows nothing.
+    """
+    found = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=list(raters))
+    if scope.campaign is not None:
+        found = found.filter(_in_tasks(scope.campaign))
+    if scope.corpus.has_training:
+        found = found.filter(of_dialogues(scope.part, "continuation__dialogue__"))
+    if clusters is not None:
+        own = Q(item__cluster=None, continuation__dialogue__cluster__in=clusters)
+        found = found.filter(own | Q(item__cluster__in=clusters))
+    return found
+
+
+def _in_tasks(campaign: Campaign) -> Q:
+    """Whether a call is about an item of a campaign's tasks, or about a continuation with some."""
+    tasks = Task.objects.filter(campaign=campaign)
+    own = tasks.filter(continuation=OuterRef("continuation"))
+    of_item = own.filter(Q(item__isnull=True) | Q(item=OuterRef("item")))
+    about = Q(Exists(of_item)) | (Q(item=None) & Q(Exists(own)))
+    if not campaign.side_by_side:
+        return about
+    members = ItemMember.objects.filter(item__in=tasks.values("item"))
+    return about | Q(Exists(members.filter(continuation=OuterRef("continuation"))))
+
+
+def _modes(within: QuerySet[Call]) -> dict[int, tuple[tuple[str, int], ...]]:
+    """Return per judge how its answered calls were asked; one that asked nothing has no reply."""
+    answered = within.filter(state=Call.State.DONE)
+    own = ~Q(reply="") & Q(cached=False)
+    ways = {AT_ONCE: own & Q(batch=None), IN_BATCHES: own & Q(batch__isnull=False), CACHED: Q(cached=True)}
+    counts = {f"way_{n}": Count("pk", filter=way) for n, way in enumerate(ways.values())}
+    rows: Any = answered.values("run__rater").annotate(**counts)
+    return {
+        row["run__rater"]: tuple((way, row[f"way_{n}"]) for n, way in enumerate(ways) if row[f"way_{n}"])
+        for row in rows
+    }
+
+
+def doubtful(
+    scope: Scope, metrics: Mapping[int, str], clusters: Collection[str] | None = None
+) -> tuple[Calls, ...]:
+    """Count the continuations in scope whose text a metric could hardly read; of metrics that read all none.
+
+    `clusters` are those of the part that is read, None where all is.
+    """
+    rows = doubtful_values(calls_of(scope, metrics, clusters))
+    return tuple(
+        Calls(metrics[rater], row.calls, 0, row.flagged, row.example) for rater, row in sorted(rows.items())
+    )

@@ -1,0 +1,177 @@
+"""Behaviours outside a scheme's list: who marked turns with `another_behaviour`, which, in what words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.corpora import splits
+from annotation.models import Item, Question, turn_numbers
+from annotation.text.references import item_key
+from calibration.ratings.ratings import CHUNK
+from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope
+
+# Behaviours outside a scheme's list: who marked turns with `another_behaviour`, which, with what notes.
+
+ANOTHER = "another_behaviour"
+"""The key of the question whether a turn shows a behaviour that the scheme does not list."""
+MACHINES = frozenset({"metric", "key"})
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A turn that a rater marked, what it wrote about it, and where the turn stands.
+
+    `item` is its key, `dialogue` the dialogue's id, `number` how annotators count the turn, `position` its
+    index in the continuation.
+    """
+
+    rater: str
+    item: str
+    dialogue: int
+    continuation: str
+    number: int
+    position: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A rater, the turns that it answered, and how many of these it marked."""
+
+    name: str
+    kind: str
+    identified: bool
+    simulated: bool
+    n: int
+    marked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What was looked for beyond a scheme's behaviours.
+
+    `turns` and `found` count the turns that a person answered, and those that one or more of them marked.
+    """
+
+    ref: str
+    title: str
+    scheme_title: str
+    raters: tuple[Looked, ...]
+    turns: int
+    found: int
+    notes: tuple[Marked, ...]
+
+
+def coverage(
+    scope: Scope,
+    counted: Census,
+    schemes: Collection[str] | None,
+    clusters: Collection[str] | None = None,
+    names: Collection[str] = (),
+) -> list[Coverage]:
+    """Return what was found of each question `another_behaviour` that somebody answered.
+
+    Only questions of `schemes` (all where None), items in `clusters` and raters in `names`, where given.
+    """
+    asked = [
+        question
+        for question in counted.questions.values()
+        if question.key == ANOTHER
+        and question.level == "binary"
+        and question.item_kind == "turn"
+        and (schemes is None or question.scheme in schemes)
+    ]
+    found = [_of_question(scope, counted, question, clusters, names) for question in asked]
+    return [one for one in found if one.raters]
+
+
+def _of_question(
+    scope: Scope,
+    counted: Census,
+    question: QuestionInfo,
+    clusters: Collection[str] | None,
+    names: Collection[str],
+) -> Coverage:
+    raters = {
+        info.id: info
+        for info in counted.raters_of(question.id)
+        if info.kind not in MACHINES and (not names or info.name in names)
+    }
+    positive = 1.0 if question.positive is None else question.positive
+    answers: dict[tuple[int, int], tuple[float, str]] = {}
+    for item, rater, number, text in _answers(scope, question.id, raters, clusters):
+        answers.setdefault((item, rater), (number, text))
+    said = {place: text for place, (number, text) in answers.items() if number == positive}
+    people = {place for place in answers if raters[place[1]].kind == "human"}
+    return Coverage(
+        question.ref,
+        question.title,
+        question.scheme_title,
+        tuple(looked for info in raters.values() if (looked := _looked(info, answers, said)).n),
+        len({item for item, _ in people}),
+        len({item for item, rater in said if (item, rater) in people}),
+        _notes(scope, question, raters, said),
+    )
+
+
+def _answers(scope: Scope, question: int, raters: Collection[int], clusters: Collection[str] | None) -> Any:
+    """Return (item, rater, number, explanation) of the answers in scope, a rater's first sample first."""
+    labels = scope.labels().filter(question=question, rater__in=raters, number__isnull=False)
+    if clusters is not None:
+        labels = labels.filter(splits.within(clusters, "item__"))
+    rows = labels.order_by("sample", "pk").values_list("item_id", "rater_id", "number", "explanation")
+    return rows.iterator(chunk_size=CHUNK)
+
+
+def _looked(
+    info: RaterInfo, answers: Collection[tuple[int, int]], said: Collection[tuple[int, int]]
+) -> Looked:
+    n, marked = (sum(rater == info.id for _, rater in places) for places in (answers, said))
+    return Looked(info.name, info.kind, info.identified, info.simulated, n, marked)
+
+
+def _notes(
+    scope: Scope, question: QuestionInfo, raters: dict[int, RaterInfo], said: dict[tuple[int, int], str]
+) -> tuple[Marked, ...]:
+    """Return each marked turn with the note that its rater wrote, else the reason that a judge gave."""
+    if not said:
+        return ()
+    items = Item.objects.select_related("continuation__dialogue", "turn").in_bulk({item for item, _ in said})
+    turn_numbers.number(item.turn for item in items.values())
+    written = _written(scope, question, {rater for _, rater in said})
+    found = []
+    for (item, rater), reason in said.items():
+        row = items[item]
+        own, turn = row.continuation, row.turn
+        assert turn is not None
+        found.append(
+            Marked(
+                raters[rater].name,
+                item_key(own.dialogue.key, own.key, turn.position),
+                own.dialogue_id,
+                own.key,
+                turn.number,
+                turn.position,
+                written.get((item, rater)) or reason,
+            )
+        )
+    return tuple(sorted(found, key=lambda note: (note.item, note.rater)))
+
+
+def _written(scope: Scope, question: QuestionInfo, raters: Collection[int]) -> dict[tuple[int, int], str]:
+    """Return what raters wrote in answer to the text that is asked for where the question is marked."""
+    asked = Question.objects.filter(
+        version__questions=question.id, level=Question.Level.TEXT, show_if__question=question.key
+    )
+    rows = (
+        scope.labels()
+        .filter(question__in=asked, rater__in=raters, text__isnull=False)
+        .order_by("pk")
+        .values_list("item_id", "rater_id", "text")
+    )
+    found: dict[tuple[int, int], str] = {}
+    for item, rater, text in rows.iterator(chunk_size=CHUNK):
+        found.setdefault((item, rater), text or "")
+    return found

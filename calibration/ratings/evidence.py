@@ -1,0 +1,149 @@
+"""Evidence of answers as statistics compare it: turns and characters of texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from django.db.models.functions import Length
+
+from annotation.models import Item, Question, Turn, turn_numbers
+from annotation.records import Passage
+from annotation.schemes.base import takes_evidence
+from annotation.text import references
+from calibration.ratings.ratings import CHUNK, Place
+from calibration.ratings.scope import Census, QuestionInfo, Scope
+from calibration.statistics.evidence import Asks, Pointing, Stretch
+
+# What answers point at, as statistics compare it: turns counted from the rated one, characters of a turn.
+
+KINDS = ("turn", "dialogue")
+DIALOGUES = 500
+"""Dialogues whose turns are read at once."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the answers to a question point at: whole turns, or stretches of their text (`asks`)."""
+
+    question: QuestionInfo
+    asks: Asks
+    pointings: tuple[Pointing, ...]
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of all of it, whatever the order in which it was read."""
+        lines = sorted(repr(tuple(asdict(one).items())) for one in self.pointings)
+        return hashlib.sha256("\n".join([self.question.ref, self.asks, *lines]).encode()).hexdigest()
+
+
+def evidence(
+    scope: Scope,
+    questions: Iterable[QuestionInfo],
+    counted: Census,
+    where: Mapping[int, Place],
+    names: Collection[str] = (),
+) -> tuple[Evidence, ...]:
+    """Return what the answers to those questions point at that ask for evidence, on the items of `where`.
+
+    Only of raters in `names`, where some are. Of repeated answers of a rater the first counts.
+    """
+    infos = {one.id: one for one in questions if one.item_kind in KINDS}
+    asking = Question.objects.filter(pk__in=infos).exclude(evidence="").in_bulk()
+    if not asking:
+        return ()
+    answers = _answers(scope, asking, counted, where, names)
+    stretches = _stretches(answers)
+    found: dict[int, list[Pointing]] = {pk: [] for pk in asking}
+    for place, (answer, _) in answers.items():
+        item, question, rater = place
+        told = counted.raters[rater]
+        pointing = Pointing(
+            where[item].key, told.name, answer, stretches.get(place, ()), where[item].cluster, told.kind
+        )
+        found[question].append(pointing)
+    return tuple(
+        Evidence(infos[pk], cast(Asks, asking[pk].evidence), tuple(found[pk])) for pk in infos if pk in asking
+    )
+
+
+Answers = dict[tuple[int, int, int], tuple[float | str, tuple[Passage, ...]]]
+"""(item, question, rater): the answer, and what it points at."""
+
+
+def _answers(
+    scope: Scope,
+    asking: Mapping[int, Question],
+    counted: Census,
+    where: Mapping[int, Place],
+    names: Collection[str],
+) -> Answers:
+    """Return the answers that may point at something."""
+    rows = (
+        scope.labels()
+        .filter(question__in=asking, missing="")
+        .order_by("sample", "pk")
+        .values_list("item_id", "question_id", "rater_id", "number", "text", "evidence")
+    )
+    first: dict[tuple[int, int, int], Any] = {}
+    for item, question, rater, number, text, kept in rows.iterator(chunk_size=CHUNK):
+        info = counted.raters.get(rater)
+        if item in where and info is not None and (not names or info.name in names):
+            first.setdefault((item, question, rater), (text if number is None else number, kept))
+    return {
+        place: (answer, references.read(kept))
+        for place, (answer, kept) in first.items()
+        if takes_evidence(asking[place[1]], answer)
+    }
+
+
+def _stretches(answers: Answers) -> dict[tuple[int, int, int], tuple[Stretch, ...]]:
+    """Return where answers point, turns counted back from the rated one, or from a dialogue's beginning."""
+    pointing = {place: found for place, (_, found) in answers.items() if found}
+    items = {
+        pk: (dialogue, turn)
+        for pk, dialogue, turn in Item.objects.filter(pk__in={item for item, _, _ in pointing}).values_list(
+            "pk", "continuation__dialogue_id", "turn_id"
+        )
+    }
+    wanted = {(items[item][0], p.continuation, p.turn) for (item, _, _), ps in pointing.items() for p in ps}
+    turns = _turns(wanted)
+    rated = [turn for _, turn in items.values() if turn is not None]
+    numbers = turn_numbers.numbers_of({*rated, *(pk for pk, _ in turns.values())})
+    found = {}
+    for place, some in pointing.items():
+        dialogue, turn = items[place[0]]
+        stretches = []
+        for one in some:
+            at = turns.get((dialogue, one.continuation, one.turn))
+            if at is not None:
+                number = numbers[at[0]] if turn is None else numbers[turn] - numbers[at[0]]
+                stretches.append(_stretch(one, number, at[1]))
+        found[place] = tuple(stretches)
+    return found
+
+
+def _stretch(passage: Passage, number: int, length: int) -> Stretch:
+    """Return a passage; of a turn without text, which can be pointed at as a whole, one character."""
+    if passage.start is None or passage.end is None:
+        return Stretch(number, 0, max(1, length))
+    return Stretch(number, passage.start, passage.end)
+
+
+def _turns(wanted: Collection[tuple[int, str, int]]) -> dict[tuple[int, str, int], tuple[int, int]]:
+    """Return (id, characters) of turns by (dialogue, continuation's key, position)."""
+    dialogues = sorted({dialogue for dialogue, _, _ in wanted})
+    keys, positions = {key for _, key, _ in wanted}, {position for _, _, position in wanted}
+    found = {}
+    for start in range(0, len(dialogues), DIALOGUES):
+        rows = Turn.objects.filter(
+            continuation__dialogue__in=dialogues[start : start + DIALOGUES],
+            continuation__key__in=keys,
+            position__in=positions,
+        ).values_list("continuation__dialogue_id", "continuation__key", "position", "pk", Length("text"))
+        for dialogue, key, position, pk, length in rows.iterator(chunk_size=CHUNK):
+            if (dialogue, key, position) in wanted:
+                found[dialogue, key, position] = (pk, length)
+    return found

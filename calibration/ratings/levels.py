@@ -1,0 +1,236 @@
+"""Ratings at turn, dialogue and system level: each question's answers, and the units that items belong to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from annotation.models import Continuation, Corpus, Item, Rater
+from annotation.text.references import item_key
+from calibration.errors import DefinitionError
+from calibration.ratings.definitions import Definition, Levels, ScaleMap
+from calibration.ratings.ratings import Subject, SubjectData, known_links, load, places
+from calibration.ratings.scope import Census, Scope
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
+
+# Where turns and dialogues belong: continuations with their dialogue and their system.
+
+CONDITION_KEYS = """
+SELECT DISTINCT jsonb_object_keys(condition) FROM annotation_continuation c
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id WHERE d.corpus_id = %s ORDER BY 1
+"""
+CHUNK = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """A continuation: its ids, and its system (with the conditions that make one).
+
+    `key` is the key of its dialogue item. `static`: each turn answers the fixed history; otherwise it is a
+    rollout, a dialogue's own turns among them.
+    """
+
+    pk: int
+    key: str
+    dialogue: str
+    continuation: str
+    cluster: str
+    system: str
+    static: bool
+
+
+def condition_keys(corpus: Corpus) -> list[str]:
+    """Return every key of some continuation's condition."""
+    with connection.cursor() as cursor:
+        cursor.execute(CONDITION_KEYS, [corpus.pk])
+        return [row[0] for row in cursor.fetchall()]
+
+
+def check_conditions(corpus: Corpus, conditions: Sequence[str]) -> None:
+    """Refuse condition keys that no continuation has. Raises DefinitionError."""
+    if not conditions:
+        return
+    known = condition_keys(corpus)
+    if unknown := [key for key in conditions if key not in known]:
+        raise DefinitionError(
+            f"no continuation has the condition {unknown[0]!r}; there are {', '.join(known) or 'none'}"
+        )
+
+
+def produced(corpus: Corpus, keys: Collection[str], conditions: Sequence[str] = ()) -> dict[str, Produced]:
+    """Return the continuations of some dialogue items' keys, in one query."""
+    rows = (
+        Continuation.objects.filter(dialogue__corpus=corpus)
+        .order_by("dialogue_id", "pk")
+        .values_list("pk", "dialogue__key", "key", "dialogue__cluster", "system__name", "mode", "condition")
+    )
+    found = {}
+    for pk, dialogue, name, cluster, system, mode, condition in rows.iterator(chunk_size=CHUNK):
+        key = item_key(dialogue, name, None)
+        if key in keys:
+            called = system_name(system, condition, conditions)
+            static = mode == Continuation.Mode.STATIC
+            found[key] = Produced(pk, key, dialogue, name, cluster, called, static)
+    return found
+
+
+def system_name(system: str, condition: dict[str, Any], conditions: Sequence[str]) -> str:
+    """Return `model-x`, or with conditions `model-x (prompting vanilla, turns_per_call 5)`."""
+    if not conditions:
+        return system
+    told = ", ".join(
+        f"{key} {_plain(condition[key]) if key in condition else 'not stated'}" for key in conditions
+    )
+    return f"{system} ({told})"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+# What a study at levels reads: per question its own answers, and those about the other kind of item.
+
+SPEC = ("model", "protocol")
+"""What of a judge's spec may head rows or group them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Answers about one kind of item that count for a question through a map."""
+
+    data: SubjectData
+    map: ScaleMap
+
+    @property
+    def kind(self) -> str:
+        """The kind of item: turn or dialogue."""
+        return self.data.subject.question.item_kind
+
+
+@dataclass(frozen=True, slots=True)
+class LevelQuestion:
+    """A question of a study at levels; its own answers come first among the sources."""
+
+    subject: Subject
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class LevelInputs:
+    """All that the tables of a study at levels are computed from.
+
+    `continuations` are by the key of their dialogue item, and `turns` hold the positions of each one's turns
+    that can be rated. `attributes` say per rater id what its spec has of SPEC. `digest` is the SHA-256 of the
+    answers and of where they belong.
+    """
+
+    asked: Levels
+    questions: tuple[LevelQuestion, ...]
+    continuations: Mapping[str, Produced]
+    turns: Mapping[str, tuple[int, ...]]
+    attributes: Mapping[int, Mapping[str, str]]
+    digest: str
+
+    @property
+    def across(self) -> list[SubjectData]:
+        """The answers that were read beside the questions' own."""
+        return [source.data for question in self.questions for source in question.sources[1:]]
+
+
+def read(
+    scope: Scope,
+    definition: Definition,
+    counted: Census,
+    loaded: Sequence[SubjectData],
+    clusters: frozenset[str] | None,
+) -> LevelInputs | None:
+    """Read what a definition's levels need beside the questions' own answers; None without levels.
+
+    Raises DefinitionError where a condition or the reference does not exist.
+    """
+    if definition.levels is None:
+        return None
+    check(scope, definition, counted)
+    only = frozenset(definition.raters)
+    questions = tuple(_question(scope, data, counted, clusters, only) for data in loaded)
+    sources = [source for question in questions for source in question.sources]
+    keys = {record.continuation for source in sources for record in source.data.records}
+    continuations = produced(scope.corpus, keys, definition.levels.by)
+    turns = turns_of(continuations)
+    ids = {info.id for source in sources for info in source.data.raters}
+    return LevelInputs(
+        definition.levels,
+        questions,
+        continuations,
+        turns,
+        _attributes(ids),
+        _digest(sources, continuations, turns),
+    )
+
+
+def check(scope: Scope, definition: Definition, counted: Census) -> None:
+    """Refuse a reference that has no labels here, and conditions that no continuation has."""
+    levels = definition.levels
+    if levels is None:
+        return
+    check_conditions(scope.corpus, levels.by)
+    names = sorted(rater.name for rater in counted.raters.values())
+    if levels.reference not in (MEAN_OF_PEOPLE, *names):
+        raise DefinitionError(
+            f"reference: no rater {levels.reference!r} has labels here; write {MEAN_OF_PEOPLE}, or one of "
+            f"{', '.join(names)}"
+        )
+
+
+def turns_of(continuations: Mapping[str, Produced]) -> dict[str, tuple[int, ...]]:
+    """Return the positions of the turns that can be rated in each of some continuations, in one query."""
+    keys = {made.pk: key for key, made in continuations.items()}
+    rows = (
+        Item.objects.filter(kind="turn", continuation__in=list(keys))
+        .order_by("continuation_id", "turn__position")
+        .values_list("continuation_id", "turn__position")
+    )
+    found: dict[str, list[int]] = {key: [] for key in continuations}
+    for continuation, position in rows.iterator(chunk_size=CHUNK):
+        found[keys[continuation]].append(position)
+    return {key: tuple(positions) for key, positions in found.items()}
+
+
+def _question(
+    scope: Scope,
+    data: SubjectData,
+    counted: Census,
+    clusters: frozenset[str] | None,
+    only: frozenset[str],
+) -> LevelQuestion:
+    """Read the answers to the questions of the other kind; metrics join the first of these."""
+    subject = data.subject
+    where = places(scope, {link.question.item_kind for link in subject.across}, clusters)
+    sources = [Source(data, ScaleMap())]
+    taken = {link.question.id for link in subject.across}
+    for link in subject.across:
+        known = [other for other in known_links(link.question, counted) if other.question.id not in taken]
+        taken |= {other.question.id for other in known}
+        asked = Subject(link.question, tuple(known))
+        sources.append(Source(load(scope, asked, counted, where, only), link.map))
+    return LevelQuestion(subject, tuple(sources))
+
+
+def _attributes(ids: Collection[int]) -> dict[int, dict[str, str]]:
+    rows = Rater.objects.filter(pk__in=ids).values_list("pk", "spec")
+    return {pk: {key: str(spec[key]) for key in SPEC if spec.get(key)} for pk, spec in rows}
+
+
+def _digest(
+    sources: Sequence[Source], continuations: Mapping[str, Produced], turns: Mapping[str, tuple[int, ...]]
+) -> str:
+    belong = sorted(
+        f"{key}\t{made.cluster}\t{made.system}\t{made.static}\t{turns[key]}"
+        for key, made in continuations.items()
+    )
+    return hashlib.sha256("\n".join([*(s.data.digest for s in sources), *belong]).encode()).hexdigest()

@@ -1,0 +1,590 @@
+"""Labels as ratings that statistics read: the questions that are compared, and each rater's answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from django.db import connection
+from django.db.models import Count, Max, Q, QuerySet
+
+from annotation.corpora import comparisons, splits
+from annotation.models import Item, Label, LabelCount, Occasion
+from annotation.models.corpora import ITEM_PARTS
+from annotation.schemes.base import RANKING, UNSCALED
+from annotation.text.references import item_key, key_of_item
+from calibration.errors import DefinitionError
+from calibration.ratings.definitions import (
+    TURN,
+    AnsweredBy,
+    Definition,
+    Levels,
+    Missing,
+    ScaleMap,
+    StudyQuestion,
+)
+from calibration.ratings.scope import STATISTICS_READ, Census, QuestionInfo, RaterInfo, Scope
+from calibration.statistics import Ratings, ratings_from_records
+from calibration.statistics.core.ratings import Record, Samples, as_number
+
+# What a study compares: each question with the other questions that answer it too.
+
+# Questions known to ask the same thing on different scales, in one table.
+#
+# Each row: the people's question, the question that answers it too, and how their scales meet. A study may
+# say otherwise; nothing outside this table (and identical questions of another version) is matched by itself.
+
+RANK = ScaleMap("rank")
+SAME = ScaleMap("identity")
+EXPECTED = ("rubric_expected:", "g_eval:")
+"""How the schemes of expected scores begin (`judges.protocols.rubric`)."""
+
+COUNTERPARTS: tuple[tuple[str, str, str, str, ScaleMap], ...] = (
+    # scheme, question, other scheme, other question, map
+    ("fed_dialogue", "overall", "fed_gpt4", "ovr", RANK),
+    ("fed_dialogue", "coherent", "fed_gpt4", "coh", RANK),
+    ("fed_dialogue", "diverse", "fed_gpt4", "div", RANK),
+    ("fed_dialogue", "informative", "fed_gpt4", "inf", RANK),
+    ("comperdial_turn", "overall", "original_simple", "overall", SAME),
+    ("comperdial_turn", "overall", "original_detail", "engagingness", RANK),
+    ("comperdial_dialogue", "overall", "cpdscore_dialogue", "turn_score", SAME),
+    ("comperdial_dialogue", "overall", "cpdscore_dialogue", "final", SAME),
+)
+
+
+def counterpart(scheme: str, question: str, other_scheme: str, other_question: str) -> ScaleMap | None:
+    """Return the map by which the other question answers this one, None where the table knows none.
+
+    Schemes are named by key, without their version. Expected scores of a scheme's questions answer these.
+    """
+    if question == other_question and other_scheme in [f"{start}{scheme}" for start in EXPECTED]:
+        return SAME
+    wanted = (scheme, question, other_scheme, other_question)
+    return next((row[4] for row in COUNTERPARTS if row[:4] == wanted), None)
+
+
+TEXT = "text"
+METRIC = "metric"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A question whose answers count as answers to the subject, through a map."""
+
+    question: QuestionInfo
+    map: ScaleMap
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A question, and those that answer it too.
+
+    `links` are about the same kind of item; `across` about the other kind: they answer it above turns alone.
+    `missing` says what a turn without an answer does to a mean of the question's own answers.
+    """
+
+    question: QuestionInfo
+    links: tuple[Link, ...] = ()
+    across: tuple[Link, ...] = ()
+    missing: Missing = "skip"
+
+    @property
+    def question_ids(self) -> list[int]:
+        """All questions whose labels are read."""
+        return [self.question.id, *(link.question.id for link in self.links)]
+
+
+def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
+    """Return what a definition compares. Raises DefinitionError where it names what no label answers.
+
+    Rankings are left out: they are read as preferences alone (`calibration.ratings.votes`).
+    """
+    counted = _limited(counted, definition.raters)
+    if definition.questions:
+        return [
+            _declared(asked, counted, definition.levels)
+            for asked in definition.questions
+            if found_question(asked.question, counted).level != RANKING
+        ]
+    return automatic(counted)
+
+
+def automatic(counted: Census) -> list[Subject]:
+    """Return every question that two raters or more answered, with the links that are known.
+
+    Questions that only metrics answer are not subjects: metrics join the questions of people and judges about
+    the same kind of item, by order alone, or where both are nominal, by the same categories.
+    """
+    answered = [q for q in counted.questions.values() if q.level not in UNSCALED]
+    subjects = []
+    for question in answered:
+        raters = counted.raters_of(question.id)
+        links = _known_links(question, answered, counted)
+        linked = {r.id for link in links for r in counted.raters_of(link.question.id)}
+        if any(r.kind != METRIC for r in raters) and len({r.id for r in raters} | linked) >= 2:
+            subjects.append(Subject(question, links))
+    used = {
+        link.question.id for s in subjects for link in s.links if not _only_metrics(link.question, counted)
+    }
+    return [s for s in subjects if s.question.id not in used or _has_people(s.question, counted)]
+
+
+def _limited(counted: Census, names: Sequence[str]) -> Census:
+    """Return the census without the raters that a definition leaves out."""
+    if not names:
+        return counted
+    known = {rater.name: rater.id for rater in counted.raters.values()}
+    if unknown := [name for name in names if name not in known]:
+        raise DefinitionError(
+            f"no rater {unknown[0]!r} has labels here; there are {', '.join(sorted(known))}"
+        )
+    keep = {known[name] for name in names}
+    return replace(counted, counts={pair: n for pair, n in counted.counts.items() if pair[1] in keep})
+
+
+def _declared(asked: StudyQuestion, counted: Census, levels: Levels | None) -> Subject:
+    question = found_question(asked.question, counted)
+    if question.level == TEXT:
+        raise DefinitionError(f"{asked.question} is answered in free text, which has no agreement statistics")
+    links = [_link_of_subjects(link, counted) for link in asked.answered_by]
+    across = [link for link in links if link.question.item_kind != question.item_kind]
+    _check_levels(question, across, levels)
+    links = [link for link in links if link not in across]
+    if levels is not None:
+        named = {link.question.id for link in (*links, *across)}
+        links += [link for link in known_links(question, counted) if link.question.id not in named]
+    return Subject(question, tuple(links), tuple(across), asked.missing)
+
+
+def _link_of_subjects(link: AnsweredBy, counted: Census) -> Link:
+    return Link(found_question(link.question, counted), link.map)
+
+
+def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels | None) -> None:
+    """Refuse what cannot meet: items of two kinds, except as means at the levels above turns."""
+    if levels is not None and levels.levels == (TURN,) and question.item_kind != TURN:
+        raise DefinitionError(f"{question.ref} is about whole dialogues, which have no turn level")
+    for link in across:
+        if levels is None:
+            raise DefinitionError(
+                f"{link.question.ref} is about {link.question.item_kind} items, {question.ref} is not: "
+                "they meet in a study with level dialogue or system"
+            )
+        if TURN in levels.levels:
+            raise DefinitionError(
+                f"{link.question.ref} is about {link.question.item_kind} items, {question.ref} is not: they "
+                "cannot meet at turn level, only at level dialogue and system"
+            )
+
+
+def found_question(ref: str, counted: Census) -> QuestionInfo:
+    """Return the question that a definition names. Raises DefinitionError where no label answers it."""
+    question = counted.by_ref(ref) or _only_version(ref, counted)
+    if question is None:
+        known = ", ".join(q.ref for q in counted.questions.values()) or "none"
+        raise DefinitionError(f"no labels answer {ref!r} here; questions with labels: {known}")
+    return question
+
+
+def _only_version(ref: str, counted: Census) -> QuestionInfo | None:
+    """Return the question that `scheme/key` names without a version, where labels are of one alone."""
+    named = [q for q in counted.questions.values() if f"{q.scheme.rsplit('@', 1)[0]}/{q.key}" == ref]
+    return named[0] if len(named) == 1 else None
+
+
+def known_links(question: QuestionInfo, counted: Census) -> tuple[Link, ...]:
+    """Return the questions that are known to ask the same: other versions, counterparts, and metrics."""
+    return _known_links(question, [q for q in counted.questions.values() if q.level not in UNSCALED], counted)
+
+
+def _known_links(question: QuestionInfo, others: Sequence[QuestionInfo], counted: Census) -> tuple[Link, ...]:
+    links = []
+    for other in others:
+        if other.id == question.id or other.item_kind != question.item_kind:
+            continue
+        found = _known_map(question, other, counted)
+        if found is not None:
+            links.append(Link(other, found))
+    return tuple(links)
+
+
+def _known_map(question: QuestionInfo, other: QuestionInfo, counted: Census) -> ScaleMap | None:
+    scheme, other_scheme = question.scheme.rsplit("@", 1)[0], other.scheme.rsplit("@", 1)[0]
+    same_scale = (question.level, question.values) == (other.level, other.values)
+    if scheme == other_scheme and question.key == other.key and same_scale:
+        return ScaleMap("identity") if other.ref < question.ref else None
+    if _only_metrics(other, counted):
+        if _only_metrics(question, counted):
+            return None
+        if "nominal" in (question.level, other.level):
+            same = question.level == other.level and set(question.values) == set(other.values)
+            return ScaleMap("identity") if same else None
+        return ScaleMap("rank")
+    return counterpart(scheme, question.key, other_scheme, other.key)
+
+
+def _only_metrics(question: QuestionInfo, counted: Census) -> bool:
+    return all(rater.kind == METRIC for rater in counted.raters_of(question.id))
+
+
+def _has_people(question: QuestionInfo, counted: Census) -> bool:
+    return any(rater.kind in ("human", "key") for rater in counted.raters_of(question.id))
+
+
+def rater_names(subject: Subject, counted: Census) -> dict[tuple[int, int], RaterInfo]:
+    """Return, per (question, rater), the rater as the statistics name it: once per question it answers.
+
+    A rater who answers through two linked questions is told apart by the question's key.
+    """
+    asked = set(subject.question_ids)
+    pairs = [pair for pair in counted.counts if pair[0] in asked]
+    times: dict[int, int] = {}
+    for _, rater in pairs:
+        times[rater] = times.get(rater, 0) + 1
+    named = {}
+    for question, rater in pairs:
+        info = counted.raters[rater]
+        if times[rater] > 1 and question != subject.question.id:
+            info = replace(info, name=f"{info.name}: {counted.questions[question].key}")
+        named[question, rater] = info
+    return named
+
+
+# Labels as the statistics library reads them: one query a question, plain tuples all the way.
+
+CHUNK = 20_000
+
+
+class Place(NamedTuple):
+    """Where an item is: its key, its cluster, its system and its continuation's key."""
+
+    key: str
+    cluster: str
+    system: str
+    continuation: str
+
+
+@dataclass(frozen=True)
+class SubjectData:
+    """A subject's answers, and what was noticed on the way.
+
+    `off_scale` names the raters whose answers are on another scale; `repeated` counts answers that one rater
+    gave to the same item again in another campaign, of which the first is kept; `digest` is the SHA-256 of
+    the answers, whatever the order in which they were read. `ends` are the lowest and highest value of the
+    scales of those who answer on another one, where they declare one. `unanswered` are the answers that
+    failed calls of judges did not give: records without a value, which are no part of `records`.
+    """
+
+    subject: Subject
+    records: tuple[Record, ...]
+    raters: tuple[RaterInfo, ...]
+    off_scale: frozenset[str]
+    repeated: int
+    digest: str
+    ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    unanswered: tuple[Record, ...] = ()
+
+    def ratings(self, samples: Samples | None = None) -> Ratings:
+        """Return the items x raters matrix. Raises RatingError where an answer is off its scale."""
+        question = self.subject.question
+        return ratings_from_records(
+            self.records,
+            level=question.measured,
+            values=question.values or None,
+            positive=1 if question.positive is None else question.positive,
+            samples=samples,
+            off_scale=self.off_scale,
+        )
+
+
+def places(scope: Scope, kinds: Iterable[str], clusters: frozenset[str] | None = None) -> dict[int, Place]:
+    """Return where the items of some kinds that have labels are, by item id; in `clusters` where given.
+
+    Items without a label are left out: of a large corpus they are nearly all, and nobody asks for them.
+    """
+    labelled = scope.labels().order_by().values("item_id")
+    return placed(Item.objects.filter(corpus=scope.corpus, kind__in=set(kinds), pk__in=labelled), clusters)
+
+
+def placed(items: QuerySet[Item], clusters: frozenset[str] | None) -> dict[int, Place]:
+    """Return where items are, by item id; those in `clusters` where given."""
+    rows = (
+        items.annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
+        .annotate(item_cluster=ITEM_PARTS["cluster"])
+        .values_list(
+            "pk",
+            "dialogue_key",
+            "continuation_key",
+            "position",
+            "item_cluster",
+            "system_name",
+            "compared",
+            "kind",
+            "record_key",
+        )
+    )
+    found, compared = {}, []
+    for pk, dialogue, own, position, cluster, system, comparing, kind, record in rows.iterator(
+        chunk_size=CHUNK
+    ):
+        if clusters is None or cluster in clusters:
+            key = key_of_item(dialogue, own, position, kind, record)
+            found[pk] = Place(key, cluster, system, item_key(dialogue, own, None) if record is None else key)
+            compared += [pk] if comparing is not None else []
+    for pk, key in (comparisons.keys_of(compared) if compared else {}).items():
+        found[pk] = Place(key, found[pk].cluster, "", key)
+    return found
+
+
+def load(
+    scope: Scope,
+    subject: Subject,
+    counted: Census,
+    where: Mapping[int, Place],
+    raters: frozenset[str] = frozenset(),
+) -> SubjectData:
+    """Read a subject's labels on the items of `where`, in one query; only of `raters` where some are."""
+    named = rater_names(subject, counted)
+    if raters:
+        named = {pair: info for pair, info in named.items() if counted.raters[pair[1]].name in raters}
+    rows = (
+        scope.labels()
+        .filter(question__in=subject.question_ids)
+        .order_by("pk")
+        .values_list("item_id", "question_id", "rater_id", "sample", "number", "text")
+    )
+    maps = {link.question.id: link.map for link in subject.links}
+    records: dict[tuple[int, int, int, int], Record] = {}
+    repeated = 0
+    for item, question, rater, sample, number, text in rows.iterator(chunk_size=CHUNK):
+        place, info = where.get(item), named.get((question, rater))
+        if place is None or info is None:
+            continue
+        answer = (item, question, rater, sample)
+        if answer in records:
+            repeated += 1
+            continue
+        if number is not None and question in maps:
+            number = maps[question].apply(number)
+        records[answer] = recorded(place, info, sample, number if text is None else text)
+    kept = tuple(records.values())
+    present = {(question, rater) for _, question, rater, _ in records}
+    return SubjectData(
+        subject=subject,
+        records=kept,
+        raters=tuple(info for pair, info in named.items() if pair in present),
+        off_scale=frozenset(named[pair].name for pair in present if not _on_scale(subject, pair[0])),
+        repeated=repeated,
+        digest=_digest(subject, kept),
+        ends={
+            named[pair].name: ends
+            for pair in present
+            if (link := _link(subject, pair[0])) is not None and (ends := _ends(link)) is not None
+        },
+    )
+
+
+def recorded(place: Place, rater: RaterInfo, sample: int, value: float | str | None) -> Record:
+    """Return an answer as statistics read it."""
+    return Record(
+        item=place.key,
+        rater=rater.name,
+        value=value,
+        cluster=place.cluster,
+        kind=rater.kind,
+        identified=rater.identified,
+        sample=sample,
+        system=place.system,
+        continuation=place.continuation,
+    )
+
+
+def _on_scale(subject: Subject, question: int) -> bool:
+    """Whether answers to a question are on the subject's own scale."""
+    link = _link(subject, question)
+    return link is None or link.map.on_scale(link.question.values, subject.question.values)
+
+
+def _link(subject: Subject, question: int) -> Link | None:
+    return next((link for link in subject.links if link.question.id == question), None)
+
+
+def _ends(link: Link) -> tuple[float, float] | None:
+    """Return the ends of a link's scale as its answers are read; None where it declares no numbers."""
+    numbers = [number for value in link.question.values if (number := as_number(value)) is not None]
+    if len(numbers) < 2 or len(numbers) < len(link.question.values):
+        return None
+    low, high = link.map.apply(min(numbers)), link.map.apply(max(numbers))
+    return (low, high) if low < high else None
+
+
+def _digest(subject: Subject, records: Iterable[Record]) -> str:
+    links = [(link.question.ref, link.map.as_dict()) for link in subject.links]
+    head = repr((subject.question.ref, subject.question.level, subject.question.values, links))
+    lines = sorted(
+        f"{r.item}\t{r.cluster}\t{r.kind}\t{r.rater}\t{r.sample}\t{r.value!r}\t{r.identified}"
+        for r in records
+    )
+    return hashlib.sha256("\n".join([head, *lines]).encode()).hexdigest()
+
+
+# What each rater answered, whether or not anything could be compared with it.
+
+# Answers that a rater gave again: the same question on the same item in another campaign or on a repeat.
+#
+# Statistics read one answer of a rater to an item; how alike its answers are is read here.
+
+OCCASIONS = (*STATISTICS_READ, Occasion.REPEAT)
+"""Where a rater may answer in earnest; training, checks and adjudication ask something else of it."""
+
+
+def again(
+    scope: Scope,
+    subject: Subject,
+    counted: Census,
+    where: Mapping[int, Place],
+    raters: frozenset[str] = frozenset(),
+) -> tuple[Record, ...]:
+    """Return the first and second answer (`sample` 0 and 1) of whoever answered an item twice, by item.
+
+    A campaign's people may have answered its items elsewhere in the corpus, too. Only the labels of raters
+    who have answered on several occasions are read.
+    """
+    several = _on_several_occasions(scope, subject)
+    named = {
+        pair: info
+        for pair, info in rater_names(subject, counted).items()
+        if pair in several and (not raters or counted.raters[pair[1]].name in raters)
+    }
+    if not named:
+        return ()
+    rows = (
+        Label.objects.filter(
+            item__corpus=scope.corpus,
+            item__training=scope.training,
+            superseded_at__isnull=True,
+            occasion__in={*OCCASIONS, *scope.occasions},
+            question__in={question for question, _ in named},
+            rater__in={rater for _, rater in named},
+            sample=0,
+            missing="",
+        )
+        .order_by("created_at", "pk")
+        .values_list("item_id", "question_id", "rater_id", "number", "text")
+    )
+    maps = {link.question.id: link.map for link in subject.links}
+    answers: dict[tuple[int, int, int], list[Record]] = {}
+    for item, question, rater, number, text in rows.iterator(chunk_size=CHUNK):
+        info, place = named.get((question, rater)), where.get(item)
+        if info is None or place is None:
+            continue
+        if number is not None and question in maps:
+            number = maps[question].apply(number)
+        given = answers.setdefault((item, question, rater), [])
+        given.append(recorded(place, info, len(given), number if text is None else text))
+    twice = [given[:2] for given in answers.values() if len(given) > 1]
+    return tuple(replace(record, sample=n) for given in twice for n, record in enumerate(given))
+
+
+def _on_several_occasions(scope: Scope, subject: Subject) -> set[tuple[int, int]]:
+    """Return the (question, rater) pairs with labels on two occasions or in two campaigns, by the counts."""
+    rows = (
+        LabelCount.objects.filter(
+            corpus=scope.corpus,
+            training=scope.training,
+            question__in=subject.question_ids,
+            occasion__in={*OCCASIONS, *scope.occasions},
+        )
+        .values_list("question_id", "rater_id", "occasion", "campaign_id")
+        .distinct()
+    )
+    seen: dict[tuple[int, int], int] = {}
+    for question, rater, _, _ in rows:
+        seen[question, rater] = seen.get((question, rater), 0) + 1
+    return {pair for pair, places in seen.items() if places > 1}
+
+
+# How long what is rated is: characters and words, which a judge may follow without reading.
+
+_WORDS = "cardinality(array_remove(regexp_split_to_array(u.text, '\\s+'), ''))"
+_LENGTHS = f"""
+SELECT i.id, coalesce(sum(length(u.text)), 0), coalesce(sum({_WORDS}), 0)
+  FROM annotation_item i
+  JOIN annotation_turn u ON u.id = i.turn_id
+                         OR (i.turn_id IS NULL AND u.continuation_id = i.continuation_id AND NOT u.given)
+ WHERE i.id = ANY(%s)
+ GROUP BY i.id
+"""  # noqa: S608  (words of ours)
+BATCH = 20_000
+
+
+def lengths(where: Mapping[int, Place]) -> dict[str, tuple[int, int]]:
+    """Return the characters and words of items by their keys: of a turn's text, or of a continuation's turns
+    that are not given."""
+    found: dict[str, tuple[int, int]] = {}
+    for batch in _batches(sorted(where)):
+        with connection.cursor() as cursor:
+            cursor.execute(_LENGTHS, [batch])
+            found |= {where[item].key: (int(many), int(words)) for item, many, words in cursor.fetchall()}
+    return found
+
+
+def _batches(ids: list[int]) -> Iterable[list[int]]:
+    return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """How many items of a question a rater answered, and how many answers are missing with a reason."""
+
+    ref: str
+    title: str
+    n: int
+    missing: int
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a rater answered, whether or not anything could be compared with it."""
+
+    name: str
+    kind: str
+    identified: bool
+    simulated: bool
+    questions: tuple[AnsweredQuestion, ...] = ()
+
+
+def answered(
+    scope: Scope, counted: Census, clusters: Collection[str] | None = None, names: Collection[str] = ()
+) -> list[Answered]:
+    """Return per rater its questions, each with the numbers of items answered and of missing answers.
+
+    Only items in `clusters` and raters in `names` count, where these are given.
+    """
+    labels = scope.labels()
+    if clusters is not None:
+        labels = labels.filter(splits.within(clusters, "item__"))
+    rows = (
+        labels.values("rater_id", "question_id")
+        .annotate(
+            n=Count("item_id", distinct=True, filter=Q(missing="")),
+            gone=Count("pk", filter=~Q(missing="")),
+            samples=Max("sample"),
+        )
+        .order_by("rater_id", "question_id")
+        .values_list("rater_id", "question_id", "n", "gone", "samples")
+    )
+    found: dict[int, Answered] = {}
+    order = list(counted.questions)
+    for rater, question, n, gone, samples in sorted(rows, key=lambda row: (row[0], order.index(row[1]))):
+        info = counted.raters[rater]
+        if names and info.name not in names:
+            continue
+        told = found.get(rater) or Answered(info.name, info.kind, info.identified, info.simulated)
+        asked = counted.questions[question]
+        here = AnsweredQuestion(asked.ref, asked.title, n, gone, samples + 1)
+        found[rater] = replace(told, questions=(*told.questions, here))
+    return list(found.values())

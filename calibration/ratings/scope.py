@@ -1,0 +1,431 @@
+"""Scope of a study, gold derivation or export: its labels, who answered what, and later changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import Any, cast
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.corpora import splits
+from annotation.corpora.parts import TRAINING
+from annotation.errors import SplitRefused
+from annotation.models import Campaign, Corpus, Item, ItemMember, LabelCount, Occasion, Question, Split, Task
+from annotation.models.labels import Label, Rater
+from annotation.work import labels
+from annotation.work import labels as label_counts
+from annotation.work.check_stages import LeftOut, left_out
+from annotation.work.labels import name_of
+from calibration.models import Study
+from calibration.statistics.core.ratings import Level
+
+# Which labels a study, a gold derivation or an export speaks of.
+
+PARTS = ("", "dev", "test", "all", TRAINING)
+"""What an address may name as the part that figures are shown of."""
+STATISTICS_READ: tuple[str, ...] = (Occasion.MAIN, Occasion.IMPORTED)
+"""The occasions whose labels statistics read unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The labels of a corpus, or of one campaign in it, given on some occasions.
+
+    A campaign's scope holds its people's labels, and what judges, metrics and answer keys said about its
+    items, wherever they said it. `without` are those whose labels of a campaign are left out of it. Labels
+    about training dialogues are in a scope of `training`, and nothing else is.
+    """
+
+    corpus: Corpus
+    campaign: Campaign | None = None
+    occasions: tuple[str, ...] = STATISTICS_READ
+    without: tuple[LeftOut, ...] = ()
+    training: bool = False
+
+    @property
+    def name(self) -> str:
+        """How the scope is called on pages."""
+        name = self.campaign.name if self.campaign else self.corpus.name
+        return f"{name}, training part" if self.training else name
+
+    @property
+    def part(self) -> str:
+        """The part of dialogues as `annotation.corpora.parts` takes it."""
+        return TRAINING if self.training else ""
+
+    def labels(self) -> QuerySet[Label]:
+        """Return the live labels in scope."""
+        return self.ever().filter(superseded_at__isnull=True)
+
+    def ever(self) -> QuerySet[Label]:
+        """Return the labels in scope, those that no longer count among them."""
+        found = Label.objects.filter(
+            item__corpus=self.corpus, item__training=self.training, occasion__in=self.occasions
+        )
+        if self.without:
+            found = found.exclude(_by_any(self.without))
+        if self.campaign is None:
+            return found
+        own = Q(campaign=self.campaign)
+        machine = ~Q(rater__kind=Rater.Kind.HUMAN) & Q(campaign__isnull=True)
+        return found.filter(own | (machine & Q(_in_tasks(self.campaign))))
+
+    def counts(self) -> QuerySet[LabelCount]:
+        """Return the counts of the labels that are in scope without a look at their items.
+
+        These are all labels of a corpus's scope, and of a campaign's those that were given in it.
+        """
+        kept = self._counts()
+        if self.without:
+            kept = kept.exclude(_by_any(self.without))
+        return kept if self.campaign is None else kept.filter(campaign=self.campaign)
+
+    def machine_counts(self) -> QuerySet[LabelCount]:
+        """Return the counts of the labels of which those about a campaign's items are in its scope, too."""
+        if self.campaign is None:
+            return LabelCount.objects.none()
+        return self._counts().filter(campaign__isnull=True).exclude(rater__kind=Rater.Kind.HUMAN)
+
+    def _counts(self) -> QuerySet[LabelCount]:
+        return LabelCount.objects.filter(
+            corpus=self.corpus, training=self.training, occasion__in=self.occasions
+        )
+
+    def machine_labels(self) -> QuerySet[Label]:
+        """Return the labels that `machine_counts` speaks of, those about the campaign's items alone."""
+        return self.labels().filter(campaign__isnull=True) if self.campaign else Label.objects.none()
+
+    def most(self) -> int:
+        """Return how many labels there are at most; of a corpus's scope it is their number."""
+        return label_counts.total_labels(self.counts()).n + label_counts.total_labels(self.machine_counts()).n
+
+    def stamp(self) -> str:
+        """Return a short text that changes whenever labels of the scope do.
+
+        A campaign's changes with what machines say about other items of its corpus, too.
+        """
+        parts = [label_counts.total_labels(self.counts())]
+        if self.campaign is not None:
+            parts.append(label_counts.total_labels(self.machine_counts()))
+        return " ".join(f"{part.n}:{part.changes}:{part.last}" for part in parts)
+
+
+def items_of(scope: Scope) -> QuerySet[Item]:
+    """Return the items that a scope is about: those of a corpus, or those on a campaign's tasks."""
+    items = Item.objects.filter(corpus=scope.corpus, training=scope.training)
+    return items.filter(_in_tasks(scope.campaign, "")) if scope.campaign else items
+
+
+def of_corpus(corpus: Corpus) -> Scope:
+    """Return the scope of a whole corpus but its training dialogues."""
+    return Scope(corpus)
+
+
+def of_campaign(campaign: Campaign) -> Scope:
+    """Return a campaign's scope. Where its labels are given on a special occasion, it reads that one too."""
+    special = () if campaign.occasion in STATISTICS_READ else (str(campaign.occasion),)
+    occasions, training = STATISTICS_READ + special, campaign.part == TRAINING
+    return Scope(campaign.corpus, campaign, occasions, training=training)
+
+
+def scope_of(corpus: Corpus, campaign: Campaign | None, part: str = "") -> Scope:
+    """Return the scope of a campaign, or of the corpus where there is none; of training where the part is.
+
+    A campaign about training dialogues reads these, whatever the part.
+    """
+    found = of_campaign(campaign) if campaign else of_corpus(corpus)
+    return replace(found, training=True) if part == TRAINING else found
+
+
+def of_study(study: Study) -> Scope:
+    """Return a study's scope: without the people left out of gold, where it leaves them out.
+
+    A study whose split is called training is about the training dialogues.
+    """
+    found = scope_of(study.corpus, study.campaign, str(study.definition.get("split") or ""))
+    return without_left_out(found) if leaves_out(study) else found
+
+
+def leaves_out(study: Study) -> bool:
+    """Whether a study leaves out who is left out of gold: as it says, else if it is an automatic one."""
+    return bool(study.definition.get("leave_out", study.automatic))
+
+
+def without_left_out(scope: Scope) -> Scope:
+    """Return a scope without the labels of those who are left out of gold, in the campaigns concerned."""
+    return replace(scope, without=left_out(scope.corpus, scope.campaign))
+
+
+def shown_part(scope: Scope, part: str) -> tuple[Split | None, str]:
+    """Return the split that locks a scope's corpus and the part to show: dev unless another one is named.
+
+    Training has no split. Raises SplitRefused for test before it was opened, and for a part there is not.
+    """
+    name = scope.corpus.name
+    if scope.training:
+        if part not in ("", TRAINING):
+            raise SplitRefused(f"{scope.name} is of training alone: there is no {part} part of it")
+        if not scope.corpus.has_training:
+            raise SplitRefused(f"no dialogue of {name} is in training")
+        return None, TRAINING
+    split = splits.lock_of(scope.corpus)
+    if split is None:
+        if part in ("", "all"):
+            return None, "all"
+        raise SplitRefused(f"the corpus {name} has no split, so there is no {part} part")
+    if part == "all":
+        raise SplitRefused(f"the corpus {name} has a split: show dev, or test")
+    if part == "test" and not split.looks.exists():
+        raise SplitRefused("test was not opened: say what it is needed for first")
+    return split, part or "dev"
+
+
+def _by_any(people: tuple[LeftOut, ...]) -> Q:
+    """Whether a label is one of those that people gave in a campaign from which they are left out."""
+    return reduce(or_, (Q(campaign=one.campaign, rater=one.rater) for one in people))
+
+
+def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists | Q:
+    """Whether an item, or a label's, is on one of the campaign's tasks."""
+    tasks = Task.objects.filter(campaign=campaign)
+    own = tasks.filter(continuation=OuterRef(f"{item}continuation"))
+    found = Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk"))))
+    if not campaign.side_by_side:
+        return found
+    beside = ItemMember.objects.filter(turn=OuterRef(f"{item}turn"), item__in=tasks.values("item"))
+    return Q(found) | Q(Exists(beside))
+
+
+# Who answered what: the questions and raters that a scope's labels speak of, with counts.
+
+Pairs = dict[tuple[int, int], tuple[int, int]]
+"""Per (question id, rater id): the numbers of labels and of missing ones."""
+
+MOST_COUNTED = 20_000
+"""Machines' answers of a corpus up to which a page looks which are about a campaign's items."""
+SHORT = 32
+"""A wording of at most this many characters serves as a heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionInfo:
+    """A question as studies read it. `ref` is `scheme@version/key`, how definitions and files name it."""
+
+    id: int
+    ref: str
+    scheme: str
+    scheme_title: str
+    key: str
+    wording: str
+    level: str
+    values: list[Any]
+    anchors: dict[str, str]
+    positive: float | None
+    group: str
+    item_kind: str
+    position: int
+
+    @property
+    def title(self) -> str:
+        """A short heading: the wording where it is one, else the key (`topic_depth`: Topic depth).
+
+        A metric's own question has its wording: the key alone would not say which variant was computed.
+        """
+        if self.scheme.startswith("metric:"):
+            return self.wording
+        if len(self.wording) <= SHORT and not self.wording.endswith((".", "?", ":")):
+            return self.wording
+        text = self.key.replace("_", " ").replace("-", " ").strip()
+        return text[:1].upper() + text[1:]
+
+    @property
+    def measured(self) -> Level:
+        """The level as the statistics know it; a text has none."""
+        return cast(Level, self.level)
+
+
+@dataclass(frozen=True, slots=True)
+class RaterInfo:
+    """A rater as studies read it. `name` is unique within the scope; nobody is behind a simulated one.
+
+    A person with an account is called by their pseudonym in the corpus. `address` and `revision` are those
+    of the server that a judge asks.
+    """
+
+    id: int
+    name: str
+    kind: str
+    identified: bool
+    simulated: bool = False
+    address: str = ""
+    revision: str = ""
+
+
+@dataclass(frozen=True)
+class Census:
+    """Questions and raters by id, and per (question, rater) the numbers of labels and of missing ones."""
+
+    questions: dict[int, QuestionInfo]
+    raters: dict[int, RaterInfo]
+    counts: Pairs = field(default_factory=dict)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels in all."""
+        return sum(total for total, _ in self.counts.values())
+
+    def raters_of(self, question: int) -> list[RaterInfo]:
+        """Return who answered a question, missing answers included."""
+        return [self.raters[rater] for (asked, rater) in self.counts if asked == question]
+
+    def by_ref(self, ref: str) -> QuestionInfo | None:
+        """Return a question by its reference, None where the scope has no label of it."""
+        return next((q for q in self.questions.values() if q.ref == ref), None)
+
+
+def census(scope: Scope) -> Census:
+    """Count a scope's labels by question and rater. Only machines' answers in a campaign are counted anew."""
+    return _census(scope, _summed(labels.label_counts_by_pair(scope.counts()), _machine_pairs(scope)))
+
+
+def offered(scope: Scope) -> Census:
+    """Count as `census` does, for a page that waits: machines' answers in a campaign at most, where many.
+
+    Where machines gave more than MOST_COUNTED labels in the corpus, all of these are taken for the
+    campaign's: a form may then offer a judge or metric that answered nothing about the campaign's items.
+    """
+    machines = labels.label_counts_by_pair(scope.machine_counts())
+    if sum(n for n, _ in machines.values()) <= MOST_COUNTED:
+        machines = _machine_pairs(scope)
+    return _census(scope, _summed(labels.label_counts_by_pair(scope.counts()), machines))
+
+
+def _machine_pairs(scope: Scope) -> Pairs:
+    if scope.campaign is None or not labels.total_labels(scope.machine_counts()).n:
+        return {}
+    rows = scope.machine_labels().order_by().values("question_id", "rater_id")
+    counted = rows.annotate(n=Count("pk"), gone=Count("pk", filter=~Q(missing="")))
+    return {(row["question_id"], row["rater_id"]): (row["n"], row["gone"]) for row in counted}
+
+
+def _summed(one: Pairs, other: Pairs) -> Pairs:
+    none = (0, 0)
+    return {
+        pair: (
+            one.get(pair, none)[0] + other.get(pair, none)[0],
+            one.get(pair, none)[1] + other.get(pair, none)[1],
+        )
+        for pair in sorted(one.keys() | other.keys())
+    }
+
+
+def _census(scope: Scope, pairs: Pairs) -> Census:
+    """Name the questions and raters of counted labels: two queries."""
+    questions = Question.objects.filter(pk__in={question for question, _ in pairs})
+    raters = Rater.objects.filter(pk__in={rater for _, rater in pairs})
+    return Census(
+        {info.id: info for info in map(question_info, _ordered(questions))},
+        _raters(list(raters.order_by("pk")), scope.corpus.pk),
+        pairs,
+    )
+
+
+def _ordered(questions: Any) -> Any:
+    order = ("version__scheme__key", "version__version", "position")
+    return questions.select_related("version__scheme").order_by(*order)
+
+
+def question_info(question: Question) -> QuestionInfo:
+    """Return what studies read of a question; select its version and scheme with it."""
+    version = question.version
+    return QuestionInfo(
+        id=question.pk,
+        ref=f"{version.scheme.key}@{version.version}/{question.key}",
+        scheme=f"{version.scheme.key}@{version.version}",
+        scheme_title=version.name,
+        key=question.key,
+        wording=question.wording,
+        level=question.level,
+        values=list(question.values),
+        anchors=dict(question.anchors),
+        positive=question.positive,
+        group=question.group,
+        item_kind=question.about,
+        position=question.position,
+    )
+
+
+def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
+    """Name each rater uniquely: the kind is added where two share a name, and then the number.
+
+    People with accounts stand in the order of their pseudonyms among themselves, which says nothing of them.
+    """
+    called = {rater.pk: name_of(rater, corpus) for rater in raters}
+    people = iter(sorted((r for r in raters if r.user_id is not None), key=lambda r: called[r.pk]))
+    raters = [rater if rater.user_id is None else next(people) for rater in raters]
+    names = Counter(called.values())
+    with_kind = Counter((called[rater.pk], rater.kind) for rater in raters)
+    found = {}
+    for rater in raters:
+        name = known = called[rater.pk]
+        if names[known] > 1:
+            name = f"{known} ({rater.kind})"
+        if with_kind[known, rater.kind] > 1:
+            name = f"{known} ({rater.kind} {rater.pk})"
+        simulated = bool(rater.spec.get("simulated"))
+        server = (str(rater.spec.get(part, "")) for part in ("address", "revision"))
+        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, *server)
+    return found
+
+
+# What became of a scope's labels since a report or gold was made of them.
+
+MOST = 1000
+"""Labels are counted up to here: that there are more is told, not how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many labels came since, and how many of before were revised or no longer count."""
+
+    came: int
+    changed: int
+
+    def __bool__(self) -> bool:
+        return bool(self.came or self.changed)
+
+    def __str__(self) -> str:
+        """Return `12 labels came and 1 changed or was voided`."""
+        parts = []
+        if self.came:
+            parts.append(f"{_count(self.came)} label{'' if self.came == 1 else 's'} came")
+        if self.changed:
+            noun = "" if parts else f" label{'' if self.changed == 1 else 's'}"
+            verb = "was" if self.changed == 1 else "were"
+            parts.append(f"{_count(self.changed)}{noun} changed or {verb} voided")
+        return " and ".join(parts)
+
+
+def since(scope: Scope, moment: datetime, questions: Iterable[int] | None = None) -> Changes:
+    """Return what became of the labels of a scope (or of some questions of it) after a moment.
+
+    Both counts read an index by time, so they cost what has changed and not what there is.
+    """
+    found = scope.ever() if questions is None else scope.ever().filter(question__in=questions)
+    new = Q(supersedes__isnull=True) | Q(supersedes__created_at__gt=moment)
+    came = found.filter(new, created_at__gt=moment, superseded_at__isnull=True)
+    changed = found.filter(superseded_at__gt=moment, created_at__lte=moment)
+    return Changes(_capped(came), _capped(changed))
+
+
+def _capped(found: QuerySet[Label]) -> int:
+    return found.order_by().values("pk")[: MOST + 1].count()
+
+
+def _count(number: int) -> str:
+    return f"more than {MOST:,}" if number > MOST else f"{number:,}"

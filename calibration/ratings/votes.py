@@ -1,0 +1,215 @@
+"""Answers that compare responses as votes: pairs and rankings, with the systems of their members."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from annotation.corpora import splits
+from annotation.kinds import COMPARING, KINDS
+from annotation.models import ItemMember
+from annotation.schemes.base import RANKING, is_comparison
+from calibration.ratings.definitions import Definition
+from calibration.ratings.ratings import METRIC, TEXT, Subject, found_question
+from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope
+from calibration.statistics.preference_strengths import Vote
+
+# Answers about pairs and rankings as votes: labels with the systems of the members they speak of.
+
+CHUNK = 20_000
+
+
+def comparing(counted: Census) -> list[QuestionInfo]:
+    """Return the questions of a scope that ask which of several is better."""
+    return [
+        one
+        for one in counted.questions.values()
+        if one.item_kind in COMPARING and (one.level == RANKING or is_comparison(one.level, one.values))
+    ]
+
+
+def read_votes(
+    scope: Scope, questions: Collection[QuestionInfo], counted: Census, clusters: Collection[str] | None
+) -> dict[int, list[Vote]]:
+    """Return the votes of each question, in three queries; of ``clusters`` alone where these are given.
+
+    Of an answer that one rater gave again elsewhere the first counts, as in every statistic.
+    """
+    labels = scope.labels().filter(question__in=[one.id for one in questions])
+    if clusters is not None:
+        labels = labels.filter(splits.within(list(clusters), "item__"))
+    place = ("item_id", "question_id", "rater_id", "sample")
+    rows = list(
+        labels.order_by(*place, "pk")
+        .distinct(*place)
+        .values_list(*place, "text", "shown", "item__continuation__dialogue__cluster")
+        .iterator(chunk_size=CHUNK)
+    )
+    systems = systems_of({row[0] for row in rows})
+    found: dict[int, list[Vote]] = {one.id: [] for one in questions}
+    for item, question, rater, sample, text, shown, cluster in rows:
+        who = counted.raters[rater]
+        vote = Vote(str(item), who.name, text, systems[item], cluster, who.kind, _swapped(shown), sample)
+        found[question].append(vote)
+    return found
+
+
+def systems_of(items: Collection[int]) -> Mapping[int, tuple[str, ...]]:
+    """Return the systems of each item's members, in the order they are numbered in."""
+    found: dict[int, list[str]] = defaultdict(list)
+    members = ItemMember.objects.filter(item__in=items).order_by("item_id", "number")
+    for item, system in members.values_list("item_id", "continuation__system__name").iterator(CHUNK):
+        found[item].append(system)
+    return {item: tuple(names) for item, names in found.items()}
+
+
+def among(given: Iterable[Vote], systems: Collection[str]) -> list[Vote]:
+    """Return the votes that compare some of these systems and no others; all where none are named."""
+    return [vote for vote in given if not systems or set(vote.systems) <= set(systems)]
+
+
+def _swapped(shown: list[int] | None) -> bool | None:
+    """Return whether a pair's second member was shown first; None of more than two, or where unknown."""
+    return None if shown is None or len(shown) != 2 else shown[0] == 1
+
+
+# Answers that compare responses, as a study reads them: votes on pairs and rankings, by question.
+
+# The questions that a study compares nothing on, why that is, and which map of questions would mend it.
+
+PEOPLE = ("human", "key")
+
+
+@dataclass(frozen=True, slots=True)
+class Uncompared:
+    """An answered question that no comparison reads: who answered it, and why it is left out.
+
+    `maps_to` is the question that its answers could be read as answers to (empty where there is none), `map`
+    how their scales would meet.
+    """
+
+    ref: str
+    title: str
+    scheme_title: str
+    item_kind: str
+    raters: tuple[str, ...]
+    reason: str
+    maps_to: str
+    map: str
+
+
+def uncompared(
+    definition: Definition, counted: Census, subjects: Sequence[Subject], voted: Collection[int] = ()
+) -> list[Uncompared]:
+    """Return each answered question that no comparison reads; `voted` are those read as preferences."""
+    compared = {question for subject in subjects for question in subject.question_ids} | set(voted)
+    found = []
+    for question in counted.questions.values():
+        raters = _raters(question, counted, definition.raters)
+        if question.id in compared or not raters:
+            continue
+        target = _target(question, counted, definition.raters)
+        found.append(
+            Uncompared(
+                question.ref,
+                question.title,
+                question.scheme_title,
+                question.item_kind,
+                tuple(rater.name for rater in raters),
+                _reason(question, raters, definition),
+                target.ref if target else "",
+                "identity" if target and _scale(target) == _scale(question) else "rank",
+            )
+        )
+    return found
+
+
+def _raters(question: QuestionInfo, counted: Census, names: Collection[str]) -> list[RaterInfo]:
+    return [rater for rater in counted.raters_of(question.id) if not names or rater.name in names]
+
+
+def _reason(question: QuestionInfo, raters: Sequence[RaterInfo], definition: Definition) -> str:
+    if question.level == TEXT:
+        return "free text has no agreement statistics"
+    if definition.questions:
+        return "this study does not ask it"
+    others = [rater.name for rater in raters if rater.kind != METRIC]
+    if not others:
+        about = KINDS[question.item_kind].plural
+        return f"metrics are compared with people alone, who answered no question in order about {about}"
+    return f"only {others[0]} answered it"
+
+
+def _target(question: QuestionInfo, counted: Census, names: Collection[str]) -> QuestionInfo | None:
+    """Return the question that others answered about such items: people's, of the same scale first.
+
+    People's answers are read as answers to an earlier question of people; so one link is offered, not two.
+    """
+    mine = {rater.id for rater in _raters(question, counted, names)}
+    own, earlier, fitting = _has_people(question, counted, names), True, []
+    for place, other in enumerate(counted.questions.values()):
+        earlier = earlier and other.id != question.id
+        theirs = {rater.id for rater in _raters(other, counted, names) if rater.kind != METRIC}
+        if (
+            other.item_kind != question.item_kind
+            or TEXT in (other.level, question.level)
+            or not theirs - mine
+        ):
+            continue
+        leads = _has_people(other, counted, names)
+        if (leads and earlier) if own else (leads or earlier):
+            unlike = (not leads, _scale(other) != _scale(question), other.key != question.key, place)
+            fitting.append((unlike, other))
+    return min(fitting, key=lambda pair: pair[0])[1] if fitting else None
+
+
+def _has_people(question: QuestionInfo, counted: Census, names: Collection[str]) -> bool:
+    return any(rater.kind in PEOPLE for rater in _raters(question, counted, names))
+
+
+def _scale(question: QuestionInfo) -> tuple[str, list[Any]]:
+    return question.level, question.values
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The votes of a question that asks which of several responses is better."""
+
+    question: QuestionInfo
+    votes: tuple[Vote, ...]
+
+    @property
+    def raters(self) -> frozenset[str]:
+        """The names of those who voted."""
+        return frozenset(vote.rater for vote in self.votes)
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the votes, whatever the order in which they were read."""
+        lines = sorted(repr(astuple(vote)[1:]) for vote in self.votes)
+        return hashlib.sha256("\n".join([self.question.ref, *lines]).encode()).hexdigest()
+
+
+def compared(
+    scope: Scope, definition: Definition, counted: Census, clusters: Collection[str] | None
+) -> tuple[Compared, ...]:
+    """Return the votes on every question that a study asks and that compares responses.
+
+    A study that names no questions asks all. Only of its raters, where it names some.
+    """
+    asked = comparing(counted)
+    if definition.questions:
+        named = {found_question(one.question, counted).id for one in definition.questions}
+        asked = [one for one in asked if one.id in named]
+    if not asked:
+        return ()
+    votes = read_votes(scope, asked, counted, clusters)
+    found = []
+    for one in asked:
+        kept = tuple(v for v in votes[one.id] if not definition.raters or v.rater in definition.raters)
+        if any(vote.label is not None for vote in kept):
+            found.append(Compared(one, kept))
+    return tuple(found)

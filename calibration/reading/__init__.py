@@ -1,1 +1,0 @@
-"""From labels to what studies compare, and what they leave uncompared."""

@@ -1,0 +1,101 @@
+"""Forms to download tables in: how each is declared, LaTeX text, and columns for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+from unicodedata import east_asian_width
+
+# What a form to download something in is: the tables of forms of reports and of counts are made of these.
+
+Shown = TypeVar("Shown")
+Written = TypeVar("Written", bound=str | bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering(Generic[Shown, Written]):
+    """One form: its key in commands and addresses, its name, its file suffix and type, and its writer."""
+
+    key: str
+    name: str
+    suffix: str
+    media_type: str
+    write: Callable[[Shown], Written]
+
+
+# Text that LaTeX prints as it is, and tables that fit its line.
+
+NEEDS = r"% needs \usepackage{booktabs,graphicx}"
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # at the beginning of a row it would be an argument of the line break before
+    "*": "{*}",
+    "α": r"$\alpha$",
+    "ε": r"$\varepsilon$",
+    "κ": r"$\kappa$",
+    "π": r"$\pi$",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
+    "ω": r"$\omega$",
+    "†": r"$\dagger$",
+    "−": "$-$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "’": "'",
+    "–": "--",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def escaped(text: str) -> str:
+    """Return a text for a table's cell: nothing in it is a command, and it stays on one line.
+
+    Letters of other scripts are kept; they need XeLaTeX or LuaLaTeX with a font that has them.
+    """
+    return "".join(SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+def fitted(tabular: Sequence[str], note: str = "") -> list[str]:
+    """Return a tabular in small type, made narrower where the line is too short for it, with a note below."""
+    return [
+        r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}",
+        r"\noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+        *tabular[:-1],
+        f"{tabular[-1]}}}",
+        *([rf"\par\smallskip\noindent {note}"] if note else []),
+        r"\par\medskip\endgroup",
+    ]
+
+
+# Tables for the terminal: columns aligned, and nothing in them that a terminal would act on.
+
+GAP = "  "
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of one length as lines: the first column at its left, the others at their right."""
+    shown = [[printable(text) for text in row] for row in rows]
+    widths = [max(_width(row[at]) for row in shown) for at in range(len(shown[0]))]
+    lines = []
+    for row in shown:
+        gaps = [" " * (width - _width(text)) for text, width in zip(row, widths, strict=True)]
+        rest = [gap + text for gap, text in zip(gaps[1:], row[1:], strict=True)]
+        lines.append(GAP.join([row[0] + gaps[0], *rest]).rstrip())
+    return lines
+
+
+def _width(text: str) -> int:
+    """Return how many places a text takes: a wide character, such as a Chinese one, takes two."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def printable(text: str) -> str:
+    """Return text without characters that a terminal would act on."""
+    return "".join(character if character.isprintable() else " " for character in text)

@@ -1,0 +1,401 @@
+"""Forms that a report is downloaded in, in one table: JSON, CSV, Markdown, LaTeX and one page of HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import chain
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+
+from annotation.models import TestLook
+from annotation.text.display import number, percent
+from annotation.text.table_cells import guarded
+from calibration.models import Report
+from calibration.renderings import NEEDS, Rendering, escaped, fitted
+from calibration.reports import sentences, tables
+from calibration.reports.contents import Figure, Marks
+from calibration.reports.sections import SECTIONS, Line
+from calibration.reports.snapshot import Snapshot, is_readable, snapshot_of
+from calibration.reports.tables import Cell, Table
+from calibration.reports.view import how_asked, links, looks, openings_of, tables_of, view_of, without_content
+from calibration.reports.wording import counted, interval, listed
+
+# What the written forms of a report share.
+
+
+def cell(entry: Figure | None) -> str:
+    """Return `0.432 (0.21 to 0.60)`, `2.1%`, the reason why there is no value, or nothing."""
+    if entry is None:
+        return ""
+    if not entry.ok:
+        return entry.reason
+    if entry.bare:
+        return value(entry)
+    return f"{value(entry)} ({interval(entry)})"
+
+
+def value(entry: Figure) -> str:
+    """Return the value of a figure that has one, with the sign that its table gives it."""
+    if entry.percent:
+        return percent(entry.value, 1)
+    return f"{number(entry.value, entry.digits)}{entry.marks.sign if entry.marks else ''}"
+
+
+def summary(report: Report) -> str:
+    """Return what a report was made from, in one line."""
+    result = snapshot_of(report)
+    counts, plan = result.counts, result.definition.plan
+    return (
+        f"{counted(counts.labels, 'label')} of {counted(counts.raters, 'rater')} on "
+        f"{counted(counts.items, 'item')} in {counted(counts.clusters, 'cluster')}; "
+        f"{plan.resamples:,} cluster resamples, {plan.interval} interval, seed {plan.seed}; "
+        f"computed {report.created_at:%d %B %Y %H:%M} UTC"
+    )
+
+
+def part_line(report: Report) -> str:
+    """Return which part of the split a report shows."""
+    split = snapshot_of(report).split
+    if snapshot_of(report).definition.is_of_training:
+        return "The training part: its dialogues are in no split."
+    if split is None:
+        return "No split: all dialogues."
+    return f"Part {report.part} of split {split.name} (seed {split.seed})."
+
+
+def look_lines(report: Report) -> list[str]:
+    """Return a line per look at test, then one per judge that test was opened for."""
+    found = [
+        f"{look.at:%d %B %Y}, {look.by or 'unknown'}: {look.purpose}{_judges(look)}" for look in looks(report)
+    ]
+    return [*found, *(f"opened for a judge: {one.sentence()}" for one in openings_of(report))]
+
+
+def _judges(look: TestLook) -> str:
+    """Return whose figures a look was about."""
+    return f" (judges: {', '.join(look.judges)})" if look.judges else ""
+
+
+def headings(table: Table) -> list[str]:
+    """Return what heads each column in one line: what stands above it, and its own heading."""
+    above = [text for text, columns in table.over for _ in range(columns)] or [""] * len(table.columns)
+    return [f"{text} {own}".strip() for text, (_, own) in zip(above, table.columns, strict=True)]
+
+
+# A report as CSV: one line a figure, unrounded.
+
+COUNTS = ("n_items", "n_clusters", "n_raters", "n_missing")
+
+
+def write_csv(report: Report) -> str:
+    """Return every figure: of the panel, pairs, the judge's test and gaps, then section by section."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    head = ["question", "title", "name", "raters", "value", "low", "high", "status", "reason", "flags"]
+    writer.writerow([*head, *COUNTS, "method", "part", "inputs_hash"])
+    result = snapshot_of(report)
+    by_section = (line for section in SECTIONS for line in section.lines(result))
+    for ref, title, name, figure in chain(_figures(result), by_section):
+        texts = (ref, title, name, "; ".join(figure.raters))
+        writer.writerow(
+            [
+                *(guarded(text) for text in texts),
+                *(figure.value, figure.low, figure.high, figure.status),
+                guarded(figure.reason),
+                " ".join(figure.flags),
+                *(figure.n_items, figure.n_clusters, figure.n_raters, figure.n_missing),
+                figure.method,
+                report.part,
+                report.inputs_hash,
+            ]
+        )
+    return out.getvalue()
+
+
+def _figures(result: Snapshot) -> Iterator[Line]:
+    for question in result.questions:
+        for figure in question.figures:
+            yield question.ref, question.title, figure.name, figure
+
+
+# A report as one self-contained page: styles and charts inside, nothing loaded from elsewhere.
+
+
+def write_html(report: Report) -> str:
+    """Return the report's page as a file that opens anywhere."""
+    styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
+    context = view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
+    return render_to_string("calibration/report_file.html", context)
+
+
+# A report as JSON: everything, unrounded.
+
+
+def write_json(report: Report) -> str:
+    """Return the report's result with its hash, its answers in words and the looks at test.
+
+    One of an older format comes as it was kept, without answers, caveats and looks.
+    """
+    kept = report.result | {
+        "inputs_hash": report.inputs_hash,
+        "computed_at": report.created_at.isoformat(),
+    }
+    return json.dumps(kept | _told(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _told(report: Report) -> dict[str, Any]:
+    if not is_readable(report):
+        return {}
+    result = snapshot_of(report)
+    said = [
+        {
+            "by": str(look.by) if look.by else None,
+            "at": look.at.isoformat(),
+            "purpose": look.purpose,
+            "judges": look.judges,
+        }
+        for look in looks(report)
+    ]
+    opened = [
+        {
+            "judge": one.opening.rater.name,
+            "fingerprint": one.opening.rater.fingerprint,
+            "family": one.opening.family,
+            "number": one.number,
+            "by": str(one.opening.by) if one.opening.by else None,
+            "at": one.opening.at.isoformat(),
+            "reason": one.opening.reason,
+        }
+        for one in openings_of(report)
+    ]
+    return {
+        "looks_at_test": said,
+        "test_opened_for": opened,
+        "answers": [asdict(answer) for answer in sentences.lede(result)],
+        "caveats": sentences.caveats(result),
+        "how_asked": how_asked(result),
+    }
+
+
+# A report's tables as LaTeX (booktabs), to be read into a paper.
+
+SIGNS = {"*": "$^{*}$", "†": r"$^{\dagger}$"}
+
+
+def write_latex(report: Report) -> str:
+    """Return the agreement tables and the metrics table, with what they were made from as a comment."""
+    result = snapshot_of(report)
+    comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
+    comments += [*sentences.caveats(result), *how_asked(result)]
+    comments += [f"Not printed: {text}" for text in without_content(result)]
+    lines = [_comment(text) for text in [report.study.name, *comments]]
+    lines += [f"{NEEDS}; under each value its interval"]
+    for table in tables_of(result):
+        named = ["Who"] if table.compares else []
+        head = [table.first, *named, "Items", *(text for _, text in table.columns)]
+        body = _under_headings_of_as_latex(table, named, len(head))
+        above = _over(table, len(head) - len(table.columns))
+        tabular = _table_of_as_latex(
+            head, body, table.notes, texts=1 + len(named), above=above, said=table.said
+        )
+        lines += [_comment(table.title), *tabular]
+    return "\n".join([*lines, ""])
+
+
+def _comment(text: str) -> str:
+    return f"% {' '.join(text.split())}"
+
+
+def _under_headings_of_as_latex(table: Table, named: Sequence[str], columns: int) -> list[str]:
+    """Return the rows, with a line across the table wherever another heading begins."""
+    body: list[str] = []
+    heading = ""
+    for row in table.rows:
+        if row.heading != heading:
+            heading = row.heading
+            body += [
+                *([r"\midrule"] if body else []),
+                rf"\multicolumn{{{columns}}}{{l}}{{{escaped(heading)}}} \\",
+            ]
+        texts = [row.question if row.first else "", *([row.who] if named else []), f"{row.n_items:,}"]
+        body.append(_rows(texts, row.cells))
+    return body
+
+
+def _over(table: Table, before: int) -> list[str]:
+    """Return the line of headings above those of the columns, with rules that show what each spans."""
+    if not table.over:
+        return []
+    cells, rules, at = [""] * before, [], before + 1
+    for text, columns in table.over:
+        cells.append(rf"\multicolumn{{{columns}}}{{c}}{{{escaped(text)}}}" if columns > 1 else escaped(text))
+        if text:
+            rules.append(rf"\cmidrule(lr){{{at}-{at + columns - 1}}}")
+        at += columns
+    return [_line_of_as_latex(cells), "".join(rules)]
+
+
+def _table_of_as_latex(
+    head: Sequence[str],
+    body: Sequence[str],
+    notes: Sequence[str],
+    texts: int = 2,
+    above: Sequence[str] = (),
+    said: Sequence[str] = (),
+) -> list[str]:
+    explained = "; ".join(
+        rf"\textsuperscript{{{n}}} {escaped(note)}" for n, note in enumerate(notes, start=1)
+    )
+    under = [f"{explained}."] if notes else []
+    under += [escaped(sentence) for sentence in said]
+    tabular = [
+        rf"\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}",
+        r"\toprule",
+        *above,
+        _line_of_as_latex([escaped(text) for text in head]),
+        r"\midrule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return fitted(tabular, " ".join(under))
+
+
+def _rows(texts: Sequence[str], entries: Sequence[Figure | None]) -> str:
+    """Return two lines: the values, and under them their intervals."""
+    values = _line_of_as_latex([*map(escaped, texts), *map(_value, entries)])
+    under = _line_of_as_latex([*("" for _ in texts), *map(_under, entries)])
+    return f"{values}\n{under}"
+
+
+def _value(entry: Figure | None) -> str:
+    if entry is None:
+        return ""
+    if entry.ok:
+        shown = percent(entry.value, 1) if entry.percent else number(entry.value, entry.digits)
+        return _marked(escaped(shown), entry.marks)
+    if isinstance(entry, Cell):
+        return rf"---\textsuperscript{{{entry.note}}}"
+    return escaped(entry.reason)
+
+
+def _marked(text: str, marks: Marks | None) -> str:
+    """Return a value as its table sets it off; a sign hangs over the edge, so that digits stay in line."""
+    if marks is None:
+        return text
+    text = rf"\textbf{{{text}}}" if marks.bold else text
+    text = rf"\underline{{{text}}}" if marks.underlined else text
+    return rf"{text}\rlap{{{SIGNS[marks.sign]}}}" if marks.sign else text
+
+
+def _under(entry: Figure | None) -> str:
+    if entry is None or not entry.ok or entry.bare:
+        return ""
+    return rf"{{\scriptsize {escaped(interval(entry))}}}"
+
+
+def _line_of_as_latex(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+# A report as Markdown.
+
+
+def write_markdown(report: Report) -> str:
+    """Return the report's answers, caveats and tables."""
+    result = snapshot_of(report)
+    lines = [f"# {_plain(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
+    for answer in sentences.lede(result):
+        figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
+        lines += [f"- {_plain(answer.title)} {figure}{_plain(answer.text)}"]
+    lines += [""] + [f"> - {_plain(sentence)}" for sentence in sentences.caveats(result)] + [""]
+    for table in tables_of(result):
+        head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters"]
+        head += headings(table)
+        rows = [
+            [row.question, *([row.who] if table.compares else []), f"{row.n_items:,}", f"{row.n_clusters:,}"]
+            + [_cell(c) for c in row.cells]
+            for row in table.rows
+        ]
+        rows = _under_headings(table, rows)
+        lines += [f"## {_plain(table.title)}", ""]
+        lines += [*_table(head, rows, None if table.compares else len(head) - 1), ""]
+        lines += [*(f"- {_plain(sentence)}" for sentence in table.said), *([""] if table.said else [])]
+    if left := result.uncompared:
+        rows = [[q.title, q.scheme_title, listed(q.raters), q.reason] for q in left]
+        lines += ["## Not compared", "", *_table(["Question", "Scheme", "Answered by", "Why"], rows, 0), ""]
+    told = [[r.name, r.kind, f"{r.questions:,}", f"{r.n:,}", f"{r.missing:,}"] for r in tables.raters(result)]
+    lines += ["## Who answered", "", *_table(["Rater", "Kind", "Questions", "Items", "Missing"], told), ""]
+    lines += [
+        *(f"- {_plain(text)}" for text in how_asked(result)),
+        *(f"- Not printed: {_plain(text)}" for text in without_content(result)),
+        *(f"- {_plain(text)}" for text in links(result)),
+        *(f"- Test: {_plain(t)}" for t in look_lines(report)),
+    ]
+    return "\n".join([*lines, "", f"Inputs: `{report.inputs_hash}`", ""])
+
+
+class Ready(str):
+    """Markdown as it is to stand in a cell."""
+
+
+def _cell(entry: Figure | None) -> str:
+    """Return a figure, set off as its table marks it: bold, or underlined."""
+    if entry is None or entry.marks is None or not entry.ok:
+        return cell(entry)
+    plain = _plain(value(entry))
+    plain = f"<u>{plain}</u>" if entry.marks.underlined else plain
+    plain = f"**{plain}**" if entry.marks.bold else plain
+    return Ready(f"{plain} ({interval(entry)})")
+
+
+def _under_headings(table: Table, rows: Sequence[list[str]]) -> list[list[str]]:
+    """Return the rows with a line of its own wherever another heading begins."""
+    found: list[list[str]] = []
+    heading = ""
+    for row, cells in zip(table.rows, rows, strict=True):
+        if row.heading != heading:
+            heading = row.heading
+            found.append([Ready(f"*{_plain(heading)}*"), *("" for _ in cells[1:])])
+        found.append(cells)
+    return found
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int | None = None) -> list[str]:
+    """Return a table whose last columns hold numbers: all but two, or as many as are said."""
+    right = len(head) - 2 if numbers is None else numbers
+    marks = ["---"] * (len(head) - right) + ["---:"] * right
+    return [_line(head), _line(marks), *(_line(row) for row in rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_plain(text) for text in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    if isinstance(text, Ready):
+        return text
+    escaped = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
+    return " ".join(escaped.split())
+
+
+# The forms a report is downloaded in, one file each, in one table.
+
+RENDERINGS: dict[str, Rendering[Report, str]] = {
+    form.key: form
+    for form in (
+        Rendering("json", "JSON", "json", "application/json", write_json),
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
+        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
+        Rendering("html", "Web page", "html", "text/html; charset=utf-8", write_html),
+    )
+}

@@ -1,0 +1,683 @@
+"""Sentences of a report: its answers first, then what limits them, and bounds over unanswered items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
+from annotation.text.display import number, percent
+from calibration.reports.contents import BoundsRow, Figure
+from calibration.reports.figures import (
+    HUMAN,
+    JUDGE,
+    METRIC,
+    QuestionFigures,
+    crowd,
+    figures,
+    in_order,
+    lead,
+    ok,
+    replaced,
+    won,
+    worded,
+)
+from calibration.reports.snapshot import Snapshot
+from calibration.reports.wording import Crowd, counted, in_words, interval, listed, signed, units
+from calibration.statistics import Result
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.core.resampling import FEW_CLUSTERS, MODERATE_CLUSTERS
+from calibration.statistics.gaps import beyond_one_more, direction, unknown_of_one_more
+from calibration.statistics.unanswered import GAP, MEAN, NAME, SHARE, WITH_MEAN
+from jobs.fake_models import MARK
+
+# The answers in sentences, which a report begins with.
+
+MOST_JUDGES = 3
+WIN_RATE = "preference_win_rate"
+NO_FIGURE = -2.0  # below every correlation and kappa
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer: a question in words, its figure with interval (empty where there is none), a sentence."""
+
+    title: str
+    figure: str
+    interval: str
+    text: str
+
+
+def lede(result: Snapshot) -> list[Answer]:
+    """Return the answers of a report, those that its labels allow."""
+    questions, epsilon = figures(result), result.definition.epsilon
+    answers = [answer for answer in (_people(questions),) if answer]
+    judges = in_order(questions, JUDGE)
+    if len(judges) > MOST_JUDGES:
+        judges = ranked(questions, judges)
+        answers += _ranking(questions, judges)
+    for judge in judges[:MOST_JUDGES]:
+        answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge, epsilon)) if a]
+    if metric := _metric(questions):
+        answers.append(metric)
+    return [*answers, *_preferred(result)]
+
+
+def _preferred(result: Snapshot) -> list[Answer]:
+    """Return which system wins most, by the first voters of the first question that compares responses."""
+    for table in result.preferences[:1]:
+        for sheet in [sheet for sheet in table.sheets if sheet.key == "systems"][:1]:
+            rates = [(row, c) for row in sheet.rows for c in row.cells if c and c.name == WIN_RATE and c.ok]
+            if rates:
+                row, best = max(rates, key=lambda pair: pair[1].point)
+                text = (
+                    f"Win rate of {row.about} by {sheet.of}, the highest of {len(sheet.rows)} systems, on "
+                    f"{units(table.item_kind, best.n_items)}."
+                )
+                shown = percent(best.point, 1)
+                return [Answer("Which system is preferred?", shown, _percent_interval(best), text)]
+    return []
+
+
+def _answer(title: str, entry: Figure, symbol: str, text: str) -> Answer:
+    value = f"{symbol} {number(entry.point, 3)}".strip()
+    return Answer(title, value, interval(entry), text)
+
+
+def _undefined(title: str, entry: Figure) -> Answer:
+    return Answer(title, "", "", f"No figure: {entry.reason}.")
+
+
+def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
+    asked = [q for q in questions if len(q.people) > 1]
+    question = lead(asked)
+    if question is None:
+        return None
+    title = f"Do the {question.crowd.many} agree?"
+    entry = question.among("krippendorff_alpha")
+    if entry is None:
+        return None
+    if not ok(entry):
+        agreement = question.among("percent_agreement")
+        if agreement is None or not ok(agreement):
+            return _undefined(title, entry)
+        text = f"Share of pairs that agree on {question.title}, {_units(question, agreement)}."
+        text += f" There is no alpha: {entry.reason}."
+        return Answer(title, percent(agreement.point), _percent_interval(agreement), text)
+    text = (
+        f"Krippendorff’s alpha among {question.among_whom(entry)} on {question.title}, "
+        f"{_units(question, entry)}.{_range(asked)}"
+    )
+    return _answer(title, entry, worded("krippendorff_alpha").symbol, text)
+
+
+def _range(questions: Sequence[QuestionFigures]) -> str:
+    """Say between which questions agreement runs, where there are several."""
+    found = [(q, q.among("krippendorff_alpha")) for q in questions if not q.data.pooled]
+    values = sorted(((e.point, q.title) for q, e in found if e and ok(e)), key=lambda pair: pair[0])
+    if len(values) < 2:
+        return ""
+    (low, worst), (high, best) = values[0], values[-1]
+    return f" Over {len(values)} questions it runs from {number(low)} ({worst}) to {number(high)} ({best})."
+
+
+def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
+    title, missed = f"{judge} with {crowd(questions).many}", None
+    for question in _by_importance(questions, judge):
+        statistic = question.headline
+        entry = question.with_people(statistic, judge)
+        if entry is not None and ok(entry):
+            text = f"{worded(statistic).name} on {question.title}, {_units(question, entry)}. "
+            text = _answered(question, judge) + text + _beside(question, statistic, judge)
+            return _answer(title, entry, worded(statistic).symbol, text)
+        entry = question.with_mean(judge)
+        if entry is not None and ok(entry):
+            text = _answered(question, judge) + _rank_sentence(question, judge, entry)
+            return _answer(title, entry, worded("spearman").symbol, text)
+        missed = missed or question.with_people(question.headline, judge) or entry
+    return _undefined(title, missed) if missed else None
+
+
+def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[str]:
+    """Return the judges by their figure on the leading question, the highest first, those without last."""
+    found = {judge: _figure(questions, judge) for judge in judges}
+    return sorted(judges, key=lambda judge: -(entry.point if (entry := found[judge]) else NO_FIGURE))
+
+
+def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
+    """Return a judge's figure on the leading question of all: with people, else with their mean."""
+    question = lead([q for q in questions if q.people])
+    if question is None:
+        return None
+    found = (question.with_people(question.headline, judge), question.with_mean(judge))
+    return next((entry for entry in found if entry is not None and ok(entry)), None)
+
+
+def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
+    """Return which of many judges come first and last on the leading question, and that this flatters."""
+    found = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
+    question = lead([q for q in questions if q.people])
+    if question is None or len(found) < 2:
+        return []
+    first = [f"{judge} {number(entry.point, 3)} ({interval(entry)})" for judge, entry in found[:MOST_JUDGES]]
+    last, least = found[-1]
+    text = (
+        f"On {question.title}, of {len(found)} judges: {listed(first)}; last is {last} with "
+        f"{number(least.point, 3)} ({interval(least)}). The first of many is flattered by the choice."
+    )
+    return [Answer(f"Which judge agrees with {question.crowd.many} most?", found[0][0], "", text)]
+
+
+def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[QuestionFigures]:
+    first = lead([q for q in questions if q.people], judge)
+    rest = [q for q in questions if q is not first and q.people]
+    return [first, *rest] if first else rest
+
+
+def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
+    people, gap = question.people_beside(statistic, judge), question.gap(statistic, judge)
+    if people is None or gap is None or not ok(people) or not ok(gap):
+        return f"There are no two {question.crowd.many} on these items to compare it with."
+    who = question.crowd.many
+    said = f"{who.capitalize()} with each other reach {number(people.point, 3)} ({interval(people)}). "
+    return said + _verdict(gap, question.margin(statistic, judge), question.crowd)
+
+
+def _verdict(gap: Figure, margin: Figure | None, who: Crowd) -> str:
+    """Say what the interval of a gap shows, and what these people do not show of one more.
+
+    A mean over pairs has no margin and says neither more nor less.
+    """
+    difference = f"{signed(gap.point)} ({interval(gap)})"
+    if gap.low is None or margin is None:
+        return f"The difference is {difference}."
+    shown = direction(gap.point, gap.low, gap.high)
+    if shown is None:
+        return f"A difference is not shown: {difference}."
+    said = f"It agrees with {who.many} {shown} than they do with each other: {difference}"
+    if beyond_one_more(gap.point, margin.value):
+        return f"{said}, more than one more {who.one} would differ."
+    return f"{said}; {unknown_of_one_more(len(gap.raters) - 1, who.many, who.one)}."
+
+
+def _rank_sentence(question: QuestionFigures, judge: str, entry: Figure) -> str:
+    samples = question.rater(judge).samples
+    who = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
+    text = f"Rank correlation of {who} with {_people_mean(question)} on {question.title}, "
+    return f"{text}{_units(question, entry)}."
+
+
+def _people_mean(question: QuestionFigures) -> str:
+    return f"the {question.crowd.own} mean" if len(question.people) > 1 else question.people[0]
+
+
+def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) -> Answer | None:
+    """The verdict of the alternative annotator test on the first question that people rated several times."""
+    for question in _by_importance(questions, judge):
+        verdict, entry, advantage = (
+            question.stand_in(judge),
+            question.replacement(judge),
+            question.advantage(judge),
+        )
+        if verdict is None or entry is None:
+            continue
+        title = f"Can {judge} stand in for a {question.crowd.one}?"
+        answered, about = _answered(question, judge), f"on {question.title}"
+        if verdict.state == "cannot_say":
+            return Answer(title, "", "", f"{answered}Cannot say {about}: {verdict.why}.")
+        also = ""
+        if advantage is not None and ok(advantage):
+            also = f" Advantage probability {number(advantage.point, 3)} ({interval(advantage)})."
+        if verdict.state == "not_passed":
+            return Answer(title, "", "", f"{answered}Not passed {about}: {verdict.why}.{also}")
+        text = (
+            f"{answered}Passed {about}: by the alternative annotator test it can replace "
+            f"{replaced(entry, question.crowd)} (at least half is wanted), with a margin ε of {epsilon:g}."
+            f"{_over_judges(question, judge)}{also}"
+        )
+        return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
+    return None
+
+
+def _answered(question: QuestionFigures, rater: str) -> str:
+    """Say how many of the items that people rated a rater answered, where it left out many; else ''."""
+    counts = question.answered(rater)
+    if counts is None:
+        return ""
+    n, of = counts
+    items = units(question.data.item_kind, of, pooled=question.data.pooled)
+    verb = "gave" if question.data.pooled else "rated"
+    return f"{rater} answered {n:,} of the {items} that {question.crowd.many} {verb} ({percent(n / of)}). "
+
+
+def _over_judges(question: QuestionFigures, judge: str) -> str:
+    """Say what is left of the test where the judge is one of several to choose from."""
+    entry = question.corrected(judge)
+    if entry is None or not ok(entry):
+        return ""
+    passed = "passed" if entry.point >= 0.5 else "not shown"
+    return f" Corrected over the judges tested: {passed}, {won(entry)} of {entry.n_raters - 1}."
+
+
+def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
+    """The metric that follows people best on the leading question, with how many it was chosen from."""
+    asked = [q for q in questions if q.people and q.names(METRIC)]
+    question = lead(asked)
+    if question is None:
+        return None
+    found = [(name, question.with_mean(name)) for name in question.names(METRIC)]
+    good = [(name, e) for name, e in found if e is not None and ok(e)]
+    if not good:
+        return None
+    name, entry = max(good, key=lambda pair: abs(pair[1].point))
+    chosen = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
+    falls = f" It falls where {question.crowd.many} rate higher." if entry.point < 0 else ""
+    text = (
+        f"{_answered(question, name)}Rank correlation of {name} with {_people_mean(question)} on "
+        f"{question.title}, {_units(question, entry)}.{falls}{chosen}"
+    )
+    return _answer(f"Does a metric follow {question.crowd.many}?", entry, worded("spearman").symbol, text)
+
+
+def headline_question(result: Snapshot) -> str:
+    """Return the question a report answers, as its title."""
+    questions = figures(result)
+    judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
+    people, who = in_order(questions, HUMAN), crowd(questions).many
+    if judges and people:
+        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the {who}?"
+    if metrics and people:
+        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {who}?"
+    if people:
+        return f"Do the {who} agree with each other?"
+    if result.preferences and not judges:
+        return "Which system is preferred?"
+    return "Do the judges agree with each other?" if judges else str(result.study)
+
+
+def _units(question: QuestionFigures, entry: Figure) -> str:
+    return units(question.data.item_kind, entry.n_items, pooled=question.data.pooled)
+
+
+def _percent_interval(entry: Figure) -> str:
+    if entry.low is None:
+        return "no interval"
+    return f"{percent(entry.low)} to {percent(entry.high)}"
+
+
+# Bounds over unanswered items in words, the same in a report's caveats, under its table and in `agree`.
+
+ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
+HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
+WHAT = (
+    "Each figure is that of the answered items, with the lowest and the highest that it could be had every "
+    "item it was asked been answered, in whatever way, beside people’s answers as they are. These are "
+    "bounds, no confidence intervals: they say nothing of chance.",
+    "A share, a mean, kappa, MCC and the like have sharp bounds: some way to answer reaches each end. Those "
+    "of correlations are conservative: no way to answer lies beyond, perhaps none reaches them.",
+)
+
+
+def statistic_of(name: str) -> str:
+    """Return the key of the statistic that a bound is of."""
+    prefix = next(prefix for prefix in (WITH_MEAN, GAP, NAME) if name.startswith(prefix))
+    return name.removeprefix(prefix)
+
+
+def heading(name: str, mean: str) -> str:
+    """Return how a bound's column is headed; `mean` is what the mean of people is called."""
+    if name in HEADINGS:
+        return HEADINGS[name]
+    words = worded(statistic_of(name))
+    if name.startswith(GAP):
+        return f"{words.heading}, less people’s own"
+    return f"{words.symbol or words.heading}, {mean}" if name.startswith(WITH_MEAN) else words.heading
+
+
+def told(result: Result) -> str:
+    """Return `Cohen's kappa`, or what a share and a mean are, for a sentence."""
+    name = ALONE.get(result.name)
+    if name is not None:
+        return name
+    words = worded(statistic_of(result.name)).name
+    if result.name.startswith(GAP):
+        return f"{words}, less that of people with each other,"
+    return f"{words} with the people’s mean" if result.name.startswith(WITH_MEAN) else words
+
+
+def sentence(result: Result, title: str) -> str:
+    """Return how far a figure could lie, and what the reported one leaves out."""
+    where = f"{told(result)} on {title} could lie between {_ends(result)}"
+    return f"{where}; the reported {number(result.value)} leaves them out"
+
+
+def _ends(result: Result) -> str:
+    return f"{number(result.low)} and {number(result.high)}"
+
+
+def leading(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
+    """Return the bound that stands for a row: of what the report leads with, else the first with people."""
+    names = [f"{NAME}{question.headline}", f"{WITH_MEAN}spearman"] if question is not None else []
+    found = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
+    return next((figure for figure in found if figure is not None), None)
+
+
+def of_failures(result: Snapshot, rater: str) -> str:
+    """Return what the failures of a judge could change of its leading figure; '' where nothing is bounded."""
+    questions = {question.data.ref: question for question in figures(result)}
+    rows = [row for row in result.bounds if row.rater == rater and row.n_failed]
+    rows.sort(key=lambda row: _importance(questions.get(row.ref)))
+    for row in rows:
+        question = questions.get(row.ref)
+        figure = leading(row, question)
+        if figure is not None:
+            said = f" Had they all been answered, {sentence(figure, row.title)}."
+            return said + (turned(row, figure, question) if question is not None else "")
+    return ""
+
+
+def _importance(question: QuestionFigures | None) -> int:
+    if question is None:
+        return 3
+    return 0 if question.data.pooled else 1 if question.data.key == "overall" else 2
+
+
+def turned(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
+    """Return what wide bounds mean for what is said of the figure; '' where they are narrow.
+
+    They are wide where the report shows a difference from people with each other and the bounds of that
+    difference hold 0, or where they are wider than the figure's interval.
+    """
+    key = statistic_of(figure.name)
+    gap, moved = question.gap(key, row.rater), row.figure(f"{GAP}{key}")
+    shown = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
+    if shown and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
+        return " That is enough to turn what is said of it beside people with each other."
+    is_mean = figure.name.startswith(WITH_MEAN)
+    reported = question.with_mean(row.rater, key) if is_mean else question.with_people(key, row.rater)
+    if reported is not None and _width(figure) > _width(reported) > 0:
+        return " That is wider than its interval: the failures matter more than chance does."
+    return ""
+
+
+def _width(figure: Figure) -> float:
+    return 0.0 if figure.low is None or figure.high is None else figure.high - figure.low
+
+
+def left_out(rows: Sequence[BoundsRow]) -> list[str]:
+    """Return which statistics have no bounds, by reason."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for key, reason in row.unbounded:
+            by_reason.setdefault(reason, {})[worded(key).name] = None
+    return [f"Not bounded: {', '.join(names)} ({reason})." for reason, names in by_reason.items()]
+
+
+def counted_row(row: BoundsRow) -> str:
+    """Return how many items a rater left unanswered, and why."""
+    rest = row.n_unanswered - row.n_failed
+    if row.n_failed and rest:
+        why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
+    else:
+        why = "each because a call failed" if row.n_failed else "each with a reason"
+    said = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
+    some = f"; {row.n_partial:,} more lack some samples and count as answered" if row.n_partial else ""
+    return f"{said}, {why}{some}"
+
+
+# What limits a report: said where the reader needs it, once, with its numbers.
+
+ENOUGH = 30  # answers that say whether a rater is constant
+
+
+def caveats(result: Snapshot) -> list[str]:
+    """Return the sentences of a report's note, the weightiest first; none where nothing limits it."""
+    questions = figures(result)
+    found = [
+        _fake_systems(result),
+        _fake_models(result),
+        *_clusters(result, questions),
+        *_calls(result),
+        _without_turns(questions),
+        _missing(result),
+        _unidentified(questions),
+        _prevalence(questions),
+        _constant(questions),
+        _events(questions),
+        _refused(questions),
+        _not_preferred(result),
+        _repeated(questions),
+        *_pairs_left_out(questions),
+        _occasions(result),
+        _left_out(result),
+        _split(result),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def _fake_models(result: Snapshot) -> str:
+    names = [rater.name for rater in result.answered if MARK in rater.name]
+    if not names:
+        return ""
+    verb, its = ("asks", "its") if len(names) == 1 else ("ask", "their")
+    return (
+        f"{listed(names)} {verb} a fake model, which reads what stands in braces in the texts and errs as "
+        f"it was told: {its} figures are for trying out and are no results."
+    )
+
+
+def _fake_systems(result: Snapshot) -> str:
+    names = result.fake_systems
+    if not names:
+        return ""
+    return (
+        f"Continuations by {listed(list(names))} were written by a fake model, which understands nothing: "
+        "what is measured here is for trying out and is no result."
+    )
+
+
+UNITS = {"clusters": "dialogues", "items": "items", "systems": "systems"}
+TOO_FEW = (
+    ("few_clusters", FEW_CLUSTERS, "too narrow"),
+    ("moderate_clusters", MODERATE_CLUSTERS, "somewhat too narrow"),
+)
+
+
+def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[str]:
+    """Say of which figures the intervals rest on few dialogues; a figure's own, not those of the corpus."""
+    scheme = result.definition.plan.scheme
+    units = UNITS.get(scheme, "dialogues or systems")
+    rested = [(subject, figures) for question in questions for subject, figures in _resting(question)]
+    single = [subject for subject, found in rested if any(e.ok and e.n_clusters == 1 for e in found)]
+    if scheme == "clusters" and single:
+        where = "Everything" if len(single) == len(rested) else f"All that is known of {listed(single)}"
+        yield f"{where} is of one dialogue, so nothing has an interval: more dialogues are needed."
+    drawn = [(subject, [e for e in found if e.low is not None]) for subject, found in rested]
+    drawn = [(subject, found) for subject, found in drawn if found]
+    for flag, least, how in TOO_FEW:
+        found = [(subject, [e for e in of if flag in e.flags]) for subject, of in drawn]
+        found = [(subject, of) for subject, of in found if of]
+        counts = {e.n_clusters for _, of in found for e in of}
+        if not found:
+            continue
+        if scheme == "clusters" and len(counts) == 1 and len(found) == len(drawn):
+            yield f"With {in_words(counts.pop())} {units}, fewer than {least}, the intervals are {how}."
+            continue
+        where = listed([f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in found])
+        yield f"With fewer than {least} {units} intervals are {how}: {where}."
+
+
+def _spread(found: Sequence[Figure]) -> str:
+    low, high = min(e.n_clusters for e in found), max(e.n_clusters for e in found)
+    return f" ({low:,})" if low == high else f" ({low:,} to {high:,})"
+
+
+def _resting(question: QuestionFigures) -> list[tuple[str, Sequence[Figure]]]:
+    """Return what a question's figures speak of, each with its figures: people together, a judge with them.
+
+    Pairs of raters speak for themselves alone; they count where nothing else was computed.
+    """
+    data = question.data
+    of: dict[str, list[Figure]] = {}
+    for entry in (*data.panel, *data.gaps, *data.replacement):
+        is_judge = entry.raters[0] in question.judging and len(entry.raters) > 1
+        judged = is_judge and set(entry.raters[1:]) <= set(question.people)
+        who = f"{entry.raters[0]} with {question.crowd.many}" if judged else ""
+        of.setdefault(who, []).append(entry)
+    means = [e for e in data.pairs if MEAN_OF_PEOPLE in e.raters]
+    for entry in means or (() if of else data.pairs):
+        other = [name for name in entry.raters if name != MEAN_OF_PEOPLE]
+        who = f"{other[0]} with {question.crowd.many}" if len(other) == 1 else " with ".join(other)
+        of.setdefault(who, []).append(entry)
+    if len({e.n_clusters for found in of.values() for e in found}) == 1:
+        return [(question.title, [e for found in of.values() for e in found])]
+    return [(f"{question.title}, {who}" if who else question.title, found) for who, found in of.items()]
+
+
+def _calls(result: Snapshot) -> Iterable[str]:
+    for row in result.calls:
+        if row.failed:
+            calls = counted(row.calls, "call")
+            kinds = listed([f"{n:,} {kind}" for kind, n in row.kinds])
+            why = f" ({kinds})" if kinds else ""
+            moved = of_failures(result, row.rater)
+            yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label{why}.{moved}"
+        if row.doubtful:
+            yield (
+                f"{row.rater} can hardly read {row.doubtful:,} of {row.calls:,} conversations "
+                f"({row.why}): what it says of them means little."
+            )
+
+
+def _without_turns(questions: list[QuestionFigures]) -> str:
+    counts = [question for question in questions if question.data.scheme.partition("@")[0] == COUNTS.key]
+    names = dict.fromkeys(rater.name for question in counts for rater in question.data.raters)
+    if not names:
+        return ""
+    gave = "gives" if len(names) == 1 else "give"
+    return (
+        f"{listed(list(names))} {gave} counts of whole continuations without saying which turns they are "
+        "about: MCC, kappa, precision and recall compare turn by turn, so there are none for these; counts "
+        "are compared by continuation."
+    )
+
+
+def _missing(result: Snapshot) -> str:
+    missing, labels = result.counts.missing, result.counts.labels
+    if not missing:
+        return ""
+    verb = "is" if missing == 1 else "are"
+    return (
+        f"{missing:,} of {labels:,} answers {verb} missing with a reason; each figure uses the items it has."
+    )
+
+
+def _unidentified(questions: list[QuestionFigures]) -> str:
+    if not any(q.unidentified for q in questions):
+        return ""
+    who = crowd(questions)
+    return (
+        f"The {who.many} are unidentified: a slot is not one {who.one} across items. So only statistics that "
+        "treat raters as exchangeable are shown for them, and no kappa, correlation or matrix of pairs."
+    )
+
+
+def _prevalence(questions: list[QuestionFigures]) -> str:
+    titles = _with_flag(questions, "prevalence")
+    if not titles:
+        return ""
+    return (
+        f"On {listed(titles)} one answer has 90% of the ratings or more: chance-corrected agreement is "
+        "depressed there, so read percent agreement beside it."
+    )
+
+
+def _constant(questions: list[QuestionFigures]) -> str:
+    found: dict[str, list[str]] = {}
+    for question in questions:
+        if names := _constant_raters(question):
+            found.setdefault(listed(names), []).append(question.title)
+    return " ".join(
+        f"On {listed(titles)} {names} gave one answer throughout, which says nothing about agreement."
+        for names, titles in found.items()
+    )
+
+
+def _constant_raters(question: QuestionFigures) -> list[str]:
+    """Return who gave a single answer, of those who answered half of the items, or 30: few may be alike."""
+    enough = min(ENOUGH, question.data.n_items / 2)
+    raters = [r for r in question.data.raters if r.kind != METRIC and r.constant]
+    return [r.name for r in raters if r.n >= enough]
+
+
+def _events(questions: list[QuestionFigures]) -> str:
+    titles = _with_flag(questions, "few_events")
+    if not titles:
+        return ""
+    return (
+        f"On {listed(titles)} figures rest on fewer than 30 of the rarer answer: their intervals may hold "
+        "the truth less often than they say."
+    )
+
+
+def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
+    """Return the questions whose figures raise a flag about all that they were computed from.
+
+    Pairs speak for themselves alone: named where nothing else was computed, left out where something was.
+    """
+    found = []
+    for question in questions:
+        whole = question.data.panel + question.data.gaps
+        if any(entry.ok and flag in entry.flags for entry in whole):
+            found.append(question.title)
+        elif not question.data.gaps:
+            pairs = [e.raters for e in question.data.pairs if e.ok and flag in e.flags]
+            named = dict.fromkeys(" with ".join(raters) for raters in pairs)
+            found += [f"{question.title} ({listed(list(named))})"] if named else []
+    return found
+
+
+def _refused(questions: list[QuestionFigures]) -> str:
+    return " ".join(f"{q.title} was not computed: {q.data.problem}." for q in questions if q.data.problem)
+
+
+def _not_preferred(result: Snapshot) -> str:
+    refused = [table for table in result.preferences if table.problem]
+    return " ".join(f"Preferences on {one.title} were not computed: {one.problem}." for one in refused)
+
+
+def _repeated(questions: list[QuestionFigures]) -> str:
+    repeated = sum(q.data.repeated for q in questions)
+    if not repeated:
+        return ""
+    answers = counted(repeated, "answer")
+    return f"{answers} repeat what the same rater said in another campaign; the first of each was kept."
+
+
+def _pairs_left_out(questions: list[QuestionFigures]) -> Iterable[str]:
+    """Say of each crowd which of its pairs were not compared."""
+    for question in questions:
+        if said := question.data.pairs_left_out:
+            yield f"{said} ({question.title})."
+
+
+def _left_out(result: Snapshot) -> str:
+    """Return who is left out, and why; somebody may be so in several campaigns."""
+    if not result.left_out:
+        return ""
+    n = len({sentence.partition(" in ")[0] for sentence in result.left_out})
+    people, are = ("person", "is") if n == 1 else ("people", "are")
+    return f"{in_words(n).capitalize()} {people} {are} left out, as of gold: {listed(result.left_out)}."
+
+
+def _occasions(result: Snapshot) -> str:
+    special = [name for name in result.occasions if name not in ("main", "imported")]
+    return f"These labels were given on a special occasion: {listed(special)}." if special else ""
+
+
+def _split(result: Snapshot) -> str:
+    if result.definition.is_of_training:
+        return "These dialogues are for training: what was fitted on them does worse on others."
+    if result.split is not None or not any(q.names(JUDGE) for q in figures(result)):
+        return ""
+    return "The corpus has no split: a judge tuned on these dialogues will do worse on new ones."

@@ -1,0 +1,358 @@
+"""How far raters who gave the same answer point at the same turns and words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from calibration.statistics.core.engine import Counts, Result, finished, resampled
+from calibration.statistics.core.ratings import Floats, Ints, codes
+from calibration.statistics.core.resampling import Plan, Resampling
+
+# What answers point at, and how alike two such sets are.
+#
+# Sources: Dice (1945), the F1 by which rationales are compared (DeYoung et al. 2020, ERASER); Jaccard (1912);
+# MASI (Passonneau 2006); overlap of stretches as in SQuAD (Rajpurkar et al. 2016), by characters, so that
+# languages without spaces between words are read like others.
+
+SUBSET, OVERLAP = 2 / 3, 1 / 3
+"""By what MASI multiplies Jaccard: where one set holds the other, and where they only overlap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The characters of a turn from `start` to `end` (excluded). A whole turn is all of its characters.
+
+    `turn` counts back from the turn that is rated (0 is that turn, 1 the one before), or from the beginning
+    where a whole dialogue is rated: so the same number means the same thing over items.
+    """
+
+    turn: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pointing:
+    """One answer that may point at turns, and where it points: nowhere, where there are no stretches.
+
+    `item`, `rater` and `cluster` are names; `kind` is that of the rater.
+    """
+
+    item: str
+    rater: str
+    answer: float | str
+    stretches: tuple[Stretch, ...]
+    cluster: str
+    kind: str = "human"
+
+    @property
+    def turns(self) -> frozenset[int]:
+        """The turns it points at."""
+        return frozenset(one.turn for one in self.stretches)
+
+
+def dice(one: Set[int], other: Set[int]) -> float:
+    """2 |A and B| / (|A| + |B|): the F1 of either set against the other. ValueError where both are empty."""
+    _some(one, other)
+    return 2 * len(one & other) / (len(one) + len(other))
+
+
+def jaccard(one: Set[int], other: Set[int]) -> float:
+    """|A and B| / |A or B|. ValueError where both are empty."""
+    _some(one, other)
+    return len(one & other) / len(one | other)
+
+
+def span_f1(one: Iterable[Stretch], other: Iterable[Stretch]) -> float:
+    """2 |A and B| / (|A| + |B|) of the characters pointed at, each counted once.
+
+    ValueError where both are empty.
+    """
+    ours, theirs = _merged(one), _merged(other)
+    total = _length(ours) + _length(theirs)
+    if not total:
+        raise ValueError("neither points at anything")
+    shared = sum(_shared(ours[turn], theirs[turn]) for turn in ours.keys() & theirs.keys())
+    return 2 * shared / total
+
+
+Pieces = list[tuple[int, int]]
+
+
+def _some(one: Collection[int], other: Collection[int]) -> None:
+    if not one and not other:
+        raise ValueError("neither points at anything")
+
+
+def _merged(stretches: Iterable[Stretch]) -> dict[int, Pieces]:
+    """Return the characters of each turn as pieces that do not overlap, in order."""
+    found: dict[int, Pieces] = defaultdict(list)
+    for one in sorted(stretches, key=lambda s: (s.turn, s.start, s.end)):
+        pieces = found[one.turn]
+        if pieces and one.start <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], max(pieces[-1][1], one.end))
+        else:
+            pieces.append((one.start, one.end))
+    return found
+
+
+def _length(pieces: dict[int, Pieces]) -> int:
+    return sum(end - start for some in pieces.values() for start, end in some)
+
+
+def _shared(ours: Pieces, theirs: Pieces) -> int:
+    return sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in ours for b in theirs)
+
+
+# Figures of evidence: of raters who gave the same answer, how far do they point at the same place?
+#
+# A unit is an item with one answer to it, so that only those are compared who agree on what they explain. An
+# answer that points nowhere is no opinion on where: it is left out, and `evidence_pointed` says how many do
+# point. Each unit counts once in the means, however many raters it has.
+
+# Krippendorff's alpha over sets of turns, with the MASI distance (Passonneau 2006).
+#
+# alpha = 1 - (n - 1) D / E over the n sets of units with two or more: D adds up, over units, the distances
+# of its pairs of sets divided by their number less 1, E all distances of two of the n sets. Two sets mean
+# the same where they hold the same turns as counted by `Stretch`, so chance is that of pointing at the same
+# places.
+
+MOST_SETS = 3_000
+"""Different sets beyond which the table of all distances would be too large."""
+
+
+def set_alpha(units: Sequence[Sequence[frozenset[int]]], clusters: Ints, plan: Plan) -> tuple[float, Floats]:
+    """Return alpha of units with two sets or more, and alpha of each resample of their clusters.
+
+    ``clusters`` has a code from 0 per unit. NaN where all sets are the same. ValueError beyond `MOST_SETS`
+    different ones.
+    """
+    codes = {one: at for at, one in enumerate(dict.fromkeys(s for unit in units for s in unit))}
+    if not codes:
+        return float("nan"), np.empty(0)
+    if len(codes) > MOST_SETS:
+        raise ValueError(f"{len(codes):,} different sets of turns: at most {MOST_SETS:,} are compared")
+    apart = distances(list(codes))
+    n_clusters = int(clusters.max()) + 1
+    observed = np.zeros(n_clusters)
+    rows, columns = [], []
+    for unit, cluster in zip(units, clusters.tolist(), strict=True):
+        held = np.array([codes[one] for one in unit])
+        observed[cluster] += apart[np.ix_(held, held)].sum() / (len(held) - 1)
+        rows += [cluster] * len(held)
+        columns += held.tolist()
+    shape = (n_clusters, len(codes))
+    used = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+    whole = _set_alpha(np.ones((1, n_clusters)), observed, used, apart)
+    chunks = Resampling(plan, np.arange(n_clusters), n_clusters).chunks()
+    drawn = [_set_alpha(part, observed, used, apart) for part in _in_parts(chunks, len(codes))]
+    return float(whole[0]), np.concatenate(drawn) if drawn else np.empty(0)
+
+
+def distances(sets: Sequence[frozenset[int]]) -> Floats:
+    """Return 1 - MASI of every two of these sets, none of which is empty."""
+    turns = {turn: at for at, turn in enumerate(sorted(set().union(*sets)))}
+    members = np.zeros((len(sets), len(turns)))
+    for row, held in enumerate(sets):
+        members[row, [turns[turn] for turn in held]] = 1.0
+    shared = members @ members.T
+    sizes = members.sum(axis=1)
+    union = sizes[:, None] + sizes[None, :] - shared
+    within = (shared == sizes[:, None]) | (shared == sizes[None, :])
+    same = (shared == sizes[:, None]) & (shared == sizes[None, :])
+    weight = np.where(same, 1.0, np.where(within, SUBSET, OVERLAP))
+    return np.asarray(1.0 - weight * shared / union)
+
+
+def _in_parts(chunks: Iterable[Floats], columns: int) -> Iterator[Floats]:
+    """Yield weights in parts whose tables of sets stay small."""
+    rows = max(1, 4_000_000 // columns)
+    for weights in chunks:
+        for start in range(0, len(weights), rows):
+            yield weights[start : start + rows]
+
+
+def _set_alpha(weights: Floats, observed: Floats, used: sparse.csr_matrix, apart: Floats) -> Floats:
+    counts = np.asarray((used.T @ weights.T).T)
+    n = counts.sum(axis=1)
+    expected = ((counts @ apart) * counts).sum(axis=1)
+    some = expected > 1e-9
+    return np.where(some, 1 - (n - 1) * (weights @ observed) / np.where(some, expected, 1.0), np.nan)
+
+
+Asks = Literal["turns", "spans"]
+"""What a question asks to point at: whole turns, or words in them."""
+PEOPLE, ALL = "human", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A figure: its title, its column's heading, where it comes from, and what it applies to."""
+
+    title: str
+    heading: str
+    source: str
+    applies: tuple[Asks, ...] = ("turns", "spans")
+
+
+FIGURES: dict[str, Described] = {
+    "evidence_pointed": Described("Share of answers that point at something", "Pointed", "counted"),
+    "evidence_f1": Described(
+        "Same turns, F1 of two raters", "Turns F1", "Dice (1945); DeYoung et al. (2020)"
+    ),
+    "evidence_jaccard": Described("Same turns, intersection over union", "Turns IoU", "Jaccard (1912)"),
+    "evidence_alpha": Described(
+        "Krippendorff's alpha over sets of turns, MASI distance",
+        "α (MASI)",
+        "Krippendorff (2011); Passonneau (2006)",
+    ),
+    "evidence_span_f1": Described(
+        "Same characters, F1 of two raters", "Characters F1", "Rajpurkar et al. (2016)", ("spans",)
+    ),
+}
+"""The figures, in their order. All are symmetric and take raters as exchangeable."""
+ALIKE: dict[str, Callable[[Pointing, Pointing], float]] = {
+    "evidence_f1": lambda one, other: dice(one.turns, other.turns),
+    "evidence_jaccard": lambda one, other: jaccard(one.turns, other.turns),
+    "evidence_span_f1": lambda one, other: span_f1(one.stretches, other.stretches),
+}
+NOBODY = "nobody pointed at anything"
+NO_PAIR = "no two of these raters who gave the same answer both point at something"
+ALL_SAME = "no variation: all point at the same turns; the share in common is what can be said"
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """People with each other, all raters with each other, or one other rater with people.
+
+    `name` is that other rater's, else ''; `kind` is its kind, or else that of people, or `ALL`.
+    """
+
+    name: str
+    kind: str
+    raters: tuple[str, ...]
+    figures: tuple[Result, ...]
+
+
+def overlaps(pointings: Iterable[Pointing], asks: Asks, plan: Plan) -> list[Overlap]:
+    """Return the figures of all people together, then of every other rater with people.
+
+    Where fewer than two people answered, all raters are together instead. Nothing where one rater answered.
+    """
+    given = list(pointings)
+    kinds = {one.rater: one.kind for one in given}
+    if len(kinds) < 2:
+        return []
+    people = {name for name, kind in kinds.items() if kind == PEOPLE}
+    if len(people) < 2:
+        return [_overlap("", ALL, given, _everyone, asks, plan)]
+    found = [_overlap("", PEOPLE, [one for one in given if one.rater in people], _everyone, asks, plan)]
+    for name in sorted(kinds.keys() - people):
+        among = [one for one in given if one.rater in people or one.rater == name]
+        found.append(_overlap(name, kinds[name], among, _with(name), asks, plan))
+    return found
+
+
+Meets = Callable[[Pointing, Pointing], bool]
+
+
+def _everyone(one: Pointing, other: Pointing) -> bool:
+    return True
+
+
+def _with(name: str) -> Meets:
+    return lambda one, other: name in (one.rater, other.rater)
+
+
+def _overlap(
+    name: str, kind: str, given: Sequence[Pointing], meets: Meets, asks: Asks, plan: Plan
+) -> Overlap:
+    raters = tuple(sorted({one.rater for one in given}, key=lambda rater: (rater != name, rater)))
+    asked = [one for one in given if not name or one.rater == name]
+    units = _units(given)
+    figures = [_pointed(asked, plan)]
+    for key, described in FIGURES.items():
+        if asks not in described.applies:
+            continue
+        if key in ALIKE:
+            figures.append(_mean(key, units, meets, given, plan))
+        elif key == "evidence_alpha" and not name:
+            figures.append(_alpha(units, given, plan))
+    return Overlap(name, kind, raters, tuple(figures))
+
+
+def _units(given: Iterable[Pointing]) -> list[list[Pointing]]:
+    """Return, per item and answer, the answers that point at something."""
+    found: dict[tuple[str, float | str], list[Pointing]] = defaultdict(list)
+    for one in given:
+        if one.stretches:
+            found[one.item, one.answer].append(one)
+    return list(found.values())
+
+
+def _counts(units: Sequence[Sequence[Pointing]], given: Sequence[Pointing]) -> Counts:
+    used = [one for unit in units for one in unit]
+    return {
+        "n_items": len({one.item for one in used}),
+        "n_clusters": len({one.cluster for one in used}),
+        "n_raters": len({one.rater for one in used}),
+        "n_missing": sum(not one.stretches for one in given),
+    }
+
+
+def _pointed(given: Sequence[Pointing], plan: Plan) -> Result:
+    units = codes([one.cluster for one in given])
+    rows = np.array([[float(bool(one.stretches)), 1.0] for one in given])
+    point, drawn = resampled(units, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
+    counts = _counts([given], given) | {"n_missing": 0}
+    return finished("evidence_pointed", point, drawn, plan, **counts)
+
+
+def _mean(
+    key: str, units: Sequence[list[Pointing]], meets: Meets, given: Sequence[Pointing], plan: Plan
+) -> Result:
+    """Return the mean over units of the mean over their pairs."""
+    alike, kept = [], []
+    for unit in units:
+        values = [ALIKE[key](*pair) for pair in combinations(unit, 2) if meets(*pair)]
+        if values:
+            alike.append(sum(values) / len(values))
+            kept.append(unit)
+    method = "mean over items, of pairs who gave the same answer"
+    if not kept:
+        return _none(key, given, method)
+    rows = np.column_stack([alike, np.ones(len(alike))])
+    clusters = codes([unit[0].cluster for unit in kept])
+    point, drawn = resampled(clusters, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
+    return finished(key, point, drawn, plan, method=method, flags=_one(kept), **_counts(kept, given))
+
+
+def _alpha(units: Sequence[list[Pointing]], given: Sequence[Pointing], plan: Plan) -> Result:
+    key, method = "evidence_alpha", "MASI distance, of those who gave the same answer"
+    kept = [unit for unit in units if len(unit) > 1]
+    if not kept:
+        return _none(key, given, method)
+    clusters = codes([unit[0].cluster for unit in kept])
+    counts = _counts(kept, given)
+    try:
+        point, drawn = set_alpha([[one.turns for one in unit] for unit in kept], clusters, plan)
+    except ValueError as error:
+        return Result(key, status="rejected", reason=str(error), method=method, **counts)
+    said = {"method": method, "flags": _one(kept), "undefined": ALL_SAME}
+    return finished(key, point, drawn, plan, **said, **counts)  # type: ignore[arg-type]
+
+
+def _none(key: str, given: Sequence[Pointing], method: str) -> Result:
+    reason = NO_PAIR if any(one.stretches for one in given) else NOBODY
+    return Result(key, status="insufficient", reason=reason, method=method, **_counts([], given))
+
+
+def _one(kept: Sequence[Sequence[Pointing]]) -> tuple[str, ...]:
+    return ("one_item",) if len({unit[0].item for unit in kept}) == 1 else ()

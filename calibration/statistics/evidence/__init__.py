@@ -1,1 +1,0 @@
-"""How far raters who gave the same answer point at the same turns and words."""

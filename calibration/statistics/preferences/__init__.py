@@ -1,1 +1,0 @@
-"""Preferences between systems: win rates, strengths, agreement of raters and the pull of the position."""

@@ -1,0 +1,409 @@
+"""Items behind a figure of a report, those on which raters differ most first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import combinations
+from operator import or_
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Q
+
+from annotation.corpora import dialogue_view
+from annotation.models import Item, Turn, turn_numbers
+from annotation.work.labels import Pointed, pointed
+from calibration.errors import DefinitionError, ItemsRefused
+from calibration.models import Study
+from calibration.ratings.definitions import parse
+from calibration.ratings.ratings import Subject, SubjectData, load, places, subjects_of
+from calibration.ratings.scope import QuestionInfo, Scope, census, of_study
+from calibration.statistics import RatingError
+from calibration.statistics.core.ratings import CATEGORIES, Floats, Ratings
+from calibration.studies.computing import POOLED, pooled
+from calibration.studies.inputs import clusters_of, split_of
+
+# One question of a study as its report reads it, on the labels of now.
+
+# How far raters are apart on each item, and which answers met which.
+
+PEOPLE = "kind:human"
+"""Stands for all people at once, where a rater is named."""
+LARGEST_TABLE = 11
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two raters, or one rater with all people, or the people among themselves, as pairs of columns."""
+
+    ratings: Ratings
+    pairs: tuple[tuple[int, int], ...]
+    ordered: bool
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The raters that take part, in the order of the ratings."""
+        return tuple(sorted({column for pair in self.pairs for column in pair}))
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether the raters share no scale, so that only the order of their answers can be compared."""
+        return not all(self.ratings.on_scale[column] for column in self.columns)
+
+
+def comparison(ratings: Ratings, first: str, second: str) -> Comparison:
+    """Return who is compared: `first` and `second` name a rater or are PEOPLE.
+
+    One rater with the people is that rater with each of them; the people alone are all their pairs.
+    Of repeated answers whose mean left the scale the first is read. Raises KeyError for a stranger.
+    """
+    ratings = ratings.as_answered()
+    people = ratings.of_kind("human")
+    if first == second == PEOPLE:
+        return Comparison(ratings, tuple(combinations(people, 2)), ordered=False)
+    if PEOPLE in (first, second):
+        one = ratings.column(second if first == PEOPLE else first)
+        pairs = tuple((one, other) if second == PEOPLE else (other, one) for other in people if other != one)
+        return Comparison(ratings, pairs, ordered=True)
+    pair = ratings.column(first), ratings.column(second)
+    return Comparison(ratings, (pair,) if pair[0] != pair[1] else (), ordered=True)
+
+
+def distances(compared: Comparison) -> Floats:
+    """Return per item how far the raters are apart, NaN where no pair of them rated it.
+
+    The mean over pairs of: 1 for different categories, the difference on a shared scale (in its units), the
+    difference of percentile ranks (0 to 1) where the scales are not shared.
+    """
+    ratings = compared.ratings
+    values = _ranks(ratings.values) if compared.by_rank else ratings.values
+    total, counted = np.zeros(len(values)), np.zeros(len(values))
+    for a, b in compared.pairs:
+        apart = np.abs(values[:, a] - values[:, b])
+        if ratings.level in CATEGORIES and not compared.by_rank:
+            apart = np.where(np.isnan(apart), apart, (apart > 0).astype(float))
+        both = ~np.isnan(apart)
+        total[both] += apart[both]
+        counted[both] += 1
+    return np.divide(total, counted, out=np.full(len(values), np.nan), where=counted > 0)
+
+
+def table(compared: Comparison) -> list[list[int]] | None:
+    """Return how often each answer of the first met each of the second, over all pairs.
+
+    None for people among themselves, without a shared scale, or with more than LARGEST_TABLE values.
+    """
+    scale = compared.ratings.scale
+    if not compared.ordered or compared.by_rank or not scale or len(scale) > LARGEST_TABLE:
+        return None
+    return [[int(sum(hits.sum() for hits in _hits(compared, x, y))) for y in scale] for x in scale]
+
+
+def in_cell(compared: Comparison, row: int, column: int) -> npt.NDArray[np.bool_]:
+    """Return which items some pair answered with the row-th and the column-th value of the scale."""
+    scale = compared.ratings.scale or ()
+    hits: Sequence[npt.NDArray[np.bool_]] = _hits(compared, scale[row], scale[column])
+    return np.logical_or.reduce(hits) if hits else np.zeros(compared.ratings.n_items, dtype=bool)
+
+
+def _hits(compared: Comparison, x: float, y: float) -> list[npt.NDArray[np.bool_]]:
+    values = compared.ratings.values
+    return [(values[:, a] == x) & (values[:, b] == y) for a, b in compared.pairs]
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return each rater's answers as percentile mid-ranks (0 to 1), NaN where missing."""
+    ranked = np.full(values.shape, np.nan)
+    for column in range(values.shape[1]):
+        given = ~np.isnan(values[:, column])
+        _, place, counts = np.unique(values[given, column], return_inverse=True, return_counts=True)
+        middle = np.cumsum(counts) - counts / 2
+        ranked[given, column] = middle[place] / max(1, counts.sum())
+    return ranked
+
+
+@dataclass(frozen=True)
+class RatedQuestion:
+    """A question's ratings, which stored item each row is, and the stored questions that were read.
+
+    Of a pooled set of tags a row is one item's one tag: `tags` gives the tag's key, empty otherwise.
+    """
+
+    data: SubjectData
+    ratings: Ratings
+    scope: Scope
+    items: tuple[int, ...]
+    tags: tuple[str, ...]
+    questions: tuple[int, ...]
+
+
+def asked(study: Study, part: str, ref: str) -> RatedQuestion:
+    """Read a question of a study (or a pooled set, `scheme@version/all`) on a part of its split.
+
+    Raises DefinitionError where the study asks no such question, RatingError for an answer off its scale.
+    """
+    scope, definition = of_study(study), parse(study.definition)
+    counted = census(scope)
+    chosen = _chosen(subjects_of(definition, counted), ref)
+    where = places(scope, {s.question.item_kind for s in chosen}, clusters_of(split_of(study), part))
+    only = frozenset(definition.raters)
+    loaded = [load(scope, subject, counted, where, only) for subject in chosen]
+    is_pooled = chosen[0].question.ref != ref
+    data = next((one for one in (pooled(loaded) if is_pooled else loaded)), None)
+    if data is None:
+        raise DefinitionError(f"the study asks no question {ref!r}")
+    ratings = data.ratings(definition.samples)
+    ids = {place.key: pk for pk, place in where.items()}
+    split = [key.rpartition("/") if is_pooled else (key, "", "") for key in ratings.items]
+    return RatedQuestion(
+        data,
+        ratings,
+        scope,
+        tuple(ids[key] for key, _, _ in split),
+        tuple(tag for _, _, tag in split),
+        tuple(pk for subject in chosen for pk in subject.question_ids),
+    )
+
+
+def _chosen(subjects: Sequence[Subject], ref: str) -> list[Subject]:
+    """Return the question asked for, or the tags of the pooled set asked for."""
+    named = [subject for subject in subjects if subject.question.ref == ref]
+    tags = [
+        subject
+        for subject in subjects
+        if f"{subject.question.scheme}/{POOLED}" == ref
+        and subject.question.level == "binary"
+        and subject.question.group
+    ]
+    if not named and not tags:
+        raise DefinitionError(f"the study asks no question {ref!r}")
+    return named or tags
+
+
+# Which items stand behind a figure, in the order in which they are worth reading.
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A question, who is compared, and the rows of its ratings to read: farthest apart first.
+
+    `both` counts the items that raters of a pair share, `differ` those on which some pair differs; `cell` is
+    the chosen place of the table (row, column), None where all differing items are listed.
+    """
+
+    asked: RatedQuestion
+    compared: Comparison
+    first: str
+    second: str
+    cell: tuple[int, int] | None
+    rows: tuple[int, ...]
+    apart: Mapping[int, float]
+    both: int
+    differ: int
+
+    def named(self, part: str) -> dict[str, str]:
+        """Return the parameters that lead to this list."""
+        named = {"question": self.asked.data.subject.question.ref, "a": self.first, "b": self.second}
+        if part == "test":
+            named["part"] = part
+        if self.cell:
+            named["cell"] = "{},{}".format(*self.cell)
+        return named
+
+
+def listing(study: Study, part: str, given: Mapping[str, str]) -> Listing:
+    """Return the list that parameters name: `question`, `a`, `b` (raters, or PEOPLE, the default), `cell`.
+
+    Raises DefinitionError or ItemsRefused where the study has no such question, KeyError for a stranger.
+    """
+    first, second = given.get("a") or PEOPLE, given.get("b") or PEOPLE
+    try:
+        read = asked(study, part, given.get("question", ""))
+        compared = comparison(read.ratings, first, second)
+    except RatingError as error:
+        raise ItemsRefused(str(error)) from error
+    apart = distances(compared)
+    cell = _cell(given.get("cell", ""), compared)
+    listed = apart > 0 if cell is None else in_cell(compared, *cell)
+    rows = np.flatnonzero(listed)
+    ordered = rows[np.lexsort((np.array(read.items)[rows], -apart[rows]))]
+    return Listing(
+        read,
+        compared,
+        first,
+        second,
+        cell,
+        tuple(ordered.tolist()),
+        {int(row): float(apart[row]) for row in rows},
+        int((~np.isnan(apart)).sum()),
+        int((apart > 0).sum()),
+    )
+
+
+def _cell(text: str, compared: Comparison) -> tuple[int, int] | None:
+    """Return the place `row,column` of the table, None where the text names none."""
+    row, _, column = text.partition(",")
+    if not (row.isdecimal() and column.isdecimal() and text.isascii() and len(text) < 40):
+        return None
+    size = len(compared.ratings.scale or ())
+    return (int(row), int(column)) if int(row) < size and int(column) < size else None
+
+
+# Items with what was said before them and what each rater answered, ready for a page.
+
+BEFORE = 2
+BEGINNING = 3
+LONGEST = 280
+WORDS = {"0": "no", "1": "yes"}
+OF_DIALOGUE = ("pk", "continuation__dialogue")
+Place = tuple[int, str, str]
+"""An item, a tag of a pooled set ('' otherwise), and the name of a rater."""
+
+
+class Voice(NamedTuple):
+    """A rater of an answer, the reason that was written down, and what the answer points at."""
+
+    name: str
+    reason: str
+    points: tuple[Pointed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer and who gave it."""
+
+    value: str
+    raters: tuple[Voice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An item that raters answered: `lines` are its turn with those just before it, or how it begins."""
+
+    item: Item
+    tag: str
+    distance: float
+    said: tuple[Said, ...]
+    lines: list[dialogue_view.Line] = field(default_factory=list)
+
+
+def value_name(asked: RatedQuestion, value: float) -> str:
+    """Return an answer in words: its category, its anchor where it is yes or no, else the number."""
+    return named_value(asked.data.subject.question, asked.ratings, value)
+
+
+def named_value(question: QuestionInfo, ratings: Ratings, value: float) -> str:
+    """Return an answer to a question, as its ratings hold it, in words."""
+    names = ratings.names
+    if names is not None and value == int(value):
+        return names[int(value)]
+    if ratings.level == "binary":
+        return question.anchors.get(f"{value:g}") or WORDS.get(f"{value:g}", f"{value:g}")
+    return f"{value:.3g}"
+
+
+def shown(
+    asked: RatedQuestion, compared: Comparison, rows: Sequence[int], apart: Sequence[float]
+) -> list[Shown]:
+    """Return some rows of the ratings as items with text, answers, reasons and evidence, in a few queries."""
+    ids = [asked.items[row] for row in rows]
+    related = ("continuation__dialogue", "continuation__system", "turn")
+    items = Item.objects.select_related(*related).in_bulk(ids)
+    reasons, points = _reasons(asked, ids), points_of(asked, ids)
+    lines = lines_of([items[pk] for pk in dict.fromkeys(ids)])
+    return [
+        Shown(
+            items[pk],
+            asked.tags[row].replace("_", " ").capitalize(),
+            distance,
+            _said(asked, compared, row, reasons, points),
+            lines[pk],
+        )
+        for pk, row, distance in zip(ids, rows, apart, strict=True)
+    ]
+
+
+def _said(
+    asked: RatedQuestion,
+    compared: Comparison,
+    row: int,
+    reasons: Mapping[Place, str],
+    points: Mapping[Place, tuple[Pointed, ...]],
+) -> tuple[Said, ...]:
+    """Return the answers to one row, highest first, with the raters who gave each."""
+    by_value: dict[float, list[Voice]] = {}
+    for column in compared.columns:
+        value, name = float(asked.ratings.values[row, column]), asked.ratings.raters[column]
+        if not math.isnan(value):
+            place = (asked.items[row], asked.tags[row], name)
+            voice = Voice(name, reasons.get(place, ""), points.get(place, ()))
+            by_value.setdefault(value, []).append(voice)
+    return tuple(Said(value_name(asked, v), tuple(by_value[v])) for v in sorted(by_value, reverse=True))
+
+
+def _reasons(asked: RatedQuestion, ids: Sequence[int]) -> dict[Place, str]:
+    """Return what judges (and people) wrote down, by place: of the first sample that has any."""
+    return _told(asked, ids, Q(explanation=""), "explanation")
+
+
+def points_of(asked: RatedQuestion, ids: Sequence[int]) -> dict[Place, tuple[Pointed, ...]]:
+    """Return what answers point at, by place: of the first sample that points at something."""
+    kept = _told(asked, ids, Q(evidence__isnull=True), "evidence")
+    dialogue = dict(Item.objects.filter(pk__in={place[0] for place in kept}).values_list(*OF_DIALOGUE))
+    return pointed({place: (dialogue[place[0]], found) for place, found in kept.items()})
+
+
+def _told(asked: RatedQuestion, ids: Sequence[int], without: Q, column: str) -> dict[Place, Any]:
+    """Return a column of the labels on items, by place, where it holds something.
+
+    A rater who answers through two questions is left out: which answer it belongs to is not told.
+    """
+    names: dict[int, list[str]] = {}
+    for info in asked.data.raters:
+        if info.kind != "metric":
+            names.setdefault(info.id, []).append(info.name)
+    rows = (
+        asked.scope.labels()
+        .filter(item__in=set(ids), question__in=asked.questions, rater__in=names)
+        .exclude(without)
+        .order_by("sample", "pk")
+        .values_list("item_id", "question__key", "rater_id", column)
+    )
+    pooled = any(asked.tags)
+    found: dict[Place, Any] = {}
+    for item, key, rater, told in rows:
+        if len(names[rater]) == 1:
+            found.setdefault((item, key if pooled else "", names[rater][0]), told)
+    return found
+
+
+def lines_of(items: Sequence[Item]) -> dict[int, list[dialogue_view.Line]]:
+    """Return each item's turn with the BEFORE turns before it, or the first turns of a whole continuation."""
+    spans = {item.pk: _span(item) for item in items}
+    wanted = [
+        Q(continuation=item.continuation_id, position__gte=spans[item.pk][0], position__lte=spans[item.pk][1])
+        for item in items
+    ]
+    turns: dict[int, list[Turn]] = {}
+    for turn in Turn.objects.filter(reduce(or_, wanted)).order_by("position") if wanted else ():
+        turns.setdefault(turn.continuation_id, []).append(turn)
+    turn_numbers.number([*(turn for around in turns.values() for turn in around), *(i.turn for i in items)])
+    found = {}
+    for item in items:
+        low, high = spans[item.pk]
+        around = [turn for turn in turns.get(item.continuation_id, []) if low <= turn.position <= high]
+        dialogue = item.continuation.dialogue
+        found[item.pk] = dialogue_view.lines(dialogue, around, dialogue_view.speakers(dialogue, around))
+    return found
+
+
+def _span(item: Item) -> tuple[int, int]:
+    """Return the first and last position shown. Static turns answer fixed points: none leads to the next."""
+    if item.turn is None:
+        return 0, BEGINNING - 1
+    last = item.turn.position
+    return (last if item.continuation.mode == "static" else max(0, last - BEFORE)), last

@@ -1,0 +1,741 @@
+"""Plans: how many more double-rated dialogues a study needs, from its pilot, with hours and money."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import connection
+
+from annotation.corpora import splits
+from calibration.errors import CalibrationError, PlanRefused
+from calibration.figure_cache import kept_or_job
+from calibration.models import Study
+from calibration.ratings.definitions import Definition, parse
+from calibration.ratings.ratings import Subject, load, places, rater_names, subjects_of
+from calibration.ratings.scope import Census, RaterInfo, Scope, census, of_study, offered
+from calibration.reports.wording import crowd_of
+from calibration.statistics import RatingError
+from calibration.statistics.analysis import mean_of
+from calibration.statistics.core.ratings import Ratings
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.samples import MAX_TABLE
+from calibration.statistics.panel import POOLED
+from calibration.statistics.planning import (
+    GAP,
+    PowerPlan,
+    Told,
+    WidthPlan,
+    clusters_for_alt_test,
+    clusters_for_width,
+    crowds,
+    people_of,
+    planned,
+    ratings_an_item,
+    silent,
+    thinned,
+    width_of,
+)
+from calibration.statistics.table import STATISTICS
+from calibration.studies import actions as studies
+from calibration.studies.computing import ALL_TAGS, pooled
+from calibration.studies.computing import POOLED as POOLED_RATERS
+from calibration.studies.inputs import clusters_of, split_of
+from calibration.studies.raters import in_sets
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Job
+
+# What a plan is asked for, in the same words by page, command and API.
+
+Goal = Literal["width", "power"]
+GOALS: tuple[Goal, ...] = get_args(Goal)
+PEOPLE = "people"
+"""The rater that is all people together."""
+POWER = 0.8
+PLANNED = (*STATISTICS, *(f"{GAP}{key}" for key in STATISTICS if key in POOLED))
+"""What one may plan an interval of: every statistic of raters, and a judge's gap in those of one table."""
+
+
+@dataclass(frozen=True)
+class PlanQuery:
+    """A plan's question. Empty texts and None stand for the study's own headline figure.
+
+    `goal` is an interval's width, or the power of the alternative annotator test. `question` is a reference
+    such as `scheme@1/key`; `rater` is `people`, a judge or a metric; `statistic` one of PLANNED. `width` is
+    high less low; `power` the share of studies in which the test is to pass. `pay` is what an hour of rating
+    costs, in whatever money; it changes nothing of the plan itself.
+    """
+
+    part: str
+    goal: Goal = "width"
+    question: str = ""
+    rater: str = ""
+    statistic: str = ""
+    width: float | None = None
+    power: float = POWER
+    pay: float | None = None
+
+    def key(self, study: Study) -> str:
+        """Return a short text that changes with the query and the study's definition, and not with labels."""
+        told = json.dumps([study.pk, study.definition, asdict(replace(self, pay=None))], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def read(given: Mapping[str, Any], study: Study) -> PlanQuery:
+    """Return the query that plain texts (of an address, a form, a command) ask for.
+
+    `half_width` may be given instead of `width`. Raises PlanRefused with one clear line.
+    """
+    text = {key: str(value).strip() for key, value in given.items() if value is not None}
+    goal = text.get("goal") or "width"
+    if goal not in GOALS:
+        raise PlanRefused(f"a plan is for a width or for power, not {goal!r}")
+    statistic = text.get("statistic", "")
+    if statistic and statistic not in PLANNED:
+        raise PlanRefused(f"no statistic {statistic!r} to plan for; there are {', '.join(PLANNED)}")
+    if text.get("width") and text.get("half_width"):
+        raise PlanRefused("name the width or the half width, not both")
+    width = _number("width", text.get("width", ""), 0, math.inf)
+    half = _number("half width", text.get("half_width", ""), 0, math.inf)
+    power = _number("power", text.get("power", ""), 0, 1)
+    return PlanQuery(
+        part=part_of(study, text.get("part", "")),
+        goal=goal,
+        question=text.get("question", ""),
+        rater=text.get("rater", ""),
+        statistic=statistic,
+        width=2 * half if half is not None else width,
+        power=POWER if power is None else power,
+        pay=_number("pay", text.get("pay", ""), 0, math.inf),
+    )
+
+
+def _number(name: str, text: str, low: float, high: float) -> float | None:
+    """Return a number between two others, both left out; None for no text."""
+    if not text:
+        return None
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        number = math.nan
+    if not low < number < high or len(text) > 20:
+        between = f"between {low:g} and {high:g}" if high < math.inf else f"above {low:g}"
+        raise PlanRefused(f"the {name} must be a number {between}, not {text!r}")
+    return number
+
+
+def part_of(study: Study, asked: str) -> str:
+    """Return the part whose labels are the pilot: dev, or all without a split; test once it was opened.
+
+    Raises PlanRefused for a part that may not be read.
+    """
+    part = studies.default_part(study)
+    if asked in ("", part):
+        return part
+    split = split_of(study)
+    if asked not in ("dev", "test", "all"):
+        raise PlanRefused(f"a part is dev, test or all, not {asked!r}")
+    if split is None or asked == "all":
+        raise PlanRefused(
+            f"the corpus {study.corpus.name} has {'a' if split else 'no'} split: plan on {part}"
+        )
+    if studies.latest(study, "test") is None:
+        raise PlanRefused("test was not opened for this study: plan on dev")
+    return "test"
+
+
+# What a plan takes: ratings, hours and money, from the time that the pilot's raters gave their pages.
+
+FEWEST_TIMED = 3
+"""People whose time is known, below which nothing says how far people's times differ."""
+
+TIMED = """
+SELECT a.user_id, sum(own.seconds)::float8, sum(rated.items)::float8
+  FROM (SELECT l.assignment_id, count(DISTINCT l.item_id) AS items
+          FROM annotation_label l JOIN annotation_item i ON i.id = l.item_id
+         WHERE i.corpus_id = %(corpus)s AND i.training = %(training)s AND l.question_id = ANY(%(questions)s)
+           AND l.superseded_at IS NULL AND l.occasion = 'main' AND l.assignment_id IS NOT NULL
+           AND (%(campaign)s::bigint IS NULL OR l.campaign_id = %(campaign)s)
+         GROUP BY 1) AS rated
+  JOIN annotation_assignment a ON a.id = rated.assignment_id AND a.state = 'submitted'
+  JOIN LATERAL (SELECT sum(told.value::bigint) / 1000.0 AS seconds
+                  FROM jsonb_each_text(a.attention) AS told) own ON own.seconds > 0
+ GROUP BY 1 ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds of attention that rating an item took: all seconds by all `ratings` of items, of `people`.
+
+    The interval resamples people; its ends are None where fewer than FEWEST_TIMED are known.
+    """
+
+    seconds: float
+    low: float | None
+    high: float | None
+    ratings: int
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """A plan with so many raters an item. `reason` says why there is none; numbers are of dialogues."""
+
+    raters: int
+    needed: int | None = None
+    needed_low: int | None = None
+    needed_high: int | None = None
+    n_pilot: int = 0
+    n_items: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What a number of dialogues takes with so many raters an item, all told. Costs are in the pay's money.
+
+    An end is None where it lies beyond what was looked at, or where nobody's time is known.
+    """
+
+    raters: float
+    dialogues: int | None
+    items: int | None
+    ratings: int | None
+    hours: float | None
+    hours_low: float | None
+    hours_high: float | None
+    cost: float | None
+    cost_low: float | None
+    cost_high: float | None
+    reason: str = ""
+
+
+def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
+    """Return how long rating an item of a study took its people; None where no page told it.
+
+    What answers one of the questions counts, of the study's campaign or of all campaigns of its corpus. The
+    time is that of the whole screen, whatever else was asked there.
+    """
+    campaign = study.campaign_id
+    told = {
+        "corpus": study.corpus_id,
+        "campaign": campaign,
+        "questions": sorted(questions),
+        "training": of_study(study).training,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(TIMED, told)
+        rows = np.array([row[1:] for row in cursor.fetchall()], dtype=float)
+    return timed(rows, plan) if rows.size else None
+
+
+def timed(rows: np.ndarray, plan: Plan) -> Timing:
+    """Return the timing of people (rows), each with their seconds and their items."""
+    seconds, items = rows.sum(axis=0)
+    low = high = None
+    if len(rows) >= FEWEST_TIMED and plan.resamples:
+        drawn = np.random.default_rng(plan.seed).integers(0, len(rows), (plan.resamples, len(rows)))
+        sums = rows[drawn].sum(axis=1)
+        ends = np.quantile(sums[:, 0] / sums[:, 1], [(1 - plan.level) / 2, (1 + plan.level) / 2])
+        low, high = (float(end) for end in ends)
+    return Timing(float(seconds / items), low, high, int(items), len(rows))
+
+
+def effort(
+    *,
+    raters: float,
+    needed: tuple[int | None, int | None, int | None],
+    items_a_dialogue: float,
+    timing: Timing | None,
+    pay: float | None,
+    reason: str = "",
+) -> Effort:
+    """Return what a plan takes. `needed` are its dialogues and their range; `pay` is for an hour."""
+    dialogues, fewest, most = needed
+    each = items_a_dialogue * raters
+
+    def hours(n: int | None, seconds: float | None) -> float | None:
+        return None if n is None or seconds is None else n * each * seconds / 3600
+
+    def cost(of: float | None) -> float | None:
+        return None if of is None or pay is None else of * pay
+
+    seconds = timing.seconds if timing else None
+    quick, slow = (timing.low or seconds, timing.high or seconds) if timing else (None, None)
+    middle, low, high = hours(dialogues, seconds), hours(fewest, quick), hours(most, slow)
+    return Effort(
+        raters=raters,
+        dialogues=dialogues,
+        items=None if dialogues is None else round(dialogues * items_a_dialogue),
+        ratings=None if dialogues is None else round(dialogues * each),
+        hours=middle,
+        hours_low=low,
+        hours_high=high,
+        cost=cost(middle),
+        cost_low=cost(low),
+        cost_high=cost(high),
+        reason=reason,
+    )
+
+
+# What a plan says: typed, kept as JSON by a job, shown by page, command and API.
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """The expected width (None: no interval) or power with so many dialogues, and its range over pilots.
+
+    `high` is None where the pilot sets no upper end.
+    """
+
+    n_clusters: int
+    expected: float | None
+    low: float | None
+    high: float | None
+    share_undefined: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAnswer:
+    """A plan. `reason` says why there is none, where that is so; then `rows` is empty.
+
+    `target` is the width or power wanted; `value` the figure on the pilot, and `width` its interval's there.
+    `needed` dialogues reach the target, `more` of them beside the pilot's `n_pilot`; both are None where none
+    of the numbers looked at does. The ranges are over pilots; an end is None where it lies beyond. `crowd` is
+    what the people are called, some of whom may be simulated. `ratings_an_item` is how many people rated an
+    item of the pilot, `crowds` the same plan with other numbers of them, `timing` how long an item took them
+    (None: not known) and `pay` what an hour costs. `computed_at` is when a worker computed it, None where
+    it is of the labels of now; `labels_since` whether labels have come since, or no longer count.
+    """
+
+    study: str
+    corpus: str
+    part: str
+    goal: Goal
+    question: str
+    title: str
+    item_kind: str
+    pooled: bool
+    rater: str
+    raters: tuple[str, ...]
+    crowd: str
+    statistic: str
+    target: float | None
+    level: float
+    resamples: int
+    seed: int
+    epsilon: float
+    reason: str = ""
+    value: float | None = None
+    width: float | None = None
+    needed: int | None = None
+    needed_low: int | None = None
+    needed_high: int | None = None
+    more: int | None = None
+    reaching: float | None = None
+    rough: bool = False
+    design_effect: float | None = None
+    n_pilot: int = 0
+    n_items: int = 0
+    rows: tuple[PlanRow, ...] = ()
+    method: str = ""
+    ratings_an_item: float | None = None
+    crowds: tuple[Crowd, ...] = ()
+    timing: Timing | None = None
+    pay: float | None = None
+    computed_at: datetime | None = None
+    labels_since: bool = False
+
+    @property
+    def efforts(self) -> list[Effort]:
+        """What the plan takes: with as many raters an item as the pilot had, then with other numbers."""
+        if self.reason or not self.ratings_an_item or not self.n_pilot:
+            return []
+        told: dict[str, Any] = {"timing": self.timing, "pay": self.pay}
+        own = (self.needed, self.needed_low, self.needed_high)
+        alike = self.n_items / self.n_pilot
+        found = [effort(raters=self.ratings_an_item, needed=own, items_a_dialogue=alike, **told)]
+        for crowd in self.crowds:
+            if crowd.raters == self.ratings_an_item:
+                continue  # the pilot's own
+            needed = (crowd.needed, crowd.needed_low, crowd.needed_high)
+            items = crowd.n_items / crowd.n_pilot if crowd.n_pilot else alike
+            told["reason"] = crowd.reason
+            found.append(effort(raters=crowd.raters, needed=needed, items_a_dialogue=items, **told))
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        plain = asdict(self)
+        listed = {"raters": list(self.raters), "rows": plain["rows"], "crowds": list(plain["crowds"])}
+        listed["computed_at"] = self.computed_at.isoformat() if self.computed_at else None
+        return plain | listed | {"efforts": [asdict(one) for one in self.efforts]}
+
+
+def answer_of(kept: Mapping[str, Any]) -> PlanAnswer:
+    """Return the answer that a job kept."""
+    told = {key: value for key, value in kept.items() if key != "efforts"}
+    rows = tuple(PlanRow(**row) for row in kept["rows"])
+    crowds = tuple(Crowd(**crowd) for crowd in kept.get("crowds", ()))
+    timing = kept.get("timing") and Timing(**kept["timing"])
+    told |= {"rows": rows, "raters": tuple(kept["raters"]), "crowds": crowds, "timing": timing}
+    return PlanAnswer(**told)
+
+
+# The pilot of a plan: the ratings of one question of a study, as its report reads them.
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that a plan may be about; one that pools the tags of a scheme has several subjects."""
+
+    ref: str
+    title: str
+    subjects: tuple[Subject, ...]
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether it is the tags of a scheme read as one."""
+        return len(self.subjects) > 1
+
+
+class Choices:
+    """What a study's labels offer a plan. `exact` counts machines' answers in a campaign, slowly."""
+
+    def __init__(self, study: Study, *, exact: bool = True) -> None:
+        self.study = study
+        self.scope: Scope = of_study(study)
+        self.definition: Definition = parse(study.definition)
+        self.counted: Census = (census if exact else offered)(self.scope)
+        self.subjects = subjects_of(self.definition, self.counted)
+
+    @cached_property
+    def questions(self) -> list[Asked]:
+        """The questions, those that pool tags first, as reports have them."""
+        alone = [Asked(s.question.ref, s.question.title, (s,)) for s in self.subjects]
+        together = [
+            Asked(f"{members[0].question.scheme}/{POOLED_RATERS}", ALL_TAGS, tuple(members))
+            for members in in_sets(self.subjects, lambda subject: subject.question)
+        ]
+        return together + alone
+
+    def question(self, ref: str) -> Asked:
+        """Return the question named, else the one a report leads with. Raises PlanRefused."""
+        if not self.questions:
+            raise PlanRefused(
+                "no question was answered by two raters, so nothing says how far dialogues differ: "
+                "have a few dialogues rated twice first"
+            )
+        if ref:
+            found = next((asked for asked in self.questions if asked.ref == ref), None)
+            if found is None:
+                known = ", ".join(asked.ref for asked in self.questions)
+                raise PlanRefused(f"this study has no question {ref!r}; there are {known}")
+            return found
+        by_itself = [a for a in self.questions if not a.is_pooled]
+        overall = [a for a in by_itself if a.subjects[0].question.key == "overall"]
+        others = [a for a in by_itself if not a.subjects[0].question.group]
+        return next(iter((*overall, *others, *self.questions)))
+
+    def raters(self, kinds: tuple[str, ...] = ("judge", "metric")) -> list[RaterInfo]:
+        """Return the raters of some kinds that answer any of the questions, by name, each once."""
+        only = set(self.definition.raters)
+        found: dict[str, RaterInfo] = {}
+        for subject in self.subjects:
+            for (_, rater), info in rater_names(subject, self.counted).items():
+                if info.kind in kinds and (not only or self.counted.raters[rater].name in only):
+                    found[info.name] = info
+        return sorted(found.values(), key=lambda info: (kinds.index(info.kind), info.id, info.name))
+
+    def n_labels(self, asked: Asked) -> int:
+        """Return how many labels a question has in the whole scope."""
+        wanted = {number for subject in asked.subjects for number in subject.question_ids}
+        return sum(n for (question, _), (n, _) in self.counted.counts.items() if question in wanted)
+
+    def ratings(self, asked: Asked, part: str) -> Ratings:
+        """Read the ratings of a question on a part. Raises PlanRefused where they are off their scale."""
+        clusters = clusters_of(split_of(self.study), part)
+        where = places(self.scope, {s.question.item_kind for s in asked.subjects}, clusters)
+        only = frozenset(self.definition.raters)
+        loaded = [load(self.scope, subject, self.counted, where, only) for subject in asked.subjects]
+        data = pooled(loaded)[0] if asked.is_pooled else loaded[0]
+        try:
+            return data.ratings(self.definition.samples)
+        except RatingError as error:
+            raise PlanRefused(str(error)) from error
+
+
+# From a plan's question to its answer.
+
+RANKED = frozenset({"spearman", "kendall_tau_b"})
+KAPPAS = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
+
+
+def pilot_of(*, study: Study, query: PlanQuery, choices: Choices, by: User | None) -> tuple[Asked, Ratings]:
+    """Read the pilot; a split whose dev part is read is fixed from then on. Raises PlanRefused."""
+    asked = choices.question(query.question)
+    split = split_of(study)
+    if split is not None:
+        splits.fix(split=split, by=by)
+    return asked, choices.ratings(asked, query.part)
+
+
+def compute(
+    *, study: Study, query: PlanQuery, choices: Choices, asked: Asked, ratings: Ratings, told: Told = silent
+) -> PlanAnswer:
+    """Return the plan; where there is none, an answer that says why."""
+    definition, question = choices.definition, asked.subjects[0].question
+    rater = query.rater or _rater(query, ratings)
+    people = {ratings.raters[column] for column in people_of(ratings)}
+    who = crowd_of(info for info in choices.raters(("human",)) if info.name in people)
+    answer = PlanAnswer(
+        study=study.name,
+        corpus=study.corpus.name,
+        part=query.part,
+        goal=query.goal,
+        question=asked.ref,
+        title=asked.title,
+        item_kind=question.item_kind,
+        pooled=asked.is_pooled,
+        rater=rater,
+        raters=(),
+        crowd=who.many,
+        statistic=query.statistic if query.goal == "width" else "alt_test_winning_rate",
+        target=query.width if query.goal == "width" else query.power,
+        level=definition.plan.level,
+        resamples=definition.plan.resamples,
+        seed=definition.plan.seed,
+        epsilon=definition.epsilon,
+        timing=timing(study, _question_ids(asked), definition.plan),
+        pay=query.pay,
+    )
+    return plan_for(answer, ratings, definition.plan, told)
+
+
+def _question_ids(asked: Asked) -> list[int]:
+    return [number for subject in asked.subjects for number in subject.question_ids]
+
+
+def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told = silent) -> PlanAnswer:
+    """Return an answer that says what is asked, with the plan filled in, or the reason why there is none."""
+    answer = replace(answer, ratings_an_item=ratings_an_item(ratings, people_of(ratings)))
+    try:
+        if answer.goal == "power":
+            return _with_power(answer, ratings, plan, told)
+        return _with_width(answer, ratings, plan, told)
+    except ValueError as error:
+        return replace(answer, reason=str(error))
+
+
+def _rater(query: PlanQuery, ratings: Ratings) -> str:
+    """Return whom a report leads with: a judge where there is one, else the people, else a metric."""
+    judges, metrics = ratings.of_kind("judge"), ratings.of_kind("metric")
+    if judges:
+        return ratings.raters[judges[0]]
+    if query.goal == "width" and metrics and len(people_of(ratings)) < 2:
+        return ratings.raters[metrics[0]]
+    return PEOPLE
+
+
+def _statistic(rater: str, ratings: Ratings) -> str:
+    """Return the statistic that stands for agreement with a rater, as a report's headline has it."""
+    if rater == PEOPLE or rater not in ratings.raters:
+        return "krippendorff_alpha"
+    known = [column for column in people_of(ratings) if ratings.identified[column]]
+    on_scale = ratings.as_answered().on_scale[ratings.column(rater)]
+    return KAPPAS.get(ratings.level, "spearman") if on_scale and known else "spearman"
+
+
+def ranks_items(query: PlanQuery, ratings: Ratings) -> bool:
+    """Whether a plan ranks the items of every resample: of scores with too many values for a table."""
+    rater = query.rater or _rater(query, ratings)
+    if query.goal == "power" or (query.statistic or _statistic(rater, ratings)) not in RANKED:
+        return False
+    people = list(people_of(ratings))
+    sides = [mean_of(ratings.values[:, people]) if people else np.empty(0)]
+    if rater in ratings.raters:
+        sides.append(ratings.values[:, ratings.column(rater)])
+    return math.prod(len(np.unique(side[~np.isnan(side)])) for side in sides) > MAX_TABLE
+
+
+def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) -> PlanAnswer:
+    statistic = answer.statistic or _statistic(answer.rater, ratings)
+    answer = replace(answer, statistic=statistic)
+    figure = planned(ratings, statistic, "" if answer.rater == PEOPLE else answer.rater)
+    answer = replace(answer, raters=figure.raters, n_pilot=figure.n_clusters, n_items=figure.n_items)
+    try:
+        target = answer.target if answer.target is not None else half_of(width_of(figure, plan))
+        answer = replace(answer, target=target)
+        found = clusters_for_width(figure, target, plan=plan, told=told)
+    except ValueError as error:
+        return replace(answer, reason=str(error))
+    answer = _told_width(answer, found)
+    return replace(answer, crowds=_crowds(answer, ratings, plan))
+
+
+def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ...]:
+    """Return the same plan of people with each other, with other numbers of raters an item."""
+    assert answer.target is not None
+    if answer.rater != PEOPLE or not STATISTICS[answer.statistic].exchangeable:
+        return ()
+    people, found = people_of(ratings), []
+    for number in crowds(ratings, people):
+        try:
+            figure = planned(thinned(ratings, people, number, plan.seed), answer.statistic)
+            told = clusters_for_width(figure, answer.target, plan=plan)
+        except ValueError as error:
+            found.append(Crowd(number, reason=str(error)))
+            continue
+        needed = (told.needed, told.needed_low, told.needed_high)
+        found.append(Crowd(number, *needed, figure.n_clusters, figure.n_items))
+    return tuple(found)
+
+
+def half_of(width: float) -> float:
+    """Return half a width to two significant digits: what one plans for unless told."""
+    return float(f"{width / 2:.2g}")
+
+
+def _told_width(answer: PlanAnswer, found: WidthPlan) -> PlanAnswer:
+    return replace(
+        answer,
+        value=found.value,
+        width=found.width,
+        needed=found.needed,
+        needed_low=found.needed_low,
+        needed_high=found.needed_high,
+        more=found.more,
+        rough=found.is_rough,
+        design_effect=found.design_effect,
+        rows=tuple(PlanRow(w.n_clusters, w.width, w.low, w.high, w.share_undefined) for w in found.widths),
+        method=found.method,
+    )
+
+
+def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) -> PlanAnswer:
+    people = [ratings.raters[c] for c in people_of(ratings) if ratings.identified[c]]
+    if answer.rater == PEOPLE or answer.rater not in ratings.raters:
+        known = ", ".join(ratings.raters[c] for c in ratings.of_kind("judge")) or "none"
+        raise ValueError(f"the alternative annotator test is that of a judge; judges here: {known}")
+    if not _tested(ratings, answer.rater):
+        raise ValueError(f"{answer.rater} answers on another scale, so it has no alternative annotator test")
+    found = clusters_for_alt_test(
+        ratings,
+        answer.rater,
+        people,
+        target=POWER if answer.target is None else answer.target,
+        epsilon=answer.epsilon,
+        plan=plan,
+        told=told,
+    )
+    return _told_power(answer, found)
+
+
+def _tested(ratings: Ratings, rater: str) -> bool:
+    """Whether a report makes the test of this rater: a judge, on the scale where that is of categories."""
+    column = ratings.column(rater)
+    if ratings.kinds[column] != "judge":
+        return False
+    return ratings.on_scale[column] or ratings.level not in ("binary", "nominal")
+
+
+def _told_power(answer: PlanAnswer, found: PowerPlan) -> PlanAnswer:
+    return replace(
+        answer,
+        raters=(found.judge, *found.people),
+        needed=found.needed,
+        needed_low=found.needed_low,
+        needed_high=found.needed_high,
+        more=found.more,
+        reaching=found.reaching,
+        rough=found.is_rough,
+        n_pilot=found.n_pilot,
+        n_items=found.n_items,
+        rows=tuple(PlanRow(p.n_clusters, p.power, p.low, p.high, 0.0) for p in found.powers),
+        method=found.method,
+    )
+
+
+# Plans that take a while: computed by a worker, with progress that any process can read.
+#
+# A plan of a small pilot is computed while the page waits. A larger one is a job, which keeps its answer.
+
+KIND = "plan"
+FEW_LABELS = 15_000
+"""A pilot of at most this many labels is read while the page waits,"""
+FEW_CLUSTERS = {"width": 250, "power": 130}
+"""and a plan computed from at most so many dialogues: about a second;"""
+FEW_RANKED = 150
+"""where each resample ranks its items anew, from at most so many items."""
+
+
+def plan_or_job(*, study: Study, query: PlanQuery, by: User | None, again: bool = False) -> PlanAnswer | Job:
+    """Compute a plan at once where it is small; of a larger one return the last, else the job it waits for.
+
+    The last one stays while labels arrive, and says so, until a new one is asked for `again`. Raises
+    PlanRefused or DefinitionError.
+    """
+    subject = _subject(study, query)
+    if not Job.objects.filter(kind=KIND, subject=subject).exists():
+        choices = Choices(study)
+        if choices.n_labels(choices.question(query.question)) <= FEW_LABELS:
+            asked, ratings = pilot_of(study=study, query=query, choices=choices, by=by)
+            if is_quick(query, ratings):
+                return compute(study=study, query=query, choices=choices, asked=asked, ratings=ratings)
+    params = {"study": study.pk, "query": asdict(query)}
+    stamp = of_study(study).stamp()
+    kept = kept_or_job(
+        kind=KIND, subject=subject, stamp=stamp, params=params, by=by, again=again, follows=False
+    )
+    if isinstance(kept, Job):
+        return kept
+    answer = answer_of(kept.result["plan"])
+    return replace(answer, pay=query.pay, computed_at=kept.at, labels_since=kept.labels_since)
+
+
+def newer_job(study: Study, query: PlanQuery) -> Job | None:
+    """Return the job that computes a newer plan than the last finished one, or that failed to."""
+    last = Job.objects.filter(kind=KIND, subject=_subject(study, query)).first()
+    return None if last is None or last.state == Job.State.DONE else last
+
+
+def is_quick(query: PlanQuery, ratings: Ratings) -> bool:
+    """Whether a plan is computed while the page waits."""
+    if ratings.n_clusters > FEW_CLUSTERS[query.goal]:
+        return False
+    return ratings.n_items <= FEW_RANKED or not ranks_items(query, ratings)
+
+
+def _subject(study: Study, query: PlanQuery) -> str:
+    return f"study {study.pk}, {query.part}, {query.key(study)}: {study.name}"[:300]
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Compute the plan that a job asks for; its result is {plan: the answer, stamp}."""
+    study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
+    if study is None:
+        raise JobRefused("the study was deleted")
+    query = PlanQuery(**job.params["query"])
+    stamp = of_study(study).stamp()
+    try:
+        choices = Choices(study)
+        asked, ratings = pilot_of(study=study, query=query, choices=choices, by=job.created_by)
+        found = compute(
+            study=study, query=query, choices=choices, asked=asked, ratings=ratings, told=progress
+        )
+    except CalibrationError as error:
+        raise JobRefused(str(error)) from error
+    return {"plan": found.as_dict(), "stamp": stamp}
+
+
+JOB = JobKind(KIND, "Plan", run)

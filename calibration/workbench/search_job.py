@@ -1,0 +1,470 @@
+"""One step of a search in the background, and the calls in which improving models are asked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+
+from annotation.text.views import one_line
+from calibration.models import Search, SearchRequest, SearchText
+from calibration.workbench import searches
+from calibration.workbench.searches import HELD_BACK, IMPROVE, REPLY_TOKENS, Bounds, Figure, figures, name_of
+from calibration.workbench.searches.improving import disagreement
+from jobs import runs
+from jobs.calls.outcomes import Outcome
+from jobs.calls.prepared import Asked, Read
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Job
+from jobs.models.run import Call, Run
+from jobs.prompt import Prompt, Tokens
+from judges.drafts import actions as drafts
+from judges.drafts import benches
+from judges.models import BenchTarget, DraftAnswer, PromptVersion
+from judges.prompts import actions as prompts
+from judges.prompts import search as reflection
+from judges.prompts import versions
+from judges.prompts.search import (
+    Answers,
+    Asks,
+    Disagreement,
+    Found,
+    OutOfBudget,
+    Proposed,
+    Settings,
+    Target,
+    Value,
+    evolve,
+)
+from judges.protocols import PROTOCOLS, Wording
+from judges.protocols.base import Asking
+from judges.runs.material import answers_for_needs, case_of, load
+from judges.runs.plans import asker_of
+
+# The calls in which improving models are asked: made ready, read, and what they proposed taken down.
+
+# What an improving model is shown of a disagreement: what the judge saw, what it said, what people said.
+
+MATERIAL = (
+    "facts",
+    "people",
+    "profiles",
+    "history",
+    "context",
+    "turns",
+    "responses",
+    "turn_scores",
+    "rated",
+    "reference",
+    "response",
+)
+"""The variables that hold what a judge sees, in the order in which they are shown."""
+
+
+def describe_disagreement(search: Search, row: BenchTarget, target: Target, answers: Answers) -> Disagreement:
+    """Return a case for the improving model; of turns without any difference nothing is said."""
+    spec = search.texts.select_related("draft__rater").earliest("number").draft.rater.spec
+    asker = asker_of(spec)
+    assert isinstance(asker.protocol, Asking)
+    loaded = load({row.continuation_id})
+    given = answers_for_needs(asker.protocol, spec["needs"], loaded) if "needs" in spec else {}
+    material = loaded[row.continuation_id]
+    case = case_of(material, row.item_id, spec, given.get(row.continuation_id), asker.parts()[0])
+    values = asker.protocol.values(case, asker.variant)
+    shown = tuple(
+        filling if isinstance(filling, str) else filling()
+        for filling in (values[name] for name in MATERIAL if name in values)
+    )
+    number = {item: place + 1 for place, item in enumerate(_in_order(material.items))}
+    many = len({item for _, item in target.people}) > 1
+    judged: list[str] = []
+    said: list[str] = []
+    for (name, item), people in target.people.items():
+        judge = answers.get((name, item))
+        if many and all(judge == value for value in people):
+            continue
+        where = f"[{number[item]}] " if many else ""
+        judged.append(f"{where}{name}: {_written(judge)}")
+        said.append(f"{where}{name}: {', '.join(map(_written, people))}")
+    return Disagreement(target.key, shown, tuple(judged), tuple(said))
+
+
+def _in_order(items: Mapping[int | None, int]) -> Sequence[int]:
+    return [item for turn, item in sorted((turn, item) for turn, item in items.items() if turn is not None)]
+
+
+def _written(value: Value | None) -> str:
+    if value is None:
+        return "(no answer)"
+    return one_line(value) if isinstance(value, str) else f"{value:g}"
+
+
+class ImproveRun:
+    """Runs of improving models: a call is a request of a search."""
+
+    def preparer(self) -> ImproveRun:
+        """Nothing is remembered from one batch to the next."""
+        return self
+
+    def make(self, calls: Sequence[Call]) -> list[Asked]:
+        """Return the calls made ready, in order."""
+        rows = SearchRequest.objects.select_related(
+            "search__bench", "search__improver", "search__rater", "base"
+        )
+        found = {
+            (row.search_id, row.digest): row for row in rows.filter(digest__in=[call.part for call in calls])
+        }
+        return [self._asked(call, found[call.run.scope["search"], call.part]) for call in calls]
+
+    def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
+        """Improving models are asked, not computed."""
+        raise AssertionError(f"{len(calls)} requests for proposals on the queue of metrics")
+
+    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+        """Take down what was proposed; a proposal is no label."""
+        for _, answers in given:
+            for request, proposal in answers:
+                SearchRequest.objects.filter(pk=request, done=False).update(
+                    text=versions.store(wording=proposal.wording), diagnosis=proposal.diagnosis, done=True
+                )
+        return 0
+
+    def reopened(self, run: Run) -> None:
+        """Nothing but its calls says what is asked again."""
+
+    def settled(self, run: Run) -> None:
+        """Let the search go on."""
+        run.values = SearchRequest.objects.filter(search=run.scope["search"], text__isnull=False).count()
+        run.missing, run.missing_reason = 0, ""
+        benches.settled(run)
+
+    def _asked(self, call: Call, row: SearchRequest) -> Asked:
+        prompt = Prompt(row.system, row.user, reflection.SCHEMA)
+        search = row.search
+        sent = search.rater.spec.get("parameters", {})
+        read = partial(_read, row)
+        return Asked(call, "improve", prompt, None, search.improver.model, sent, read, REPLY_TOKENS)
+
+
+def _read(row: SearchRequest, reply: str, _tokens: Tokens) -> Read:
+    protocol = PROTOCOLS[row.search.bench.protocol]
+    assert isinstance(protocol, Asking)
+    known = protocol.known_variables(row.search.variant)
+    proposal = reflection.read(reply, versions.wording_of(row.base), known)
+    return Read(((row.pk, proposal),))
+
+
+RUN = ImproveRun()
+
+
+# One step of a search: gone through from its beginning, as far as the answers reach.
+#
+# A step takes its turn under a lock on the search's row and writes what it finds in one transaction. It
+# asks by putting calls into the queue, and ends; when they are answered the next step comes further. So a
+# search holds no worker up, and one that is killed loses nothing and pays for nothing twice.
+
+# Asking in a search: the judge about targets, and the improving model about disagreements.
+#
+# Nothing is asked here and now. What was answered is read; what was not is put into the queue of calls, and
+# the search waits. When the answers are there it is gone through again from its beginning, and comes as far
+# as they reach: the same answers always lead to the same questions.
+#
+#     Waiting       answers are on their way
+#     OutOfBudget   what would have to be asked is beyond the search's bounds (judges.prompt_search)
+
+Place = tuple[int, int | None]
+
+
+class Waiting(Exception):
+    """What was asked has no answer yet."""
+
+
+class SearchCalls:
+    """Asks for one search, within a transaction that holds its row."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.bounds = Bounds(search)
+        self.calls_each = len(benches.protocol_of(search.bench, search.variant).parts(search.variant))
+        self.questions = {pk: name for name, pk in search.bench.questions.items()}
+        ids = searches.ids_of(search)
+        rows = BenchTarget.objects.filter(bench=search.bench).in_bulk(list(ids.values()))
+        self.targets = {key: rows[pk] for key, pk in ids.items()}
+
+    def asks(self) -> Asks:
+        """Return who asks, for `evolve`."""
+        return Asks(self.judge, self.improve, self.disagreement)
+
+    def judge(self, wording: Wording, chosen: Sequence[Target]) -> list[Answers]:
+        """Return the judge's answers about targets under a text. Raises Waiting or OutOfBudget."""
+        text = self.text_of(wording)
+        self.bounds.reserved = self.search.texts.count() * len(self._held_back()[1]) * self.calls_each
+        if self._ask([(text, chosen)]):
+            raise Waiting
+        return self._answers(text, chosen)
+
+    def _held_back(self) -> tuple[SearchText, list[BenchTarget]]:
+        """Return the first text, and the targets that are held back."""
+        first = self.search.texts.select_related("draft__rater").earliest("number")
+        return first, [self.targets[target.key] for target in searches.targets_of(self.search, HELD_BACK)]
+
+    def judge_all(self, found: Iterable[Wording], chosen: Sequence[Target]) -> None:
+        """See that the judge has answered about targets under several texts.
+
+        Raises Waiting or OutOfBudget.
+        """
+        if self._ask([(self.text_of(wording), chosen) for wording in found]):
+            raise Waiting
+
+    def text_of(self, wording: Wording) -> SearchText:
+        """Return the search's row of a text, made where it is new."""
+        digest = wording.digest()
+        found = self.search.texts.select_related("draft__rater").filter(digest=digest).first()
+        if found is not None:
+            return found
+        draft = drafts.write(
+            by=self.search.created_by,
+            bench=self.search.bench,
+            wording=wording,
+            variant=self.search.variant,
+            endpoint=self.search.endpoint,
+            options=self.search.options,
+            parent=self.search.parent,
+            search=self.search.pk,
+        )
+        number = self.search.texts.count()
+        return SearchText.objects.create(search=self.search, number=number, draft=draft, digest=digest)
+
+    def disagreement(self, target: Target, answers: Answers) -> Disagreement:
+        """Return what the improving model is shown of a target."""
+        return disagreement(self.search, self.targets[target.key], target, answers)
+
+    def improve(self, wording: Wording, cases: Sequence[Disagreement]) -> Proposed:
+        """Return what the improving model proposes; a proposal that cannot be used is asked for once more."""
+        trouble = ""
+        for _ in range(2):
+            request = self._request(wording, cases, trouble)
+            if request.text is not None:
+                return Proposed(versions.wording_of(request.text), request.diagnosis)
+            trouble = request.error
+        return Proposed(None)
+
+    def _ask(self, wanted: Sequence[tuple[SearchText, Sequence[Target]]]) -> bool:
+        """Put into the queue what was not asked before; return whether answers are still to come."""
+        waiting, missing = False, []
+        for text, chosen in wanted:
+            states = self._states(text, chosen)
+            waiting = waiting or any(state in runs.UNFINISHED for state in states.values())
+            missing.append(
+                (text, [target for target in chosen if self._place(target) not in {at[:2] for at in states}])
+            )
+        missing = [(text, chosen) for text, chosen in missing if chosen]
+        if missing:
+            rows = [(text, [self.targets[target.key] for target in chosen]) for text, chosen in missing]
+            self.bounds.allow(rows, self.calls_each)
+            for text, chosen in missing:
+                self._create(text, chosen)
+        return bool(missing) or waiting
+
+    def _place(self, target: Target) -> Place:
+        row = self.targets[target.key]
+        return row.continuation_id, row.item_id
+
+    def _states(self, text: SearchText, chosen: Sequence[Target]) -> dict[tuple[int, int | None, str], str]:
+        """Return the state of every call about these targets under a text."""
+        places = {self._place(target) for target in chosen}
+        rows = Call.objects.filter(rater=text.draft.rater).values_list(
+            "continuation", "item", "part", "state"
+        )
+        return {(part, item, name): state for part, item, name, state in rows if (part, item) in places}
+
+    def _create(self, text: SearchText, chosen: Sequence[Target]) -> None:
+        draft = text.draft
+        plan = drafts.judge_of(draft, search=self.search.pk).plan(self.search.bench.campaign)
+        drafts.require_same_server(draft, plan)
+        run = self._run(
+            rater=plan.rater,
+            kind=plan.kind,
+            endpoint=plan.endpoint,
+            questions=plan.questions,
+            scheme_version=plan.scheme_version,
+        )
+        Call.objects.bulk_create(
+            [
+                Call(run=run, rater=run.rater, continuation_id=place[0], item_id=place[1], part=part)
+                for place in map(self._place, chosen)
+                for part in plan.parts
+            ],
+            ignore_conflicts=True,
+        )
+        runs.reopen(run)
+
+    def _run(self, **who: Any) -> Run:
+        search = self.search
+        return drafts.run_on(
+            by=search.created_by,
+            bench=search.bench,
+            place=hashlib.sha256(f"search {search.pk}".encode()).hexdigest(),
+            scope={"search": search.pk, "bench": search.bench_id},
+            **who,
+        )
+
+    def _answers(self, text: SearchText, chosen: Sequence[Target]) -> list[Answers]:
+        rows = DraftAnswer.objects.filter(draft=text.draft, sample=0).values_list(
+            "question", "item", "number", "text"
+        )
+        by_item: dict[int, dict[str, Any]] = defaultdict(dict)
+        for question, item, number, said in rows:
+            by_item[item][self.questions[question]] = number if said is None else said
+        return [{(name, item): by_item[item].get(name) for name, item in target.people} for target in chosen]
+
+    def _request(self, wording: Wording, cases: Sequence[Disagreement], trouble: str) -> SearchRequest:
+        """Return the answered request; put it into the queue and raise Waiting where it was not asked."""
+        asker = asker_of(self.text_of(wording).draft.rater.spec)
+        prompt = reflection.request(
+            wording,
+            asker.protocol.known_variables(asker.variant),  # type: ignore[attr-defined]
+            cases,
+            trouble,
+        )
+        request, _ = SearchRequest.objects.get_or_create(
+            search=self.search,
+            digest=prompt.digest(),
+            defaults={
+                "system": prompt.system,
+                "user": prompt.user,
+                "base": versions.store(wording=wording),
+                "cases": [case.key for case in cases],
+            },
+        )
+        if request.done:
+            return request
+        call = Call.objects.filter(rater=self.search.rater, part=request.digest).first()
+        if call is None:  # not asked yet, or beyond the bounds when this was come to before
+            self.bounds.allow_request(prompt, *self._held_back())
+            self._create_request(request, self.targets[cases[0].key])
+        elif call.state == Call.State.FAILED:
+            request.done, request.error = True, call.error[:1000]
+            request.save(update_fields=["done", "error"])
+            return request
+        raise Waiting
+
+    def _create_request(self, request: SearchRequest, about: BenchTarget) -> None:
+        """Ask the improving model: a call that stands with the first case's continuation."""
+        run = self._run(rater=self.search.rater, kind=IMPROVE, endpoint=self.search.improver)
+        Call.objects.create(
+            run=run, rater=run.rater, continuation_id=about.continuation_id, part=request.digest
+        )
+        runs.reopen(run)
+
+
+def spent(search: Search) -> tuple[int, Decimal, int, int]:
+    """Return what a search has taken so far: calls, cost, tokens read and written."""
+    found = Bounds(search)
+    return found.calls, found.cost, found.tokens_in, found.tokens_out
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Take a search one step further; its result is {search: id, state: where it stands}."""
+    with transaction.atomic():
+        search = Search.objects.select_for_update().filter(pk=job.params["search"]).first()
+        if search is None:
+            raise JobRefused("the search was deleted with its corpus")
+        if search.active:
+            try:
+                _step(search)
+            except Waiting:
+                search.save(update_fields=["state"])
+        asked = search.texts.count()
+    progress(asked, asked, search.state)
+    return {"search": search.pk, "state": search.state}
+
+
+def _step(search: Search) -> None:
+    asking = SearchCalls(search)
+    first = versions.wording_of(search.text)
+    asking.text_of(first)
+    found = evolve(
+        first=first,
+        learn=searches.targets_of(search, "learn"),
+        choose=searches.targets_of(search, "choose"),
+        questions=searches.questions_of(search),
+        asks=asking.asks(),
+        settings=Settings(search.rounds, search.few, search.most_calls, search.seed),
+    )
+    for one in found:
+        _take_down(search, asking, one)
+    search.state = Search.State.SCORING
+    asking.bounds.reserved = 0
+    note = _score(search, asking, found)
+    measured = figures(search)
+    for text in search.texts.select_related("draft__rater", "draft__text", "parent"):
+        _keep(search, text, [figure for figure in measured if figure.text.pk == text.pk])
+    searches.end(search, Search.State.DONE, note)
+
+
+def _take_down(search: Search, asking: SearchCalls, one: Found) -> None:
+    text = asking.text_of(one.wording)
+    text.parent = search.texts.filter(digest=one.parent).first() if one.parent else None
+    text.score, text.cases, text.diagnosis = one.score, list(one.cases), one.diagnosis
+    text.save(update_fields=["parent", "score", "cases", "diagnosis"])
+
+
+def _score(search: Search, asking: SearchCalls, found: Sequence[Found]) -> str:
+    """See that the texts are asked about the held-back dialogues, the best first; say what was left out."""
+    held_back = searches.targets_of(search, HELD_BACK)
+    tried = sorted((one for one in found[1:] if one.score is not None), key=lambda one: -(one.score or 0))
+    wanted = [found[0], *tried]
+    left_out = 0
+    while wanted:
+        try:
+            asking.judge_all([one.wording for one in wanted], held_back)
+        except OutOfBudget:
+            wanted, left_out = wanted[:-1], left_out + 1
+        else:
+            break
+    if not wanted:
+        return "The bounds left no calls to measure anything on the held-back dialogues."
+    if left_out:
+        return f"The bounds left no calls to measure {left_out} of the texts on the held-back dialogues."
+    return ""
+
+
+def _keep(search: Search, text: SearchText, measured: Sequence[Figure]) -> None:
+    """Keep a proposal as a version that nobody has adopted, with what it came from and what it is worth."""
+    if text.score is not None:
+        benches.note(
+            bench=search.bench,
+            spec=text.draft.rater.spec,
+            name=f"{search.bench.name}, {name_of(text)} of search {search.pk}",
+        )
+    if text.parent is None:
+        return
+    text.version = prompts.propose(
+        by=search.created_by,
+        prompt=search.prompt,
+        wording=versions.wording_of(text.draft.text),
+        parent=_ref(text.parent, search),
+        note=text.diagnosis,
+        detail={
+            "search": search.pk,
+            "cases": text.cases,
+            "score": text.score,
+            "held_back": [figure.as_json() for figure in measured],
+        },
+    )
+    text.save(update_fields=["version"])
+
+
+def _ref(parent: SearchText, search: Search) -> str:
+    version: PromptVersion | None = parent.version
+    return search.parent if version is None else f"{search.prompt.name}@{version.number}"
+
+
+JOB = JobKind(benches.SEARCH, "Search for a better prompt", run)
