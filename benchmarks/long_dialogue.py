@@ -21,10 +21,8 @@ from annotation.scripts.answers import Moment
 from annotation.scripts.records import Date, Question, Script, Session, Use
 from systems.generators.base import Done, Reply
 from systems.long_dialogue.agent import DialsimAgent
-from systems.long_dialogue.heard import Heard
-from systems.long_dialogue.material import Material
-from systems.long_dialogue.memory import SESSION, USUAL_K, UTTERANCE
-from systems.long_dialogue.world import World
+from systems.long_dialogue.memory import SESSION, USUAL_K, UTTERANCE, Heard, Material
+from systems.long_dialogue.walking import World
 
 GOAL_SECONDS, GOAL_MB = 60.0, 1024
 SESSIONS, TURNS, WORDS, QUESTIONS, VOCABULARY = 788, 32, 14, 800, 12_000

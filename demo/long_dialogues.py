@@ -22,10 +22,10 @@ from jobs.models import Endpoint, Run
 from jobs.runs import OPEN
 from systems.models import Simulation
 from systems.producing import actions as generating
+from systems.producing import simulation_actions
 from systems.producing.dialogues import Dialogues
 from systems.producing.plans import Generation
-from systems.simulating import actions as simulating
-from systems.simulating.orders import Order
+from systems.producing.simulation_steps import Order
 
 SERIES = loading.DemoCorpus("Demo series", series.SET, {})
 READERS = "Trying out readers"
@@ -123,9 +123,9 @@ def _simulate(
     asked: QuestionSet, by: User, endpoint: Endpoint | None, order: Order, finish: Finish
 ) -> Simulation:
     """Start a simulation, or find the same one, and bring it on as far as time allows."""
-    simulation = simulating.start(by=by, question_set=asked, order=order, endpoint=endpoint)
+    simulation = simulation_actions.start(by=by, question_set=asked, order=order, endpoint=endpoint)
     for _ in range(ROUNDS):
-        simulation = simulating.advance(simulation.pk)
+        simulation = simulation_actions.advance(simulation.pk)
         if simulation.state != Simulation.State.MAKING:
             break
         for run in Run.objects.filter(simulations__simulation=simulation, state__in=OPEN).distinct():

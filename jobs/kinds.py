@@ -86,15 +86,15 @@ KINDS: dict[str, str] = {
     "opening": "annotation.campaigns.actions",
     "gold": "calibration.gold.derivation",
     "starting": "judges.runs.actions",
-    "writing": "systems.producing.job",
-    "baseline": "systems.producing.baseline_job",
+    "writing": "systems.producing.actions",
+    "baseline": "systems.producing.baselines",
     "export": "calibration.exports.downloads",
     "calls": "jobs.runs",
     "search": "calibration.workbench.searches.job",
     "invitations": "annotation.people.links",
     "nearest": "judges.prompts.requests",
-    "benchmark": "systems.making.job",
-    "simulation": "systems.simulating.job",
+    "benchmark": "systems.producing.benchmark_actions",
+    "simulation": "systems.producing.simulation_actions",
     "questions": "annotation.script_editing.question_sets",
 }
 """Per kind of job: the module whose `JOB` does it."""
@@ -111,7 +111,7 @@ RUN_KINDS: dict[str, str] = {
     "draft": "judges.drafts.actions",
     "improve": "calibration.workbench.searches.improving",
     "metric": "judges.runs.metric_calls",
-    "generate": "systems.producing.calls",
+    "generate": "systems.producing.steps",
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
 
@@ -122,8 +122,8 @@ SWEEPS: tuple[str, ...] = (
     "jobs.runs:compact_call_counts",
     "jobs.endpoints.actions:sweep_keys",
     "jobs.webhooks:clear",
-    "systems.making.job:sweep",
-    "systems.simulating.job:sweep",
+    "systems.producing.benchmark_actions:sweep",
+    "systems.producing.simulation_actions:sweep",
     "config.idempotency:clear",
     "calibration.exports.downloads:clear",
 )

@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from systems.pages import agents, benchmarks, generating, productions, simulations
+from systems.pages import agents, benchmarks, productions, simulations
 
 urlpatterns: list[URLPattern] = [
-    path("runs/generate/", generating.generate, name="generate"),
+    path("runs/generate/", productions.generate, name="generate"),
     path("corpora/<int:pk>/agents/", agents.agents, name="agents"),
     path("corpora/<int:pk>/simulate/", simulations.simulations, name="simulate"),
     path("simulations/<int:pk>/", simulations.simulation_page, name="simulation"),

@@ -21,9 +21,9 @@ from config.permissions import IsResearcher
 from jobs.errors import JobError
 from jobs.models import Job
 from judges.runs.lookup import PARTS, split_for
-from systems.producing import baseline_job, baselines
+from systems.producing import baselines
 from systems.producing.actions import MOST_TRIALS
-from systems.producing.deciders import deciders, scenario_count
+from systems.producing.baselines import deciders, scenario_count
 from systems.producing.dialogues import Dialogues
 
 
@@ -105,7 +105,7 @@ class Agents(APIView):
         data = wanted.validated_data
         assert isinstance(request.user, User)
         try:
-            played = baseline_job.start(
+            played = baselines.start(
                 by=request.user,
                 baseline=baselines.Baseline(data["agent"], data["mode"], data["trials"], data["seed"]),
                 dialogues=Dialogues(corpus, split_for(corpus, data["part"]), data["part"]),

@@ -24,13 +24,10 @@ from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.runs.lookup import corpus_named, endpoint_named
 from systems import access
-from systems.making import actions
-from systems.making.actions import Source
-from systems.making.estimating import estimate
-from systems.making.orders import LARGEST_SEED, MOST, STEPS, Order
-from systems.making.telling import as_json
-from systems.making.writing import export
-from systems.models.benchmark import Benchmark
+from systems.models.production import Benchmark
+from systems.producing import benchmark_actions
+from systems.producing.benchmark_actions import Source, as_json, estimate
+from systems.producing.benchmark_steps import LARGEST_SEED, MOST, STEPS, Order, export
 
 # What the API reads and writes about benchmarks.
 
@@ -243,7 +240,7 @@ class Benchmarks(generics.ListAPIView[Benchmark]):
         wanted.is_valid(raise_exception=True)
         data = wanted.validated_data
         try:
-            found = actions.start(
+            found = benchmark_actions.start(
                 by=_user(request),
                 name=data["name"],
                 sources=_sources(data),
@@ -310,7 +307,7 @@ class GoOn(APIView):
         """Try again what failed, or leave it out."""
         wanted = GoOnSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
-        return _done(actions.go_on, request, pk, **wanted.validated_data)
+        return _done(benchmark_actions.go_on, request, pk, **wanted.validated_data)
 
 
 class CancelMaking(APIView):
@@ -321,7 +318,7 @@ class CancelMaking(APIView):
     @extend_schema(request=None, responses={200: BenchmarkToldSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Stop it and its runs; what was answered is kept."""
-        return _done(actions.cancel, request, pk)
+        return _done(benchmark_actions.cancel, request, pk)
 
 
 class Checked(APIView):
@@ -332,7 +329,7 @@ class Checked(APIView):
     @extend_schema(request=None, responses={200: BenchmarkToldSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Mark it as checked for offensive content, by whom and when."""
-        return _done(actions.mark_checked, request, pk)
+        return _done(benchmark_actions.mark_checked, request, pk)
 
 
 def _done(act: Any, request: Request, pk: int, **more: Any) -> Response:

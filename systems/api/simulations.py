@@ -24,12 +24,11 @@ from judges.runs.selection import RunSettings, settings_of
 from systems import access
 from systems.api.benchmarks import ParametersSerializer
 from systems.models.simulation import Simulation
+from systems.producing import simulation_actions
 from systems.producing.actions import MOST_TRIALS
 from systems.producing.plans import LONGEST_NAME
-from systems.simulating import actions
-from systems.simulating.estimating import estimate
-from systems.simulating.orders import SAMPLING, Order
-from systems.simulating.telling import as_json
+from systems.producing.simulation_actions import as_json, estimate
+from systems.producing.simulation_steps import SAMPLING, Order
 
 # What the API reads and writes about simulations.
 
@@ -187,7 +186,7 @@ class Simulations(generics.ListAPIView[Simulation]):
         assert isinstance(request.user, User)
         try:
             asked = {name: value() for name, value in chosen.items()}
-            held = actions.start(by=request.user, settings=wanted.asking(), **asked)
+            held = simulation_actions.start(by=request.user, settings=wanted.asking(), **asked)
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
         return Response(SimulationSerializer(held).data, status=status.HTTP_201_CREATED)
@@ -228,7 +227,7 @@ class GoOn(APIView):
     @extend_schema(request=None, responses={200: SimulationToldSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Try again what failed, and go on."""
-        return _done(actions.go_on, request, pk)
+        return _done(simulation_actions.go_on, request, pk)
 
 
 class Cancel(APIView):
@@ -239,7 +238,7 @@ class Cancel(APIView):
     @extend_schema(request=None, responses={200: SimulationToldSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Stop it and its runs; what was answered is kept."""
-        return _done(actions.cancel, request, pk)
+        return _done(simulation_actions.cancel, request, pk)
 
 
 def _wanted(request: Request, pk: int) -> tuple[NewSimulationSerializer, dict[str, Any]]:
@@ -249,7 +248,7 @@ def _wanted(request: Request, pk: int) -> tuple[NewSimulationSerializer, dict[st
     wanted.is_valid(raise_exception=True)
     data = wanted.validated_data
     return wanted, {
-        "question_set": lambda: actions.question_set(corpus, data["set"]),
+        "question_set": lambda: simulation_actions.question_set(corpus, data["set"]),
         "order": wanted.order,
         "endpoint": lambda: endpoint_named(data["endpoint"]) if data["endpoint"] else None,
     }

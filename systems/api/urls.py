@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from systems.api import agents, benchmarks, simulations, views
+from systems.api import agents, benchmarks, productions, simulations
 
 urlpatterns: list[URLPattern] = [
     path("corpora/<int:pk>/agents/", agents.Agents.as_view(), name="api-agents"),
@@ -15,11 +15,11 @@ urlpatterns: list[URLPattern] = [
     path("simulations/<int:pk>/", simulations.OneSimulation.as_view(), name="api-simulation"),
     path("simulations/<int:pk>/go-on/", simulations.GoOn.as_view(), name="api-go-on-simulation"),
     path("simulations/<int:pk>/cancel/", simulations.Cancel.as_view(), name="api-cancel-simulation"),
-    path("generators/", views.Generators.as_view(), name="api-generators"),
-    path("productions/", views.Productions.as_view(), name="api-productions"),
-    path("productions/estimate/", views.EstimateProductions.as_view(), name="api-estimate-productions"),
-    path("productions/<int:pk>/", views.OneProduction.as_view(), name="api-production"),
-    path("productions/<int:pk>/steps/", views.Steps.as_view(), name="api-production-steps"),
+    path("generators/", productions.Generators.as_view(), name="api-generators"),
+    path("productions/", productions.Productions.as_view(), name="api-productions"),
+    path("productions/estimate/", productions.EstimateProductions.as_view(), name="api-estimate-productions"),
+    path("productions/<int:pk>/", productions.OneProduction.as_view(), name="api-production"),
+    path("productions/<int:pk>/steps/", productions.Steps.as_view(), name="api-production-steps"),
     path("benchmarks/", benchmarks.Benchmarks.as_view(), name="api-benchmarks"),
     path("benchmarks/estimate/", benchmarks.EstimateBenchmark.as_view(), name="api-estimate-benchmark"),
     path("benchmarks/<int:pk>/", benchmarks.OneBenchmark.as_view(), name="api-benchmark"),

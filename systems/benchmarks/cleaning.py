@@ -18,7 +18,7 @@ from annotation.text.views import clean
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
-from systems.benchmarks.showing import numbered, spoken
+from systems.benchmarks.summary import numbered, spoken
 from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value, filled
 
 # Words of utterances, so that a cleaned one can be held against the one that it was made from.

@@ -15,7 +15,7 @@ from annotation.text.views import clean
 from jobs.prompt import Prompt, Unparseable, about_tokens
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
-from systems.benchmarks.showing import by_id, speakers, spoken, transcript
+from systems.benchmarks.summary import by_id, speakers, spoken, transcript
 from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value, filled
 
 # The form of a conversation's metadata M (CoCoEval, table 10), and how it is read, strictly.

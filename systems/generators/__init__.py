@@ -17,15 +17,11 @@ from systems.generators.base import (
 from systems.generators.cocoeval_continuation import CocoevalContinuation
 from systems.generators.comperdial_response import Response
 from systems.generators.mpc_conversation import Conversation
-from systems.generators.mpceval_content_given_speaker import ContentGivenSpeaker
-from systems.generators.mpceval_next_message import NextMessage
-from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
+from systems.generators.mpceval_predictions import ContentGivenSpeaker, NextMessage, SpeakerGivenContent
 from systems.group_chat.agent import GroupChatAgent
 from systems.group_chat.live import LiveGroupChat
-from systems.long_dialogue.agent import DialsimAgent
-from systems.long_dialogue.facts import DialsimFacts
-from systems.long_dialogue.quiz import DialsimQuiz
-from systems.long_dialogue.session_summary import DialsimSessionSummary
+from systems.long_dialogue.agent import DialsimAgent, DialsimSessionSummary
+from systems.long_dialogue.quiz import DialsimFacts, DialsimQuiz
 from systems.long_dialogue.styles import DialsimStyle
 
 _LISTED: tuple[Generator, ...] = (

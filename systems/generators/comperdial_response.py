@@ -26,7 +26,7 @@ from systems.generators.base import (
     object_schema,
     only,
 )
-from systems.generators.mpceval_points import says
+from systems.generators.mpceval_predictions import says
 from systems.generators.named_cast import Cast
 
 RESPONSE = "response"

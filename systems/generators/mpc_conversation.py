@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.records import Dialogue
-from jobs.prompt import Prompt
+from annotation.records import Dialogue, Turn
+from annotation.text.words import fold
+from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
-from systems.generators import cocoeval_continuation, mpc_constraints, mpc_replies
+from judges.protocols.replies import json_value
+from systems.generators import cocoeval_continuation
 from systems.generators.base import (
     Done,
     Generator,
@@ -19,12 +21,176 @@ from systems.generators.base import (
     Shown,
     State,
     Value,
+    WrongSettings,
+    array,
+    fields,
     filled,
     list_schema,
+    message,
     object_schema,
+    speaker,
 )
-from systems.generators.mpc_replies import ADDRESSEE, MESSAGE, SPEAKER, Read
-from systems.generators.named_cast import Cast
+from systems.generators.named_cast import Cast, Member, stance_of
+
+# What a conversation that is written has to keep to, in words: constraints are asked for, and checked
+# afterwards. A reply that breaks one is a result, not an error.
+
+TURNS, LEAST, MOST = "turns", "min_turns", "max_turns"
+EACH, IN_A_ROW, ADDRESSEES_SETTING, STANCES = "min_each", "max_in_a_row", "addressees", "stance"
+LONGEST = 1_000
+CONSTRAINT_SETTINGS = (
+    Setting(TURNS, 20, "How many turns are wanted.", low=1, high=LONGEST, varies=True),
+    Setting(LEAST, 0, "The least number of turns; 0 is no limit.", low=0, high=LONGEST, varies=True),
+    Setting(MOST, 0, "The greatest number of turns; 0 is no limit.", low=0, high=LONGEST, varies=True),
+    Setting(EACH, 0, "How often every listed speaker speaks at least.", low=0, high=LONGEST, varies=True),
+    Setting(
+        IN_A_ROW,
+        0,
+        "How many turns in a row one speaker has at most; 0 is no limit.",
+        low=0,
+        high=LONGEST,
+        varies=True,
+    ),
+    Setting(ADDRESSEES_SETTING, False, "Every turn names whom it is addressed to.", varies=True),
+    Setting(STANCES, False, "Everybody keeps to the stance that is declared.", varies=True),
+)
+
+
+def checked_constraints(settings: Settings) -> None:
+    """Raise WrongSettings for numbers of turns that contradict one another."""
+    wanted, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
+    if most and least > most:
+        raise WrongSettings(f"{LEAST} is {least} and {MOST} is {most}: the least is more than the greatest.")
+    if wanted < least or (most and wanted > most):
+        bounds = f"at least {least}" if wanted < least else f"at most {most}"
+        raise WrongSettings(f"{TURNS} is {wanted}, but {bounds} are asked for: change one of the two.")
+
+
+def constraint_error(dialogue: Dialogue, speakers: int, settings: Settings) -> str:
+    """Return why the constraints cannot be kept by so many speakers of a dialogue, '' where they can."""
+    each, longest = int(settings[EACH]), int(settings[MOST]) or int(settings[TURNS])
+    if each * speakers > longest:
+        return f"{speakers} speakers with at least {each} turns each do not fit into {longest} turns"
+    if settings[STANCES] and not any(map(stance_of, dialogue.participants)):
+        return "none of its participants has a stance (extra.stance)"
+    return ""
+
+
+def worded(settings: Settings) -> str:
+    """Return the constraints as a list: one line each."""
+    each, in_a_row = int(settings[EACH]), int(settings[IN_A_ROW])
+    lines = [
+        "Only the people listed under CAST speak, each under the name that stands there.",
+        _length(settings),
+    ]
+    if each:
+        lines.append(f"Everybody listed under CAST speaks at least {_times(each)}.")
+    if in_a_row:
+        lines.append(f"Nobody has more than {_turns(in_a_row)} in a row.")
+    if settings[ADDRESSEES_SETTING]:
+        lines.append("Every turn names whom it is addressed to: one of the people listed under CAST, or all.")
+    if settings[STANCES]:
+        lines.append("Everybody whose stance is stated under CAST holds it from the first turn to the last.")
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _length(settings: Settings) -> str:
+    wanted, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
+    if not least and not most:
+        return f"The new part has exactly {_turns(wanted)}."
+    limits = [f"at least {least}"] * bool(least) + [f"at most {most}"] * bool(most)
+    return f"The new part has about {_turns(wanted)}: {' and '.join(limits)}."
+
+
+def _turns(number: int) -> str:
+    return "1 turn" if number == 1 else f"{number} turns"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+# Replies of `mpc_conversation`: a list of turns, or one turn; strict in form, free in what they say.
+
+SPEAKER, MESSAGE, ADDRESSEE = "speaker", "message", "addressee"
+EVERYBODY = frozenset(["all", "everybody", "everyone"])
+UNKNOWN_SPEAKER, UNKNOWN_ADDRESSEE, EXTRA_FIELD = "unknown_speaker", "unknown_addressee", "extra_field"
+LISTED = 10
+Read = tuple[Turn, tuple[str, ...]]
+"""A turn, and names of flags about it."""
+
+
+def names_in(addressees: bool) -> tuple[str, ...]:
+    """Return the fields of a turn."""
+    return (SPEAKER, MESSAGE, ADDRESSEE) if addressees else (SPEAKER, MESSAGE)
+
+
+def conversation(reply: str, cast: Cast, *, addressees: bool) -> list[Read]:
+    """Return the turns of a reply; raise Unparseable for one without a list, an empty message or a field that
+    is missing."""
+    entries = array(reply)
+    if not entries:
+        raise Unparseable("the list has no turns")
+    return [_turn(entry, number, cast, addressees) for number, entry in enumerate(entries, start=1)]
+
+
+def next_turn(reply: str, number: int, cast: Cast, *, addressees: bool) -> Read:
+    """Return the one turn of a reply, the `number`th that is written; raise Unparseable as `conversation`."""
+    return _turn(json_value(reply), number, cast, addressees)
+
+
+def _turn(entry: Any, number: int, cast: Cast, addressees: bool) -> Read:
+    where = f"turn {number}"
+    wanted = names_in(addressees)
+    told = fields(entry, wanted, where)
+    who, flags = _speaker(told, where, cast)
+    text = message(told[MESSAGE], f"{where}: the message")
+    to: tuple[str, ...] = ()
+    if addressees:
+        to, more = _addressees(told[ADDRESSEE], where, who, cast)
+        flags += more
+    if set(told) - set(wanted):
+        flags.append(EXTRA_FIELD)
+    return Turn(who, text, addressees=to), tuple(flags)
+
+
+def _speaker(told: Mapping[str, Any], where: str, cast: Cast) -> tuple[str, list[str]]:
+    name = speaker(told[SPEAKER], f"{where}: the speaker")
+    member = _member(name, cast)
+    return (member.id, []) if member else (name, [UNKNOWN_SPEAKER])
+
+
+def _addressees(value: Any, where: str, who: str, cast: Cast) -> tuple[tuple[str, ...], list[str]]:
+    """Return whom a turn is addressed to: nobody, somebody, or all others. An unlisted name stays."""
+    if not isinstance(value, str):
+        raise Unparseable(f"{where}: the addressee is not a text")
+    if not value.strip():
+        return (), []
+    name = speaker(value, f"{where}: the addressee")
+    if (member := _member(name, cast)) is not None:
+        return (member.id,), []
+    if fold(name) in EVERYBODY:
+        return tuple(one.id for one in cast.members if one.id != who), []
+    return (name,), [UNKNOWN_ADDRESSEE]
+
+
+def flags_told(found: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
+    """Return flags with the turns that have them: `unknown_speaker: turns 3, 7`."""
+    told = []
+    for name, turns in sorted(found.items()):
+        more = f" and {len(turns) - LISTED:,} more" if len(turns) > LISTED else ""
+        numbers = ", ".join(map(str, turns[:LISTED]))
+        told.append(f"{name}: {'turn' if len(turns) == 1 else 'turns'} {numbers}{more}")
+    return tuple(told)
+
+
+def _member(name: str, cast: Cast) -> Member | None:
+    """Return who is listed under a name; nobody where it may be several."""
+    try:
+        return cast.find(name)
+    except Unparseable:
+        return None
+
 
 FROM, SCRATCH, HISTORY = "from", "scratch", "history"
 STRATEGY, ONE_PASS, TURN_BY_TURN = "strategy", "one_pass", "turn_by_turn"
@@ -33,7 +199,7 @@ SETTINGS = (
             choices=(HISTORY, SCRATCH), varies=True),
     Setting(STRATEGY, ONE_PASS, "All turns in one reply, or one turn a call.",
             choices=(ONE_PASS, TURN_BY_TURN), varies=True),
-    *mpc_constraints.SETTINGS,
+    *CONSTRAINT_SETTINGS,
 )  # fmt: skip
 FORMS = {SPEAKER: "the name of whoever speaks", MESSAGE: "what is said, without the name in front",
          ADDRESSEE: "the name of whoever it is addressed to, or all"}  # fmt: skip
@@ -49,7 +215,7 @@ class Conversation(Generator):
 
     def checked(self, settings: Settings) -> None:
         """Refuse numbers of turns that contradict one another."""
-        mpc_constraints.checked(settings)
+        checked_constraints(settings)
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
         """Return why no conversation can be written: turns or none of them, nobody to speak, no topic."""
@@ -64,7 +230,7 @@ class Conversation(Generator):
             return f"it has no turns to continue; set {FROM} to {SCRATCH}"
         if speakers < 2:
             return "it has fewer than two speakers"
-        return mpc_constraints.why_not(dialogue, speakers, settings)
+        return constraint_error(dialogue, speakers, settings)
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Return the history, who may speak, what it is about, and the settings."""
@@ -83,10 +249,8 @@ class Conversation(Generator):
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return the prompt for the conversation or its next turn, or all turns that were written."""
         if state["done"]:
-            return Done(
-                turns=Shown.from_json(state["written"]).turns, flags=mpc_replies.flags_told(state["flags"])
-            )
-        names = mpc_replies.names(state["settings"][ADDRESSEES])
+            return Done(turns=Shown.from_json(state["written"]).turns, flags=flags_told(state["flags"]))
+        names = names_in(state["settings"][ADDRESSEES])
         step_by_step = _step_by_step(state)
         schema = object_schema(names) if step_by_step else list_schema("conversation", names)
         return [
@@ -99,10 +263,10 @@ class Conversation(Generator):
         text, number = replies[0].text, len(state["written"]) + 1
         read: list[Read]
         if _step_by_step(state):
-            read = [mpc_replies.next_turn(text, number, cast, addressees=addressees)]
-            done = number >= state["settings"][mpc_constraints.TURNS]
+            read = [next_turn(text, number, cast, addressees=addressees)]
+            done = number >= state["settings"][TURNS]
         else:
-            read = mpc_replies.conversation(text, cast, addressees=addressees)
+            read = conversation(text, cast, addressees=addressees)
             done = True
         flags = {name: list(turns) for name, turns in state["flags"].items()}
         for place, (_, names) in enumerate(read, start=number):
@@ -114,9 +278,9 @@ class Conversation(Generator):
     def pretend(self, state: State) -> Sequence[str]:
         """Return a turn, or as many as are wanted, by the speakers in their order."""
         names = Cast.from_json(state["cast"]).shown()
-        wanted = state["settings"][mpc_constraints.TURNS]
+        wanted = state["settings"][TURNS]
         words = " ".join(["word"] * _usual_words(state))
-        asked = mpc_replies.names(state["settings"][ADDRESSEES])
+        asked = names_in(state["settings"][ADDRESSEES])
         at = len(state["written"])
         numbers = [at] if _step_by_step(state) else range(wanted)
         turns = [
@@ -134,7 +298,7 @@ class Conversation(Generator):
         return " ".join(told)
 
 
-ADDRESSEES = mpc_constraints.ADDRESSEES
+ADDRESSEES = ADDRESSEES_SETTING
 CONTINUES = "Continue the conversation whose turns so far stand under CONVERSATION."
 BEGINS = (
     "Write the conversation that these people have about what stands under TOPIC, from its first turn on."
@@ -158,9 +322,9 @@ def _values(state: State, names: Sequence[str]) -> dict[str, str]:
     return {
         "task": CONTINUES if settings[FROM] == HISTORY else BEGINS,
         "blocks": "\n\n".join(blocks),
-        "constraints": mpc_constraints.worded(settings),
+        "constraints": worded(settings),
         "number": str(len(written) + 1),
-        "wanted": str(settings[mpc_constraints.TURNS]),
+        "wanted": str(settings[TURNS]),
         "fields": "\n".join(f'- "{name}": {FORMS[name]}' for name in names),
         "example": json.dumps(fields),
     }

@@ -35,7 +35,7 @@ from systems.generators.base import (
     only,
 )
 from systems.generators.named_cast import Cast
-from systems.group_chat.replies import explicit, explicit_schema, implicit
+from systems.group_chat.agent import explicit, explicit_schema, implicit
 
 SAYS, CHOICE = "says", "choice"
 AGENT, PEOPLE, ASKED = "agent", "people", "asked"

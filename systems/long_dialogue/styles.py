@@ -16,7 +16,7 @@ from annotation.scripts.sessions import called
 from annotation.text.views import one_line
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
-from systems.benchmarks.showing import MORE
+from systems.benchmarks.summary import MORE
 from systems.generators.base import (
     Done,
     Reply,
@@ -30,7 +30,7 @@ from systems.generators.base import (
     message,
     only,
 )
-from systems.long_dialogue.of_script import OfScript
+from systems.long_dialogue.quiz import OfScript
 from systems.long_dialogue.trial_settings import SET
 
 DROPPED = "wording_dropped"

@@ -5,8 +5,17 @@ from __future__ import annotations
 from annotation.scripts.answers import FORMATS, TEMPLATE
 from annotation.scripts.records import ORIGINAL, versioned
 from systems.generators.base import Setting, Settings, Value, WrongSettings
-from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
-from systems.long_dialogue.retrieval import BM25, EMBEDDING, ORDERS, RETRIEVERS, TIME
+from systems.long_dialogue.memory import (
+    BM25,
+    EMBEDDING,
+    MEMORIES,
+    ORDERS,
+    RETRIEVED,
+    RETRIEVERS,
+    SESSION,
+    TIME,
+    USUAL_K,
+)
 from systems.long_dialogue.walking import WalkSettings
 
 POINTS = ("own_turn", "any_turn")

@@ -1,7 +1,6 @@
 """The tables of what writes: who, what came of it, by which calls, and the benchmarks made with it."""
 
-from systems.models.benchmark import Benchmark, BenchmarkRun
-from systems.models.production import Production, ProductionCall, Writer
+from systems.models.production import Benchmark, BenchmarkRun, Production, ProductionCall, Writer
 from systems.models.simulation import Simulation, SimulationRun
 
 __all__ = [

@@ -19,10 +19,9 @@ from jobs.models import Job
 from judges.pages.forms import offer_parts
 from judges.pages.runs import user_of
 from judges.runs.lookup import split_for
-from systems.producing import baseline_job
+from systems.producing import baselines
 from systems.producing.actions import MOST_TRIALS
-from systems.producing.baselines import Baseline
-from systems.producing.deciders import deciders, scenario_count
+from systems.producing.baselines import Baseline, deciders, scenario_count
 from systems.producing.dialogues import Dialogues
 
 GENERATOR = "group_chat_agent"
@@ -73,7 +72,7 @@ def agents(request: HttpRequest, pk: int) -> HttpResponse:
     form = AgentForm(request.POST or None, corpus=corpus)
     if request.method == "POST" and form.is_valid():
         try:
-            played = baseline_job.start(
+            played = baselines.start(
                 by=user_of(request),
                 baseline=form.baseline(),
                 dialogues=form.dialogues(),

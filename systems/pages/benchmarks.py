@@ -21,13 +21,10 @@ from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.pages.runs import sync_endpoints, user_of
 from systems import access
-from systems.making import actions, telling
-from systems.making.actions import Source
-from systems.making.estimating import estimate
-from systems.making.orders import CUT, LARGEST_SEED, METADATA, MOST, SUMMARY, Order
-from systems.making.telling import TITLES, is_fake, steps_of
-from systems.making.writing import export
 from systems.models import Benchmark
+from systems.producing import benchmark_actions
+from systems.producing.benchmark_actions import TITLES, Source, estimate, is_fake, steps_of
+from systems.producing.benchmark_steps import CUT, LARGEST_SEED, METADATA, MOST, SUMMARY, Order, export
 
 # The form by which a benchmark is asked for.
 
@@ -201,7 +198,7 @@ def _go_on(request: HttpRequest, form: BenchmarkForm) -> HttpResponse | None:
             context = {"estimate": asked, "told": told, "name": data["name"], "titles": TITLES, **ROOM}
             context["steps"] = [(TITLES[one.step], one) for one in asked.steps]
             return render(request, "systems/confirm_benchmark.html", context)
-        found = actions.start(
+        found = benchmark_actions.start(
             by=user_of(request),
             name=data["name"],
             sources=form.sources(),
@@ -219,7 +216,7 @@ def _go_on(request: HttpRequest, form: BenchmarkForm) -> HttpResponse | None:
 def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far a benchmark is, or its figures and what reviewers found."""
     found = access.benchmark(pk)
-    job = jobs.active_job(actions.KIND, f"benchmark {found.name}")
+    job = jobs.active_job(benchmark_actions.KIND, f"benchmark {found.name}")
     context: dict[str, Any] = {
         "benchmark": found,
         "order": Order.of(found.order),
@@ -228,7 +225,7 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
         "at": TITLES.get(found.step, ""),
         "job": job,
         "scheme": SCHEME,
-        "review": telling.shares(found.corpus) if found.corpus else [],
+        "review": benchmark_actions.shares(found.corpus) if found.corpus else [],
         **ROOM,
     }
     return render(request, "systems/benchmark.html", context)
@@ -249,21 +246,21 @@ def benchmark_file(request: HttpRequest, pk: int) -> HttpResponseBase:
 @researcher_only
 def go_on(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: try again what failed, or go on without it."""
-    return _act(request, pk, actions.go_on, leave_out_failed="leave_out" in request.POST)
+    return _act(request, pk, benchmark_actions.go_on, leave_out_failed="leave_out" in request.POST)
 
 
 @require_POST
 @researcher_only
 def cancel_making(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: stop making a benchmark."""
-    return _act(request, pk, actions.cancel)
+    return _act(request, pk, benchmark_actions.cancel)
 
 
 @require_POST
 @researcher_only
 def checked(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: say that a benchmark was checked for offensive content."""
-    return _act(request, pk, actions.mark_checked)
+    return _act(request, pk, benchmark_actions.mark_checked)
 
 
 def _act(request: HttpRequest, pk: int, act: Any, **more: Any) -> HttpResponse:

@@ -29,13 +29,20 @@ from systems.generators import GENERATORS
 from systems.long_dialogue.agent import BASELINES
 from systems.long_dialogue.trial_settings import EMBEDDER, NAMES, SET
 from systems.models import Simulation
-from systems.pages.forms import setting_field
+from systems.pages.productions import setting_field
+from systems.producing import simulation_actions
 from systems.producing.actions import MOST_TRIALS
 from systems.producing.plans import LONGEST_NAME
-from systems.simulating import actions
-from systems.simulating.estimating import estimate
-from systems.simulating.orders import AGENT, SAMPLING, Order
-from systems.simulating.telling import TITLES, condition_told, counts, fakes, paused, steps_of
+from systems.producing.simulation_actions import (
+    TITLES,
+    condition_told,
+    counts,
+    estimate,
+    fakes,
+    paused,
+    steps_of,
+)
+from systems.producing.simulation_steps import AGENT, SAMPLING, Order
 
 # The form by which a simulation is asked for.
 
@@ -208,7 +215,7 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _line(held: Simulation) -> dict[str, Any]:
-    name, _ = actions.system_of(held)
+    name, _ = simulation_actions.system_of(held)
     return {"simulation": held, "system": name, "condition": condition_told(held), "counts": counts(held),
             "paused": paused(held)}  # fmt: skip
 
@@ -228,7 +235,7 @@ def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpRe
             steps = [(TITLES[step.step], step) for step in asked.steps]
             context = {"corpus": corpus, "estimate": asked, "steps": steps, "told": told, **ROOM}
             return render(request, "systems/confirm_simulation.html", context)
-        held = actions.start(
+        held = simulation_actions.start(
             by=user_of(request),
             question_set=data["question_set"],
             order=form.order(),
@@ -246,7 +253,7 @@ def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpRe
 def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far a simulation is, with its condition, runs and what they took."""
     held = access.simulation(pk)
-    name, condition = actions.system_of(held)
+    name, condition = simulation_actions.system_of(held)
     context = {
         "simulation": held,
         "system": name,
@@ -265,14 +272,14 @@ def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def go_on(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: go on with a simulation; what failed is tried again."""
-    return _act(request, pk, actions.go_on)
+    return _act(request, pk, simulation_actions.go_on)
 
 
 @require_POST
 @researcher_only
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: stop a simulation; what was answered is kept."""
-    return _act(request, pk, actions.cancel)
+    return _act(request, pk, simulation_actions.cancel)
 
 
 def _act(request: HttpRequest, pk: int, act: Any) -> HttpResponse:

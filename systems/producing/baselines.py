@@ -7,26 +7,96 @@ They are continuations like a model's, so that people, judges and reports treat 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Count, Q
 
 from annotation import records
 from annotation.corpora import continuing, splits
-from annotation.models import Continuation, Corpus, Dialogue, System
+from annotation.corpora.parts import of_dialogues
+from annotation.kinds import DECISION
+from annotation.models import Dialogue, System
+from annotation.models.corpora import Continuation, Corpus
 from annotation.scenario_editing import answer_keys
 from annotation.scenarios.agents import AGENTS, Agent, Learnt, decide, learn
 from annotation.scenarios.cascade import turn_of
 from annotation.scenarios.points import points_of
-from annotation.scenarios.records import MODE, MODES, Mode
+from annotation.scenarios.records import MODE, MODES, PEOPLE, Mode
 from config.models import Event
+from jobs import actions as jobs
+from jobs.errors import JobError, JobRefused
+from jobs.kinds import JobKind
+from jobs.kinds import Progress as JobProgress
+from jobs.models import Job
 from systems.errors import SystemsError
 from systems.models import Writer
-from systems.producing.actions import MOST_TRIALS, Progress
+from systems.producing.actions import MOST_TRIALS, Progress, dialogues_from
 from systems.producing.dialogues import Dialogues, in_batches, of_rows
 from systems.producing.plans import continuation_id, differences, digest
+
+# Who decided in a corpus's scenarios: systems and conditions, with how much there is of each.
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """A system under a condition: in how many scenarios it decided, in how many trials, how often."""
+
+    system: str
+    condition: dict[str, Any]
+    scenarios: int
+    trials: int
+    decisions: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "system": self.system,
+            "condition": self.condition,
+            "scenarios": self.scenarios,
+            "trials": self.trials,
+            "decisions": self.decisions,
+        }
+
+    @property
+    def condition_told(self) -> str:
+        """The condition in words, without the model."""
+        return ", ".join(f"{key} {value}" for key, value in sorted(self.condition.items()) if key != "model")
+
+
+def deciders(corpus: Corpus) -> list[Decider]:
+    """Return who decided in a corpus's scenarios outside training, by name and condition.
+
+    People as agents are left out.
+    """
+    rows = (
+        Continuation.objects.filter(
+            of_dialogues(prefix="dialogue__"),
+            dialogue__corpus=corpus,
+            dialogue__scenario__isnull=False,
+            mode=Continuation.Mode.STATIC,
+        )
+        .exclude(system__name=PEOPLE)
+        .values("system__name", "condition")
+        .annotate(
+            scenarios=Count("dialogue", distinct=True),
+            trials=Count("trial", distinct=True),
+            decisions=Count("items", filter=Q(items__kind=DECISION.key), distinct=True),
+        )
+        .order_by("system__name", "condition")
+    )
+    return [
+        Decider(row["system__name"], row["condition"], row["scenarios"], row["trials"], row["decisions"])
+        for row in rows
+    ]
+
+
+def scenario_count(corpus: Corpus) -> int:
+    """Return how many of a corpus's dialogues outside training are scenarios."""
+    return corpus.dialogues.filter(of_dialogues(), scenario__isnull=False).count()
+
 
 GENERATOR = "group_chat_baseline"
 VERSION = 1
@@ -241,3 +311,43 @@ def listed() -> Iterable[dict[str, Any]]:
         {"key": one.key, "title": one.title, "learns": one.learns, "varies": one.varies}
         for one in AGENTS.values()
     ]
+
+
+# Baselines at many scenarios: a job, so that nobody waits in a request while they decide.
+
+KIND = "baseline"
+AT_ONCE = 100
+"""So many continuations at most are made while the page waits: in two or three seconds."""
+
+
+def start(*, by: User | None, baseline: Baseline, dialogues: Dialogues) -> Played | Job:
+    """Let a baseline decide as `baselines.play` does; start a job for many scenarios and trials.
+
+    Raises SystemsError for what cannot be asked for, and where no job is needed for what `play` refuses.
+    """
+    baseline.checked()
+    if dialogues.rows().count() * baseline.trials <= AT_ONCE:
+        return play(by=by, baseline=baseline, dialogues=dialogues)
+    params = {"baseline": asdict(baseline), "dialogues": dialogues.as_json()}
+    subject = f"{baseline.agent} in {dialogues.corpus.name[:180]}, {digest(params)[:8]}"
+    return jobs.start(kind=KIND, subject=subject, params=params, by=by)
+
+
+def run(job: Job, progress: JobProgress) -> dict[str, Any]:
+    """Let the baseline that a job names decide, in one transaction; its result is what it came to."""
+    told = job.params
+    try:
+        played = play(
+            by=job.created_by,
+            baseline=Baseline(**told["baseline"]),
+            dialogues=dialogues_from(told["dialogues"]),
+            progress=progress,
+        )
+    except JobRefused:
+        raise
+    except JobError as error:
+        raise JobRefused(str(error)) from error
+    return played.as_json()
+
+
+JOB = JobKind(KIND, "Baseline agent", run)

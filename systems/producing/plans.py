@@ -21,7 +21,7 @@ from jobs.models import Endpoint
 from systems.errors import SystemsError
 from systems.generators import GENERATORS, Failed, Generator, Settings, WrongSettings
 from systems.models import Writer
-from systems.producing.bound import bound
+from systems.producing.scripts import bound
 
 MODEL = "model"
 LONGEST_NAME = 120

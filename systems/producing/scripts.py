@@ -2,32 +2,188 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
+import numpy as np
+import openai
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, F, Func, Max, QuerySet, TextField
+from django.db.models import Count, F, Func, Max, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotation import records
-from annotation.models import Corpus, QuestionSet, Record
+from annotation.models import Corpus, RelationRows
 from annotation.models.corpora import Dialogue
+from annotation.models.records import QuestionSet, Record
 from annotation.script_editing import question_sets
 from annotation.script_editing.import_records import uses_of
-from annotation.script_editing.question_records import found
+from annotation.script_editing.question_records import found, is_kept, named
+from annotation.scripts.graph import DEFAULT, RelationTable
 from annotation.scripts.records import FACT, QUESTION, Fact, Question, fact_record, question_record
+from jobs.endpoints.actions import remember
+from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_client, transport_error
 from jobs.endpoints.costs import counter
-from jobs.models import Endpoint
+from jobs.fake_models import has_mark, is_fake
+from jobs.models.endpoint import Endpoint
 from jobs.prompt import about_tokens
-from systems.generators import Failed, Settings
-from systems.long_dialogue.material import Material
+from judges.metrics import ModelMissing
+from judges.metrics.kit.models import text_hash
+from judges.runs.material import DatabaseStore, tools
+from systems.errors import SystemsError
+from systems.generators import Generator
+from systems.generators.base import Failed, Settings
+from systems.long_dialogue.agent import Kept
+from systems.long_dialogue.memory import Embeds, Material, Vectors
 from systems.long_dialogue.trial_settings import EMBEDDER, SET
+from systems.long_dialogue.walking import NoMaterial
 from systems.models.production import Production
-from systems.producing import embedders
 from systems.producing.dialogues import of_rows
+
+# Vectors by an endpoint's embedding model: asked for once, kept in the store, and looked up from there.
+#
+# Who looks vectors up never asks: a worker that puts questions to a model would wait for another one
+# meanwhile.
+
+AT_ONCE = 32
+"""So many texts go into a request: their vectors stay well below the longest response that is read."""
+MOST_REQUESTS = 8
+RETRIES = 3
+KEPT = 100_000
+
+
+class Stored:
+    """Looks up the vectors of an endpoint's model, and raises NoMaterial for a text that has none."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._known: dict[str, Vectors] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text, in their order."""
+        missing = self.missing(texts)
+        if missing:
+            raise NoMaterial(
+                f"{len(missing):,} texts have no vector of {name_of(self.endpoint)}: a simulation makes them"
+            )
+        rows = [self._known[text] for text in texts]
+        if len(self._known) > KEPT:
+            self._known.clear()
+        return np.stack(rows) if rows else np.empty((0, 0), np.float32)
+
+    def missing(self, texts: Iterable[str]) -> list[str]:
+        """Return the texts without a vector, each once."""
+        unknown = [text for text in dict.fromkeys(texts) if text not in self._known]
+        hashes = {text: text_hash(text) for text in unknown}
+        held = DatabaseStore().load(name_of(self.endpoint), list(hashes.values()))
+        for text, key in hashes.items():
+            if key in held:
+                self._known[text] = np.frombuffer(held[key], dtype="<f4")
+        return [text for text in unknown if text not in self._known]
+
+
+def embedder_of(name: str) -> Embeds:
+    """Return what embeds: Concord's own model for '', else what looks up the vectors of an endpoint's.
+
+    Raises Failed where there is no such endpoint.
+    """
+    if not name:
+        return tools().embed
+    return Stored(_endpoint(name))
+
+
+def prepare(name: str, texts: Iterable[str]) -> None:
+    """Embed what has no vector yet, and keep it. Raises SystemsError where the model does not answer."""
+    if name:
+        endpoint = _endpoint(name)
+        missing = Stored(endpoint).missing(texts)
+        for part in _parts(missing, AT_ONCE * MOST_REQUESTS):
+            try:
+                rows = asyncio.run(_asked(endpoint, part))
+            except FakeModelAnswers as refused:
+                remember({}, [endpoint.pk])
+                raise SystemsError(f"embedder: {refused}") from None
+            _keep(endpoint, part, rows)
+        return
+    try:
+        tools().embed.prepare(texts)
+    except ModelMissing as error:
+        raise SystemsError(str(error)) from None
+
+
+def model_of(name: str) -> str:
+    """Return the model of an embedder's endpoint; '' for Concord's own, or where the endpoint is gone."""
+    endpoint = Endpoint.objects.filter(name=name).first() if name else None
+    return endpoint.answering_model if endpoint else ""
+
+
+def name_of(endpoint: Endpoint) -> str:
+    """Return under what name an endpoint's vectors are kept: its own, its model's and its server's."""
+    server = " ".join(endpoint.server.values())
+    whole = f"{endpoint.name}: {endpoint.answering_model} at {server}"
+    return whole if len(whole) <= 200 else f"{whole[:167]} {text_hash(whole)[:32]}"
+
+
+def _endpoint(name: str) -> Endpoint:
+    endpoint = Endpoint.objects.filter(name=name, active=True).first()
+    if endpoint is None:
+        raise Failed(f"embedder: there is no endpoint {name[:100]!r}")
+    return endpoint
+
+
+async def _asked(endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
+    """Return the vectors of texts, in their order, asked for in several requests side by side."""
+    try:
+        client = openai_client(endpoint).with_options(max_retries=RETRIES)
+    except CallError as error:
+        raise SystemsError(f"embedder: {error}") from None
+    async with client:
+        answers = await asyncio.gather(
+            *(_request(client, endpoint, part) for part in _parts(texts, AT_ONCE)), return_exceptions=True
+        )
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+    return [row for answer in answers if isinstance(answer, list) for row in answer]
+
+
+async def _request(client: openai.AsyncOpenAI, endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
+    try:
+        raw = await client.embeddings.with_raw_response.create(
+            model=endpoint.model, input=list(texts), encoding_format="float"
+        )
+        answer = raw.parse()
+    except openai.APIStatusError as error:
+        raise SystemsError(
+            f"embedder: {endpoint.name} refused to embed: HTTP {error.status_code}. Choose an endpoint whose "
+            "model embeds texts."
+        ) from None
+    except TROUBLE as error:
+        named = transport_error(error, endpoint, client.api_key)
+        raise SystemsError(f"embedder: {endpoint.name}: {named}") from None
+    if has_mark(raw.headers) and not is_fake(endpoint.answering_model):
+        raise FakeModelAnswers(endpoint, endpoint.model)
+    rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
+    if len(rows) != len(texts) or len({len(row) for row in rows}) != 1:
+        raise SystemsError(f"embedder: {endpoint.name} gave {len(rows)} vectors for {len(texts)} texts.")
+    return rows
+
+
+def _keep(endpoint: Endpoint, texts: Sequence[str], rows: Sequence[Sequence[float]]) -> None:
+    vectors = {
+        text_hash(text): np.asarray(row, dtype="<f4").tobytes() for text, row in zip(texts, rows, strict=True)
+    }
+    DatabaseStore().save(name_of(endpoint), vectors)
+
+
+def _parts(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    for at in range(0, len(texts), size):
+        yield texts[at : at + size]
+
 
 # What models worded becomes part of the questions: the last wordings of every script of a corpus.
 
@@ -90,7 +246,7 @@ class Scripts:
             questions=tuple(one for one in _questions(dialogue) if one.id in asked),
             uses=uses,
             summaries=_told(dialogue, endpoint),
-            vectors=embedders.of(str(settings.get(EMBEDDER, ""))),
+            vectors=embedder_of(str(settings.get(EMBEDDER, ""))),
             count_tokens=counter(endpoint)[0] if endpoint else about_tokens,
         )
 
@@ -152,3 +308,109 @@ def _told(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:
 
 
 LOADER = Scripts()
+
+
+# Generators at work on material that no state holds, such as a script: read once by a worker, then kept.
+
+# The material of those who make facts and questions: a script with all its records.
+
+
+class WithRecords:
+    """Reads scripts with their records. Both raise Failed where the dialogue is gone, and for a question set
+    that is not there, or whose questions stay as they are."""
+
+    def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
+        """Return the script, how many records there are of each status, the last one, and the relations."""
+        text = Func(Cast("script", TextField()), function="md5")
+        script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
+        told = Record.objects.filter(dialogue=dialogue).aggregate(
+            last=Max("pk"),
+            left=Count("pk", filter=Q(superseded_by=None)),
+            drafts=Count("pk", filter=Q(superseded_by=None, status="draft")),
+            accepted=Count("pk", filter=Q(superseded_by=None, status="accepted")),
+        )
+        table = RelationRows.objects.filter(corpus__dialogues=dialogue).aggregate(last=Max("pk"))
+        chosen = _to_word(dialogue, settings)
+        return dialogue, script, *told.values(), table["last"], chosen.pk if chosen else None, SET in settings
+
+    def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
+        """Return a script with its facts and questions that nothing supersedes, of any status.
+
+        Where `settings` name a question set, the material's questions are those that it made; where they name
+        none although they could, those of no set.
+        """
+        row = Dialogue.objects.filter(pk=dialogue).first()
+        if row is None:
+            raise Failed("the script is gone")
+        rows = Record.objects.filter(dialogue=dialogue, superseded_by=None).order_by("pk")
+        facts, questions = _facts_of_bound(rows), _questions_of_bound(rows)
+        chosen = _to_word(dialogue, settings)
+        asked = _questions_of_bound(rows.filter(set=chosen)) if SET in settings else questions
+        script = replace(of_rows([row])[row.pk], facts=facts, questions=questions)
+        return Material(script, asked, (), relations=relations_of(row.corpus_id))
+
+
+def _facts_of_bound(rows: QuerySet[Record]) -> tuple[Fact, ...]:
+    told = rows.filter(kind=FACT).values_list("key", "content", "status")
+    return tuple(fact_record(*record) for record in told)
+
+
+def _questions_of_bound(rows: QuerySet[Record]) -> tuple[Question, ...]:
+    told = rows.filter(kind=QUESTION).values_list("key", "content", "status")
+    return tuple(question_record(*record) for record in told)
+
+
+def _to_word(dialogue: int, settings: Settings) -> QuestionSet | None:
+    """Return the question set whose questions are to be worded, None for those of no set.
+
+    Raises Failed for one that the corpus does not have, and for one that never changes any more.
+    """
+    if not (told := str(settings.get(SET) or "")):
+        return None
+    chosen = question_set(dialogue, told)
+    if is_kept(chosen):
+        why = "a simulation used it" if chosen.used_at else "people answered about its questions"
+        raise Failed(
+            f"the questions of the set {named(chosen)} keep their texts, since {why}: make a set under "
+            "another name, and word that one"
+        )
+    return chosen
+
+
+def relations_of(corpus: int) -> RelationTable:
+    """Return a corpus's own table of relations, else the one that comes with Concord."""
+    own = RelationRows.objects.filter(corpus=corpus).order_by("-version").first()
+    return DEFAULT if own is None else RelationTable.parse(own.rows)
+
+
+RECORDS_LOADER = WithRecords()
+
+
+BOUND_KEPT = 4
+"""So many generators with their material stay in a process's memory."""
+
+
+class Loader(Protocol):
+    """What reads one kind of material. Both raise Failed where there is none."""
+
+    def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
+        """Return what changes when the material does; quick to find out."""
+
+    def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Any:
+        """Return the material of a dialogue."""
+
+
+LOADERS: dict[str, Loader] = {"script": LOADER, "records": RECORDS_LOADER}
+"""Per need of a generator: what reads the material."""
+_bound: Kept[Generator] = Kept(BOUND_KEPT)
+
+
+def bound(
+    generator: Generator, *, dialogue: int, settings: Mapping[str, Any], endpoint: Endpoint | None
+) -> Generator:
+    """Return a generator bound to what it needs of a dialogue. Raises Failed where that is not there."""
+    if not generator.needs:
+        return generator
+    loader = LOADERS[generator.needs]
+    key = (generator.key, generator.needs, loader.key(dialogue, settings, endpoint))
+    return _bound.get(key, lambda: generator.bound(loader.load(dialogue, settings, endpoint)))

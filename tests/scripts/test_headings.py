@@ -14,7 +14,7 @@ from annotation.text.context import heading
 from annotation.work import screens
 from judges.protocols import PROTOCOLS, Asking, Case
 from judges.runs.material import load
-from systems.benchmarks.showing import by_name, transcript
+from systems.benchmarks.summary import by_name, transcript
 from systems.producing.dialogues import of_rows
 from tests.scripts.examples import script
 from tests.scripts.test_native import bring

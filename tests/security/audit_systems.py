@@ -46,7 +46,7 @@ def make_several(by: User) -> dict[str, Any]:
 
 
 def make_benchmark_fields() -> dict[str, Any]:
-    from systems.making.orders import Order
+    from systems.producing.benchmark_steps import Order
     from tests import factories
 
     corpus = factories.corpus()
@@ -56,17 +56,17 @@ def make_benchmark_fields() -> dict[str, Any]:
 
 
 def make_benchmark(by: User, state: str) -> Any:
-    from systems.making import actions as benchmarks
+    from systems.producing import benchmark_actions
 
-    made = benchmarks.start(by=by, **make_benchmark_fields())
+    made = benchmark_actions.start(by=by, **make_benchmark_fields())
     if state == "done":
-        return benchmarks.advance(made.pk)
-    return benchmarks.cancel(by=by, benchmark=made) if state == "cancelled" else made
+        return benchmark_actions.advance(made.pk)
+    return benchmark_actions.cancel(by=by, benchmark=made) if state == "cancelled" else made
 
 
 def make_simulation_fields() -> dict[str, Any]:
     from annotation.models import QuestionSet, Record, Use
-    from systems.simulating.orders import Order
+    from systems.producing.simulation_steps import Order
     from tests import factories
 
     corpus = factories.corpus()
@@ -88,15 +88,15 @@ def make_baseline_answers() -> dict[str, Any]:
 
 
 def make_simulation(by: User, state: str) -> Any:
-    from systems.simulating import actions as simulations
+    from systems.producing import simulation_actions
 
-    made = simulations.start(by=by, **make_simulation_fields())
-    return simulations.cancel(by=by, simulation=made) if state == "cancelled" else made
+    made = simulation_actions.start(by=by, **make_simulation_fields())
+    return simulation_actions.cancel(by=by, simulation=made) if state == "cancelled" else made
 
 
 SIMULATIONS: dict[str, Callable[[User], dict[str, Any]]] = {
-    "systems.simulating.playing.writer": lambda by: make_baseline_answers(),
-    "systems.simulating.actions.start": lambda by: make_simulation_fields(),
-    "systems.simulating.actions.go_on": lambda by: {"simulation": make_simulation(by, "cancelled")},
-    "systems.simulating.actions.cancel": lambda by: {"simulation": make_simulation(by, "making")},
+    "systems.producing.simulation_steps.writer": lambda by: make_baseline_answers(),
+    "systems.producing.simulation_actions.start": lambda by: make_simulation_fields(),
+    "systems.producing.simulation_actions.go_on": lambda by: {"simulation": make_simulation(by, "cancelled")},
+    "systems.producing.simulation_actions.cancel": lambda by: {"simulation": make_simulation(by, "making")},
 }

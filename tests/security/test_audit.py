@@ -106,8 +106,8 @@ PASSED_ON = {
     "judges.prompts.actions.import_file": "create",
     "judges.runs.actions.start_judge": "start",
     "judges.runs.actions.start_metrics": "start",
-    "systems.producing.job.start": "start",
-    "systems.producing.baseline_job.start": "play",
+    "systems.producing.actions.start": "start",
+    "systems.producing.baselines.start": "play",
     **audit_scripts.PASSED_ON,
 }
 """What leaves the change, and so the entry, to another action, by that function's name."""
@@ -308,10 +308,16 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "systems.producing.actions.start": lambda by: systems.make_generation(by),
     "systems.producing.actions.start_each": lambda by: systems.make_several(by),
     "systems.producing.baselines.play": lambda by: systems.make_baseline(by),
-    "systems.making.actions.start": lambda by: systems.make_benchmark_fields(),
-    "systems.making.actions.go_on": lambda by: {"benchmark": systems.make_benchmark(by, "cancelled")},
-    "systems.making.actions.cancel": lambda by: {"benchmark": systems.make_benchmark(by, "making")},
-    "systems.making.actions.mark_checked": lambda by: {"benchmark": systems.make_benchmark(by, "done")},
+    "systems.producing.benchmark_actions.start": lambda by: systems.make_benchmark_fields(),
+    "systems.producing.benchmark_actions.go_on": lambda by: {
+        "benchmark": systems.make_benchmark(by, "cancelled")
+    },
+    "systems.producing.benchmark_actions.cancel": lambda by: {
+        "benchmark": systems.make_benchmark(by, "making")
+    },
+    "systems.producing.benchmark_actions.mark_checked": lambda by: {
+        "benchmark": systems.make_benchmark(by, "done")
+    },
     "judges.runs.selection.open_or_refuse": lambda by: {
         "rater": worlds.make_judge(),
         "selection": worlds.make_test_part(by),

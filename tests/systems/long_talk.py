@@ -27,7 +27,7 @@ from demo.fake_model.serving import embed as unit
 from jobs.prompt import Prompt
 from systems.generators.base import Done, Generator, Reply
 from systems.long_dialogue.agent import DialsimAgent
-from systems.long_dialogue.material import Material
+from systems.long_dialogue.memory import Material
 
 PEOPLE = ("Ana", "Ben", "Cara", "Dan", "Eve")
 OTHERS = {"Ana": "Ida", "Ben": "Joe", "Cara": "Kim", "Dan": "Leo", "Eve": "May"}

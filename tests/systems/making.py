@@ -15,10 +15,10 @@ from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.running import MARKED, LocalServer
 from demo.fake_model.serving import FakeModel, Response, failure
 from jobs.models import Endpoint
-from systems.benchmarks.measuring import line
-from systems.making import actions
-from systems.making.orders import Order
+from systems.benchmarks.instances import line
 from systems.models import Benchmark
+from systems.producing import benchmark_actions
+from systems.producing.benchmark_steps import Order
 from tests.judges.helpers import finish
 from tests.systems.talk import conversation
 
@@ -101,14 +101,16 @@ def make(
     told = {"leave_out_failed": order.pop("leave_out_failed", False)}
     wanted = Order(**({"per_source": 2} | order))
     named = [(corpus, corpus.name) for corpus in sources]
-    found = actions.start(by=None, name=name, sources=named, order=wanted, endpoint=endpoint, **told)
+    found = benchmark_actions.start(
+        by=None, name=name, sources=named, order=wanted, endpoint=endpoint, **told
+    )
     return brought_on(found, rounds)
 
 
 def brought_on(found: Benchmark, rounds: int = 12) -> Benchmark:
     """Go on with a benchmark until it is done or stuck."""
     for _ in range(rounds):
-        found = actions.advance(found.pk)
+        found = benchmark_actions.advance(found.pk)
         if found.state != Benchmark.State.MAKING:
             break
         finish()

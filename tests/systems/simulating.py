@@ -12,10 +12,10 @@ from annotation.models import Continuation, QuestionSet, Turn
 from annotation.scripts.records import question_json, script_json, use_json
 from jobs.models import Endpoint
 from judges.runs.selection import RunSettings
-from systems.long_dialogue.material import Material
+from systems.long_dialogue.memory import Material
 from systems.models import Simulation
-from systems.simulating import actions
-from systems.simulating.orders import Order
+from systems.producing import simulation_actions
+from systems.producing.simulation_steps import Order
 from tests.judges.helpers import finish
 
 USUAL = "usual"
@@ -62,7 +62,7 @@ def simulate(
     **order: Any,
 ) -> Simulation:
     """Start a simulation and go on with it as workers do, until it is done, stuck, or waits for a person."""
-    begun = actions.start(
+    begun = simulation_actions.start(
         by=None, question_set=asked, order=ordered(**order), endpoint=endpoint, settings=asking
     )
     return brought_on(begun, rounds)
@@ -71,7 +71,7 @@ def simulate(
 def brought_on(simulation: Simulation, rounds: int = 8) -> Simulation:
     """Go on with a simulation until it is done, stuck, or waits for a person."""
     for _ in range(rounds):
-        simulation = actions.advance(simulation.pk)
+        simulation = simulation_actions.advance(simulation.pk)
         if simulation.state != Simulation.State.MAKING:
             break
         finish()
@@ -80,7 +80,7 @@ def brought_on(simulation: Simulation, rounds: int = 8) -> Simulation:
 
 def written(simulation: Simulation) -> list[Continuation]:
     """Return what a simulation wrote, a continuation a script and trial."""
-    return list(actions.continuations(simulation).order_by("dialogue__key", "trial"))
+    return list(simulation_actions.continuations(simulation).order_by("dialogue__key", "trial"))
 
 
 def answers(continuation: Continuation) -> list[tuple[Turn, Mapping[str, Any]]]:

@@ -8,8 +8,8 @@ import pytest
 
 from annotation.models import Corpus
 from jobs.models import Endpoint
+from systems.producing.actions import Estimate, estimate
 from systems.producing.dialogues import Dialogues
-from systems.producing.estimates import Estimate, estimate
 from systems.producing.plans import Generation
 from tests import factories
 

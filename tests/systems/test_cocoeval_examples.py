@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.records import Turn
-from systems.benchmarks.assembling import assembled
-from systems.benchmarks.choosing import Instance
+from systems.benchmarks.instances import Instance, assembled
 from systems.generators.cocoeval_continuation import NotTaught, examples
 from tests.systems.cocoeval import GENERATOR, begun, prompt_of, received, talk
 

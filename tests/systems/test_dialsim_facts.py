@@ -17,7 +17,7 @@ from demo.fake_model.roles.long_dialogues import corrupts, invents, misses
 from demo.fake_model.roles.long_dialogues import planted_facts as planted
 from jobs.prompt import Unparseable
 from systems.generators import Done, Reply
-from systems.long_dialogue.facts import read
+from systems.long_dialogue.quiz import read_facts as read
 from tests.demo.asking import asked
 from tests.systems.driving import canned, fake
 from tests.systems.told import bound, made, script

@@ -23,8 +23,7 @@ from demo.fake_model.errors import ErrorModel
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Call, Endpoint
-from systems.long_dialogue.heard import Heard
-from systems.long_dialogue.material import text_digest
+from systems.long_dialogue.memory import Heard, text_digest
 from systems.models import Production
 from systems.producing.dialogues import of_rows
 from tests.scripts.examples import script

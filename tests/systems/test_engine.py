@@ -16,8 +16,8 @@ from judges.runs.selection import RunSettings
 from systems.errors import SystemsError
 from systems.models import Production, Writer
 from systems.producing import actions
+from systems.producing.actions import estimate
 from systems.producing.dialogues import Dialogues
-from systems.producing.estimates import estimate
 from systems.producing.plans import Generation, digest
 from tests import factories
 from tests.judges.helpers import finish

@@ -18,7 +18,7 @@ from demo.fake_model.requests import Request, request
 from demo.fake_model.role import Mind
 from demo.fake_model.roles.group_chats import STAGES, Agent, decide, key_of
 from systems.generators import GENERATORS
-from systems.group_chat.replies import explicit, implicit
+from systems.group_chat.agent import explicit, implicit
 from tests.demo.asking import asked
 from tests.scenarios.scripts import chat, probe
 

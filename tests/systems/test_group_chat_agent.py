@@ -15,8 +15,7 @@ from annotation.scenarios.records import Decision
 from jobs.prompt import Prompt, Unparseable
 from systems.generators import GENERATORS, Done, Reply
 from systems.generators.base import FOLDER
-from systems.group_chat.agent import AGAIN
-from systems.group_chat.replies import BY_NAME, explicit, implicit
+from systems.group_chat.agent import AGAIN, BY_NAME, explicit, implicit
 from tests.scenarios.scripts import LAUNCH, chat, launch
 from tests.systems.driving import canned, driven, stored
 

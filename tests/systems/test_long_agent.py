@@ -16,9 +16,7 @@ from demo.fake_model.requests import request
 from jobs.prompt import Prompt, about_tokens
 from systems.generators import GENERATORS, Done, Reply, WrongSettings
 from systems.long_dialogue.agent import BASELINES, DialsimAgent, played
-from systems.long_dialogue.heard import Heard
-from systems.long_dialogue.material import text_digest
-from systems.long_dialogue.memory import MEMORIES
+from systems.long_dialogue.memory import MEMORIES, Heard, text_digest
 from tests.demo.asking import asked
 from tests.systems.driving import stored
 from tests.systems.long_talk import PEOPLE, answered, answers_of, world

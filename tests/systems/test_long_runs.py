@@ -19,12 +19,11 @@ from jobs import runs
 from jobs.models import Call, Endpoint, Run
 from judges.runs.selection import RunSettings
 from systems.errors import SystemsError
-from systems.long_dialogue.heard import Heard
-from systems.long_dialogue.material import text_digest
+from systems.long_dialogue.memory import Heard, text_digest
 from systems.models import Production
 from systems.producing import actions
+from systems.producing.actions import estimate
 from systems.producing.dialogues import Dialogues
-from systems.producing.estimates import estimate
 from systems.producing.plans import Generation
 from tests.judges.helpers import finish
 from tests.systems.long_talk import answered, native, world

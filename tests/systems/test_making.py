@@ -20,14 +20,12 @@ from jobs import runs
 from jobs.models import Job, Run
 from jobs.queue.jobs import work as work_jobs
 from jobs.queue.worker import Heart
-from systems.benchmarks.cutting import starts
+from systems.benchmarks.instances import starts
 from systems.benchmarks.metadata import PERSON_TEXTS, TEXTS
 from systems.errors import SystemsError
-from systems.making import actions, job
-from systems.making.material import read
-from systems.making.orders import Order
-from systems.making.writing import export
 from systems.models import Benchmark, Production
+from systems.producing import benchmark_actions
+from systems.producing.benchmark_steps import Order, export, read
 from tests.judges.helpers import finish
 from tests.systems.making import Served, brought_on, make, served, source, talks
 
@@ -168,7 +166,7 @@ def test_a_forgotten_speaker_stops_it_until_somebody_decides(model: Served, sour
     assert "the speaker 'Chair' is missing" in stuck.error
     assert not Corpus.objects.filter(name="bench").exists()
     model.rates = {}
-    assert brought_on(actions.go_on(by=None, benchmark=stuck)).state == "done"
+    assert brought_on(benchmark_actions.go_on(by=None, benchmark=stuck)).state == "done"
 
 
 def test_what_failed_is_left_out_and_others_take_its_place(model: Served, tmp_path: Path) -> None:
@@ -198,15 +196,15 @@ def test_it_goes_on_after_any_interruption(model: Served, sources: list[Corpus])
     Run.objects.all().delete()
     order = Order(per_source=2, clean=True)
     named = [(corpus, corpus.name) for corpus in sources]
-    found = actions.start(by=None, name="parts", sources=named, order=order, endpoint=endpoint)
+    found = benchmark_actions.start(by=None, name="parts", sources=named, order=order, endpoint=endpoint)
     seen = set()
     for _ in range(1000):
-        found = actions.advance(found.pk)
+        found = benchmark_actions.advance(found.pk)
         seen.add(found.step)
         assert found.is_done or not Corpus.objects.filter(name="parts").exists()
         if found.is_done:
             break
-        again = actions.start(by=None, name="parts", sources=named, order=order, endpoint=endpoint)
+        again = benchmark_actions.start(by=None, name="parts", sources=named, order=order, endpoint=endpoint)
         assert again.pk == found.pk
         finish(seconds=0.02)  # a few calls at a time
     assert seen >= {"cleaning", "metadata", "summary"}
@@ -216,30 +214,34 @@ def test_it_goes_on_after_any_interruption(model: Served, sources: list[Corpus])
 
 def test_jobs_bring_it_on_by_themselves(model: Served, sources: list[Corpus]) -> None:
     named = [(corpus, corpus.name) for corpus in sources]
-    found = actions.start(by=None, name="b", sources=named, order=Order(2), endpoint=model.endpoint())
+    found = benchmark_actions.start(
+        by=None, name="b", sources=named, order=Order(2), endpoint=model.endpoint()
+    )
     for _ in range(12):
         with Heart("jobs") as heart:
             work_jobs("jobs", seconds=5, heart=heart)
         finish()
-        job.sweep()
+        benchmark_actions.sweep()
         found.refresh_from_db()
     assert found.state == "done"
-    assert job.sweep() == 0
+    assert benchmark_actions.sweep() == 0
 
 
 def test_a_job_that_breaks_leaves_it_stuck_with_the_reason(
     model: Served, sources: list[Corpus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     named = [(corpus, corpus.name) for corpus in sources]
-    found = actions.start(by=None, name="b", sources=named, order=Order(2), endpoint=model.endpoint())
+    found = benchmark_actions.start(
+        by=None, name="b", sources=named, order=Order(2), endpoint=model.endpoint()
+    )
 
     def broken(pk: int) -> Benchmark:
         raise RuntimeError(f"defect at {pk}")
 
-    monkeypatch.setattr(job, "advance", broken)
+    monkeypatch.setattr(benchmark_actions, "advance", broken)
     with Heart("jobs") as heart:
         work_jobs("jobs", seconds=5, heart=heart)
-    job.sweep()
+    benchmark_actions.sweep()
     found.refresh_from_db()
     assert found.state == "stuck"
     assert (
@@ -250,19 +252,19 @@ def test_a_job_that_breaks_leaves_it_stuck_with_the_reason(
 @pytest.mark.exhaustive
 def test_a_cancelled_one_stops_its_runs_and_can_be_taken_up(model: Served, sources: list[Corpus]) -> None:
     found = make("bench", sources, model.endpoint(), rounds=0)
-    actions.advance(found.pk)
-    actions.cancel(by=None, benchmark=found)
+    benchmark_actions.advance(found.pk)
+    benchmark_actions.cancel(by=None, benchmark=found)
     assert set(Run.objects.values_list("state", flat=True)) == {"cancelled"}
-    assert actions.advance(found.pk).state == "cancelled"
-    assert brought_on(actions.go_on(by=None, benchmark=found)).state == "done"
+    assert benchmark_actions.advance(found.pk).state == "cancelled"
+    assert brought_on(benchmark_actions.go_on(by=None, benchmark=found)).state == "done"
 
 
 def test_a_run_that_was_cancelled_by_itself_is_told(model: Served, sources: list[Corpus]) -> None:
     found = make("bench", sources, model.endpoint(), rounds=0)
-    actions.advance(found.pk)
+    benchmark_actions.advance(found.pk)
     for run in Run.objects.all():
         runs.cancel(by=None, run=run)
-    found = actions.advance(found.pk)
+    found = benchmark_actions.advance(found.pk)
     assert found.state == "stuck"
     assert "did not come to its end: it is cancelled" in found.error
 
@@ -296,7 +298,7 @@ def test_it_is_refused_where_it_cannot_be(model: Served, sources: list[Corpus], 
     assert not Benchmark.objects.exists()
     twin = source(tmp_path, "twin", talks("p"))
     with pytest.raises(SystemsError, match="has the conversation 'p0' twice"):
-        actions.start(
+        benchmark_actions.start(
             by=None, name="b", sources=[(sources[0], "s"), (twin, "s")], order=Order(1), endpoint=endpoint
         )
 
@@ -348,9 +350,9 @@ def test_who_checked_it_for_offensive_content_is_kept(tmp_path: Path) -> None:
     corpus = source(tmp_path, "c", talks("m", 2))
     found = make("bench", [corpus], None, rounds=0, steps=("cut",))
     with pytest.raises(SystemsError, match="not made yet"):
-        actions.mark_checked(by=None, benchmark=found)
+        benchmark_actions.mark_checked(by=None, benchmark=found)
     found = brought_on(found)
-    actions.mark_checked(by=None, benchmark=found)
+    benchmark_actions.mark_checked(by=None, benchmark=found)
     found.refresh_from_db()
     assert (found.checked_by_name, found.checked_at is not None) == ("a command", True)
     verbs = list(

@@ -14,8 +14,8 @@ from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint, Run
 from systems.generators import GENERATORS
+from systems.producing.actions import estimate
 from systems.producing.dialogues import Dialogues
-from systems.producing.estimates import estimate
 from systems.producing.plans import Generation
 from tests import factories
 from tests.judges.helpers import finish

@@ -23,8 +23,7 @@ from demo.fake_model.roles.long_dialogues import (
     sufficient,
 )
 from jobs.prompt import Prompt
-from systems.long_dialogue.heard import Heard
-from systems.long_dialogue.material import Material, text_digest
+from systems.long_dialogue.memory import Heard, Material, text_digest
 from tests.demo.asking import asked
 from tests.systems.long_talk import answered, world
 

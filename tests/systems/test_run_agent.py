@@ -20,7 +20,7 @@ from demo.fake_model.serving import FakeModel
 from jobs.errors import JobRefused
 from jobs.models import Call, Endpoint, Job
 from systems.models import Production
-from systems.producing import baseline_job
+from systems.producing import baselines
 from tests import factories
 from tests.scenarios.scripts import LAUNCH
 
@@ -237,7 +237,7 @@ def test_the_estimate_counts_one_call_a_point(corpus: Corpus, endpoint: Endpoint
 def test_many_trials_are_a_job_whose_result_says_what_came_of_it(
     researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(baseline_job, "AT_ONCE", 10)
+    monkeypatch.setattr(baselines, "AT_ONCE", 10)
     asked = {"agent": "always_speak", "mode": "explicit", "trials": 6}
     factories.dialogue(corpus, "plain", turns=2)
     answer = researcher.post(reverse("agents", args=[corpus.pk]), asked)
@@ -245,11 +245,11 @@ def test_many_trials_are_a_job_whose_result_says_what_came_of_it(
     again = researcher.post(reverse("api-agents", args=[corpus.pk]), asked, content_type="application/json")
     job = Job.objects.get(kind="baseline")
     assert (again.status_code, again.json()) == (202, {"job": job.pk})
-    told = baseline_job.run(job, lambda done, of: None)
+    told = baselines.run(job, lambda done, of: None)
     assert (told["made"], told["decisions"], told["left_out"]) == (12, 12 * POINTS, 1)
     job.params["dialogues"]["corpus"] = 0
     with pytest.raises(JobRefused, match="was deleted"):
-        baseline_job.run(job, lambda done, of: None)
+        baselines.run(job, lambda done, of: None)
 
 
 @pytest.mark.exhaustive

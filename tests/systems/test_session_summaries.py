@@ -17,8 +17,7 @@ from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import drops, summary
 from jobs.prompt import Prompt, Unparseable
 from systems.generators import GENERATORS, Done, Reply
-from systems.long_dialogue.heard import Heard
-from systems.long_dialogue.material import text_digest
+from systems.long_dialogue.memory import Heard, text_digest
 from tests.demo.asking import asked
 from tests.systems.driving import Answer, driven, fake
 from tests.systems.told import script

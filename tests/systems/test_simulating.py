@@ -25,12 +25,11 @@ from judges.models import Embedding
 from judges.runs.material import tools
 from judges.runs.selection import RunSettings
 from systems.errors import SystemsError
-from systems.long_dialogue.heard import Heard
+from systems.long_dialogue.memory import Heard
 from systems.models import Production, Simulation
-from systems.simulating import actions, job
-from systems.simulating.estimating import estimate
-from systems.simulating.orders import Order
-from systems.simulating.telling import counts, paused
+from systems.producing import simulation_actions
+from systems.producing.simulation_actions import counts, estimate, paused
+from systems.producing.simulation_steps import Order
 from tests import factories
 from tests.judges.helpers import finish
 from tests.systems.long_talk import world
@@ -169,9 +168,9 @@ def test_two_simulations_at_once_share_the_run_of_summaries(model: Served, asked
     first = simulate(asked, endpoint, rounds=0, memory="summary")
     second = simulate(asked, endpoint, rounds=0, memory="summary", k=3)
     for held in (first, second):
-        actions.advance(held.pk)
+        simulation_actions.advance(held.pk)
     assert first.links.get().run == second.links.get().run
-    actions.cancel(by=None, simulation=first)
+    simulation_actions.cancel(by=None, simulation=first)
     assert brought_on(second).state == "done"
     assert summed(model) == len(Heard(MATERIAL.dialogue).numbers)
 
@@ -180,11 +179,11 @@ def test_two_simulations_at_once_share_the_run_of_summaries(model: Served, asked
 def test_what_another_simulation_left_is_taken_over(model: Served, asked: QuestionSet) -> None:
     endpoint = model.endpoint()
     first = simulate(asked, endpoint, rounds=0, memory="summary")
-    actions.advance(first.pk)
-    actions.cancel(by=None, simulation=first)
+    simulation_actions.advance(first.pk)
+    simulation_actions.cancel(by=None, simulation=first)
     second = simulate(asked, endpoint, memory="summary", k=3)
     assert (second.state, second.error) == ("done", "")
-    first = brought_on(actions.go_on(by=None, simulation=first))
+    first = brought_on(simulation_actions.go_on(by=None, simulation=first))
     assert (first.state, first.error) == ("done", "")
     assert summed(model) == len(Heard(MATERIAL.dialogue).numbers)
 
@@ -195,10 +194,10 @@ def test_a_longer_simulation_takes_over_trials_and_the_shorter_one_waits_for_the
 ) -> None:
     endpoint = model.endpoint()
     short = simulate(asked, endpoint, rounds=0, trials=1)
-    actions.advance(short.pk)
+    simulation_actions.advance(short.pk)
     long = simulate(asked, endpoint, rounds=0, trials=3)
-    actions.advance(long.pk)
-    assert actions.advance(short.pk).state == "making"
+    simulation_actions.advance(long.pk)
+    assert simulation_actions.advance(short.pk).state == "making"
     assert brought_on(long).state == brought_on(short).state == "done"
     assert model.asked == sum(len(asks(one)) for one in written(long))
     assert [one.pk for one in written(short)] == [written(long)[0].pk]
@@ -242,10 +241,10 @@ def test_a_worker_finds_every_vector_in_the_store(
 @pytest.mark.exhaustive
 def test_a_worker_computes_no_vector_of_concords_own_model(model: Served, asked: QuestionSet) -> None:
     held = simulate(asked, model.endpoint(), rounds=0, memory="utterance", retriever="embedding", k=2)
-    actions.advance(held.pk)
+    simulation_actions.advance(held.pk)
     tools.cache_clear()
     finish()
-    assert actions.advance(held.pk).state == "done"
+    assert simulation_actions.advance(held.pk).state == "done"
     assert tools().embed.computed == 0
     assert Embedding.objects.count() > len(MATERIAL.dialogue.turns) // 2
 
@@ -259,7 +258,7 @@ def test_an_embedder_that_fails_stops_it_and_nothing_is_embedded_twice(
     held = simulate(asked, Endpoint.objects.get(name="fake"), **told)
     assert (held.state, "vectors refused to embed: HTTP 404" in held.error) == ("stuck", True)
     Endpoint.objects.filter(name="vectors").update(base_url=model.url)
-    assert brought_on(actions.go_on(by=None, simulation=held)).state == "done"
+    assert brought_on(simulation_actions.go_on(by=None, simulation=held)).state == "done"
 
 
 @pytest.mark.exhaustive
@@ -273,7 +272,7 @@ def test_a_fake_embedder_behind_an_alias_stops_it_and_then_says_so(model: Served
     assert held.state == "stuck"
     assert f"a fake model answers under the name {alias}" in held.error
     assert not Embedding.objects.exists()
-    assert brought_on(actions.go_on(by=None, simulation=held)).state == "done"
+    assert brought_on(simulation_actions.go_on(by=None, simulation=held)).state == "done"
     names = set(Embedding.objects.values_list("model", flat=True))
     assert [name.partition(" at ")[0] for name in names] == [f"vectors: fake model as {alias}"]
 
@@ -333,7 +332,7 @@ def test_summaries_that_fail_are_tried_again(model: Served, asked: QuestionSet) 
     assert held.error.startswith("1 summaries failed, first: ")
     before = model.asked
     model.refuses = lambda number, text: False
-    held = brought_on(actions.go_on(by=None, simulation=held))
+    held = brought_on(simulation_actions.go_on(by=None, simulation=held))
     assert held.state == "done"
     assert model.asked == before + 1 + len(answers(written(held)[0]))
 
@@ -357,11 +356,11 @@ def test_a_cap_pauses_it_and_a_higher_one_goes_on(
 @pytest.mark.exhaustive
 def test_one_that_is_cancelled_keeps_what_was_answered_and_goes_on(model: Served, asked: QuestionSet) -> None:
     held = simulate(asked, model.endpoint(), rounds=0, trials=2, asking=RunSettings(caps={"cap_calls": 3}))
-    actions.advance(held.pk)
+    simulation_actions.advance(held.pk)
     finish()
-    held = actions.cancel(by=None, simulation=held)
+    held = simulation_actions.cancel(by=None, simulation=held)
     assert (held.state, model.asked) == ("cancelled", 3)
-    assert actions.advance(held.pk).state == "cancelled"
+    assert simulation_actions.advance(held.pk).state == "cancelled"
     held = simulate(asked, held.endpoint, trials=2, asking=RunSettings(caps={"cap_calls": 300}))
     assert held.state == "done"
     assert model.asked == sum(len(asks(one)) for one in written(held))
@@ -374,7 +373,7 @@ def test_a_system_of_this_name_that_is_another_one_is_refused_at_once(
     simulate(asked, endpoint, rounds=0, name="mine")
     other = Order("", {}, 1, {"temperature": 1.0}, "mine")
     with pytest.raises(SystemsError, match=r"parameters.temperature is 0.2 there and 1.0 here"):
-        actions.start(by=None, question_set=asked, order=other, endpoint=endpoint)
+        simulation_actions.start(by=None, question_set=asked, order=other, endpoint=endpoint)
     with pytest.raises(SystemsError, match="has a system 'mine' already"):
         simulate(asked, None, baseline="random", name="mine")
     assert Simulation.objects.count() == 1
@@ -383,7 +382,7 @@ def test_a_system_of_this_name_that_is_another_one_is_refused_at_once(
 def test_jobs_bring_it_on_by_themselves(model: Served, asked: QuestionSet) -> None:
     held = simulate(asked, model.endpoint(), rounds=0, memory="summary")
     for _ in range(6):
-        job.sweep()
+        simulation_actions.sweep()
         with Heart("jobs") as heart:
             work_jobs("jobs", seconds=20, heart=heart, stopping=lambda: False)
         finish()

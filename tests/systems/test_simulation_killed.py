@@ -11,7 +11,7 @@ from django.db.models import Sum
 
 from jobs.models import Call
 from systems.models import Production
-from systems.simulating import actions
+from systems.producing import simulation_actions
 from tests.judges.test_killed_worker import Start, start, until
 from tests.systems.long_talk import world
 from tests.systems.making import served
@@ -44,7 +44,7 @@ def test_a_trial_goes_on_at_the_same_question_after_signal_9(start: Start, tmp_p
         Call.objects.all().delete()
         model.refuses = slowly
         held = simulate(asked, endpoint, trials=TRIALS, rounds=0, name="killed")
-        actions.advance(held.pk)
+        simulation_actions.advance(held.pk)
         under_way = 0
         for kill in range(KILLS):
             worker = start()

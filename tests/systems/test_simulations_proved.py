@@ -26,8 +26,7 @@ from demo.fake_model.role import Mind
 from demo.fake_model.roles.long_dialogues import Reader, chance_right, drops, exam_of, expected, sufficient
 from jobs.models import Endpoint
 from judges.runs.selection import RunSettings
-from systems.long_dialogue.heard import Heard
-from systems.long_dialogue.material import Material
+from systems.long_dialogue.memory import Heard, Material
 from systems.models import Simulation
 from tests.systems.long_talk import PEOPLE, world
 from tests.systems.making import Served

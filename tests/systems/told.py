@@ -9,7 +9,7 @@ from annotation.records import Dialogue, Participant, Turn
 from annotation.scripts.records import Date, Question, Script, Session
 from jobs.prompt import Prompt
 from systems.generators import GENERATORS, Done, Generator
-from systems.long_dialogue.material import Material
+from systems.long_dialogue.memory import Material
 from tests.systems.driving import Answer, replies, stored
 
 PEOPLE = (

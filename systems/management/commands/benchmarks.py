@@ -10,10 +10,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
 from jobs.errors import JobError
-from systems.making import actions
-from systems.making.telling import as_json
-from systems.making.writing import export
 from systems.models import Benchmark
+from systems.producing import benchmark_actions
+from systems.producing.benchmark_actions import as_json
+from systems.producing.benchmark_steps import export
 
 
 class Command(DatabaseCommand):
@@ -65,11 +65,13 @@ class Command(DatabaseCommand):
     def _done(found: Benchmark, options: dict[str, Any]) -> Benchmark:
         """Do what an option says."""
         if options["checked"]:
-            return actions.mark_checked(by=None, benchmark=found)
+            return benchmark_actions.mark_checked(by=None, benchmark=found)
         if options["cancel"]:
-            return actions.cancel(by=None, benchmark=found)
+            return benchmark_actions.cancel(by=None, benchmark=found)
         if options["go_on"]:
-            return actions.go_on(by=None, benchmark=found, leave_out_failed=options["leave_out_failed"])
+            return benchmark_actions.go_on(
+                by=None, benchmark=found, leave_out_failed=options["leave_out_failed"]
+            )
         if options["output"]:
             if found.corpus is None:
                 raise CommandError(f"The benchmark {found.name} is not made yet.")

@@ -23,8 +23,8 @@ from judges.runs.selection import settings_of
 from systems.generators import GENERATORS
 from systems.models import Production
 from systems.producing import actions
+from systems.producing.actions import estimate
 from systems.producing.dialogues import Dialogues
-from systems.producing.estimates import estimate
 from systems.producing.plans import Generation
 
 INTERRUPTED = 130

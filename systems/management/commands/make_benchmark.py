@@ -16,12 +16,10 @@ from jobs.errors import JobError
 from jobs.models import Run
 from jobs.runs import ACTIVE, OPEN
 from judges.runs.lookup import Drive, corpus_named, endpoint_named
-from systems.making import actions
-from systems.making.actions import Source
-from systems.making.estimating import estimate
-from systems.making.orders import STEPS, Order
-from systems.making.telling import as_json
 from systems.models import Benchmark
+from systems.producing import benchmark_actions
+from systems.producing.benchmark_actions import Source, as_json, estimate
+from systems.producing.benchmark_steps import STEPS, Order
 
 INTERRUPTED = 130
 _PAUSE = 0.5
@@ -95,7 +93,7 @@ class Command(DatabaseCommand):
             if options["estimate"]:
                 self.stdout.write(json.dumps(estimate(sources, order, endpoint).as_json()))
                 return
-            found = actions.start(
+            found = benchmark_actions.start(
                 by=None,
                 name=options["into"],
                 sources=sources,
@@ -119,14 +117,18 @@ class Command(DatabaseCommand):
     @staticmethod
     def _retried(found: Benchmark) -> Benchmark:
         """Look again at a benchmark, and try again what failed where it is stuck."""
-        found = actions.advance(found.pk)
-        return actions.go_on(by=None, benchmark=found) if found.state == Benchmark.State.STUCK else found
+        found = benchmark_actions.advance(found.pk)
+        return (
+            benchmark_actions.go_on(by=None, benchmark=found)
+            if found.state == Benchmark.State.STUCK
+            else found
+        )
 
     def _bring_on(self, found: Benchmark, options: dict[str, Any]) -> tuple[Benchmark, bool]:
         """Go on until it is done, stuck or waits for a person; False where it was interrupted."""
         bar = None if options["quiet"] else sys.stderr
         while True:
-            found = actions.advance(found.pk)
+            found = benchmark_actions.advance(found.pk)
             links = Run.objects.filter(benchmarks__benchmark=found, state__in=OPEN).distinct()
             active = [run for run in links if run.state in ACTIVE]
             if found.state != Benchmark.State.MAKING:

@@ -20,15 +20,22 @@ from judges.management.commands.run_judge import add_settings
 from judges.runs.lookup import NOTHING_FAILED, Drive, corpus_named, endpoint_named
 from judges.runs.selection import settings_of
 from systems.long_dialogue.agent import BASELINES
-from systems.long_dialogue.memory import MEMORIES, RETRIEVED, SESSION, USUAL_K
-from systems.long_dialogue.retrieval import BM25, EMBEDDING, ORDERS, RETRIEVERS
+from systems.long_dialogue.memory import (
+    BM25,
+    EMBEDDING,
+    MEMORIES,
+    ORDERS,
+    RETRIEVED,
+    RETRIEVERS,
+    SESSION,
+    USUAL_K,
+)
 from systems.long_dialogue.trial_settings import POINTS, SEED
 from systems.management.commands.generate import pairs
 from systems.models import Simulation
-from systems.simulating import actions
-from systems.simulating.estimating import estimate
-from systems.simulating.orders import SAMPLING, SETTING_NAMES, UNREAD, Order
-from systems.simulating.telling import TITLES, counts, paused
+from systems.producing import simulation_actions
+from systems.producing.simulation_actions import TITLES, counts, estimate, paused
+from systems.producing.simulation_steps import SAMPLING, SETTING_NAMES, UNREAD, Order
 
 INTERRUPTED = 130
 _PAUSE = 0.5
@@ -80,7 +87,7 @@ class Command(DatabaseCommand):
                 self.stdout.write(json.dumps(expected.as_json(), ensure_ascii=False))
                 return
             self.stderr.write(expected.sentence())
-            held = actions.start(
+            held = simulation_actions.start(
                 by=None,
                 question_set=asked,
                 order=order,
@@ -91,7 +98,7 @@ class Command(DatabaseCommand):
         except JobError as error:
             raise CommandError(str(error)) from None
         held, ended, why = self._bring_on(held, options)
-        name, condition = actions.system_of(held)
+        name, condition = simulation_actions.system_of(held)
         self.stdout.write(
             json.dumps(
                 {
@@ -110,16 +117,20 @@ class Command(DatabaseCommand):
 
     def _retried(self, held: Simulation) -> Simulation:
         """Look again at a simulation, and try again what failed where it is stuck."""
-        held = actions.advance(held.pk)
+        held = simulation_actions.advance(held.pk)
         if held.state != Simulation.State.STUCK:
             self.stderr.write(NOTHING_FAILED)
-        return actions.go_on(by=None, simulation=held) if held.state == Simulation.State.STUCK else held
+        return (
+            simulation_actions.go_on(by=None, simulation=held)
+            if held.state == Simulation.State.STUCK
+            else held
+        )
 
     def _bring_on(self, held: Simulation, options: dict[str, Any]) -> tuple[Simulation, bool, str]:
         """Go on until it is done or waits for a person; return it, False if interrupted, and why not done."""
         bar = None if options["quiet"] else sys.stderr
         while True:
-            held = actions.advance(held.pk)
+            held = simulation_actions.advance(held.pk)
             if held.state == Simulation.State.DONE:
                 return held, True, ""
             if held.state != Simulation.State.MAKING:
@@ -159,7 +170,7 @@ def _add_asking(parser: CommandParser) -> None:
 
 
 def _chosen(options: dict[str, Any]) -> tuple[QuestionSet, Order, Endpoint | None]:
-    asked = actions.question_set(corpus_named(options["corpus"]), options["set"])
+    asked = simulation_actions.question_set(corpus_named(options["corpus"]), options["set"])
     if options["agent"] is not None:
         unread = {**options, "no_cache": options["use_cache"] is False}
         names = [*UNREAD, *parameters_from_options(options), *CAPS, "mode", "no_cache"]

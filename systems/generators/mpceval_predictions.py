@@ -1,7 +1,4 @@
-"""What the three predictions of a next turn share: settings, what is shown, batches, and reading.
-
-Nothing is given, or one half of the turn that people said next: then it is shown, and the other half asked.
-"""
+"""MPCEval: predictions of a next turn - speaker and message, the speaker alone, or the message alone."""
 
 from __future__ import annotations
 
@@ -11,9 +8,10 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from annotation.records import Dialogue, Turn
+from annotation.text.views import clean
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
-from systems.generators import cocoeval_continuation, mpceval_points
+from systems.generators import cocoeval_continuation
 from systems.generators.base import (
     Done,
     Generator,
@@ -34,14 +32,72 @@ from systems.generators.base import (
 )
 from systems.generators.named_cast import Cast
 
+# Where a next turn is predicted: after how many turns of a dialogue.
+
+LAST, EVERY = "last", "every:"
+MOST = 1_000
+FORM = f"the point is {LAST}, {EVERY}N (such as {EVERY}5), or numbers of turns (such as 3,7,12)"
+
+
+def is_single(point: str) -> bool:
+    """Return whether a setting names one point of a dialogue."""
+    return point.strip() == LAST or len(_listed(point) or ()) == 1
+
+
+def check_points(point: str) -> None:
+    """Raise WrongSettings for a setting that names no points."""
+    if point.strip() != LAST and not _step(point) and not _listed(point):
+        raise WrongSettings(f"point: {point[:60]!r} is not understood; {FORM}.")
+
+
+def prediction_points(point: str, turns: Sequence[Turn]) -> tuple[tuple[int, ...], int]:
+    """Return the numbers of turns that are seen, ascending, and how many points were left out.
+
+    At each of them something was said, and something before it: elsewhere there is nothing to predict, or
+    nobody's turn beside which the prediction could stand. `last` is the last such place.
+    """
+    if point.strip() == LAST:
+        found = [at for at in range(1, len(turns)) if says(turns[at])][-1:]
+        return tuple(found), 0
+    step = _step(point)
+    wanted = range(step, len(turns), step) if step else _listed(point)
+    there = [at for at in wanted if 0 < at < len(turns) and says(turns[at])]
+    return tuple(there), len(wanted) - len(there)
+
+
+def says(turn: Turn) -> bool:
+    """Return whether a turn is a message that says something."""
+    return turn.act == "message" and bool(clean(turn.text).strip())
+
+
+def _step(point: str) -> int:
+    """Return n of `every:n`, 0 for anything else."""
+    told = point.strip()
+    return _number_of_mpceval_points(told.removeprefix(EVERY)) if told.startswith(EVERY) else 0
+
+
+def _listed(point: str) -> tuple[int, ...]:
+    """Return the numbers of a list, ascending and each once; () for anything else."""
+    numbers = [_number_of_mpceval_points(part) for part in point.split(",")]
+    return tuple(sorted(set(numbers))) if all(numbers) and len(numbers) <= MOST else ()
+
+
+def _number_of_mpceval_points(text: str) -> int:
+    """Return a number from 1, 0 for anything else."""
+    told = text.strip()
+    return int(told) if told.isascii() and told.isdigit() and len(told) <= 6 else 0
+
+
+# What the three predictions of a next turn share: settings, what is shown, batches, and reading.
+#
+# Nothing is given, or one half of the turn that people said next: then it is shown, and the other half asked.
+
 NUMBER, SPEAKER, MESSAGE = "dialogue_id", "next_speaker", "next_message"
 SPEAKERS, OBJECTIVE, PROFILES, DIALOGUE = "SPEAKERS", "OBJECTIVE", "PROFILES", "DIALOGUE"
 GIVEN_SPEAKER, GIVEN_MESSAGE = "NEXT SPEAKER", "NEXT MESSAGE"
 UNKNOWN_SPEAKER = "unknown_speaker"
 SETTINGS = (
-    Setting(
-        "point", mpceval_points.LAST, f"Where the next turn is predicted: {mpceval_points.FORM}.", varies=True
-    ),
+    Setting("point", LAST, f"Where the next turn is predicted: {FORM}.", varies=True),
     Setting(
         "window", 0, "How many turns before the point are shown; 0 is all.", low=0, high=10_000, varies=True
     ),
@@ -66,8 +122,8 @@ class Prediction(Generator):
     def checked(self, settings: Settings) -> None:
         """Refuse points that are not understood, and a batch of dialogues with several points each."""
         point = str(settings["point"])
-        mpceval_points.check(point)
-        if self.together(settings) > 1 and not mpceval_points.is_single(point):
+        check_points(point)
+        if self.together(settings) > 1 and not is_single(point):
             raise WrongSettings(
                 f"batch: dialogues share a call only where each has one point, and {point!r} may be several; "
                 "set batch to 1, or point to last."
@@ -75,7 +131,7 @@ class Prediction(Generator):
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
         """Return why nothing can be predicted: no such point, or nothing of what was to be shown."""
-        found, _ = mpceval_points.points(str(settings["point"]), dialogue.turns)
+        found, _ = prediction_points(str(settings["point"]), dialogue.turns)
         if not found:
             return f"nothing is said by people at the point {settings['point']}, after another turn"
         if settings["objective"] and not cocoeval_continuation.told(
@@ -88,7 +144,7 @@ class Prediction(Generator):
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Return the points with the turns that are shown before them, and those that people said there."""
-        points, left_out = mpceval_points.points(str(settings["point"]), dialogue.turns)
+        points, left_out = prediction_points(str(settings["point"]), dialogue.turns)
         window = int(settings["window"])
         first = max(0, points[0] - window) if window and points else 0
         kept = dialogue.turns[first : points[-1] + 1] if points else ()
@@ -250,3 +306,37 @@ def _number(entry: Any, place: int, most: int) -> int:
             f"{where}: {NUMBER} {str(told)[:40]!r} is not the number of a dialogue that was sent"
         )
     return numbers[str(told)]
+
+
+# MPCEval: the next speaker and that speaker's message, at fixed points of a dialogue.
+
+
+class NextMessage(Prediction):
+    """Who speaks next, and what that person says."""
+
+    key = "mpceval_next_message"
+    title = "Who speaks next, and what that person says"
+
+
+# MPCEval: the next speaker alone; the message is shown.
+
+
+class SpeakerGivenContent(Prediction):
+    """Who says the next message, which is given."""
+
+    key = "mpceval_speaker_given_content"
+    title = "Who says the next message, which is given"
+    condition = {"content": "given"}
+    asks = (SPEAKER,)
+
+
+# MPCEval: the next message alone; its speaker is shown.
+
+
+class ContentGivenSpeaker(Prediction):
+    """What the next speaker says, who is given."""
+
+    key = "mpceval_content_given_speaker"
+    title = "What the next speaker says, who is given"
+    condition = {"speaker": "given"}
+    asks = (MESSAGE,)

@@ -27,11 +27,12 @@ from judges.runs.selection import settings_of
 from systems import access
 from systems.generators import GENERATORS
 from systems.models.production import Production, ProductionCall
-from systems.producing import job as starting
-from systems.producing.actions import MOST_TRIALS
+from systems.producing import actions
+from systems.producing.actions import MOST_TRIALS, estimate
 from systems.producing.dialogues import Dialogues
-from systems.producing.estimates import estimate
 from systems.producing.plans import Generation
+
+# The HTTP API of generators and productions.
 
 # What the API reads and writes about generators and productions.
 
@@ -210,7 +211,7 @@ class Productions(generics.ListAPIView[Production]):
         data = _checked(request)
         assert isinstance(request.user, User)
         try:
-            started = starting.start(
+            started = actions.start_job(
                 by=request.user,
                 generation=_generation(data),
                 dialogues=_dialogues(data),

@@ -1,1 +1,0 @@
-"""Simulations: the summaries, vectors and answers of a system that hears a corpus's scripts and is asked."""
