@@ -259,7 +259,7 @@ SPECTACULAR_SETTINGS = {
         "DecidedStatusEnum": [("accepted", "accepted"), ("rejected", "rejected")],
         "ResultStatusEnum": [(name, name) for name in ("ok", "undefined", "insufficient", "rejected")],
         "PickingRuleEnum": "judges.prompts.examples.RULE_CHOICES",
-        "TrainingPartEnum": "annotation.corpora.parts.TRAINING_CHOICES",
+        "TrainingPartEnum": "annotation.corpora.splits.TRAINING_CHOICES",
         "NamesKindEnum": [(name, name) for name in ("anonymised", "swapped")],
         "OnlyYesEnum": [("yes", "yes")],
         "SessionReasonEnum": [(name, name) for name in ("talk", "distance", "broadcast", "other")],

@@ -90,7 +90,7 @@ KINDS: dict[str, str] = {
     "baseline": "systems.producing.baselines",
     "export": "calibration.exports.downloads",
     "calls": "jobs.runs",
-    "search": "calibration.workbench.searches.job",
+    "search": "calibration.workbench.search_job",
     "invitations": "annotation.people.links",
     "nearest": "judges.prompts.requests",
     "benchmark": "systems.producing.benchmark_actions",
@@ -109,7 +109,7 @@ QUEUES: dict[str, str] = {
 RUN_KINDS: dict[str, str] = {
     "judge": "judges.runs.judge_calls",
     "draft": "judges.drafts.actions",
-    "improve": "calibration.workbench.searches.improving",
+    "improve": "calibration.workbench.search_job",
     "metric": "judges.runs.metric_calls",
     "generate": "systems.producing.steps",
 }

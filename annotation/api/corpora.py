@@ -28,7 +28,7 @@ from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_witho
 from annotation.corpora.families import LONGEST, set_families
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
-from annotation.corpora.parts import EVALUATION, TRAINING
+from annotation.corpora.splits import EVALUATION, TRAINING
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.formats import FORMATS
 from annotation.formats.base import SETTINGS, SIZE, columns_of, guess, settings_of

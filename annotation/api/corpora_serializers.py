@@ -9,7 +9,6 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.corpora import parts as corpus_parts
 from annotation.corpora import splits, uploads
 from annotation.formats import FORMATS
 from annotation.formats.base import MOST, SETTINGS, Setting
@@ -22,9 +21,7 @@ class TrainingPart(serializers.ChoiceField):
     """The part `training`, or none: whatever goes over a corpus leaves training out where it is not named."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(
-            corpus_parts.TRAINING_CHOICES, required=False, default="", allow_blank=True, **options
-        )
+        super().__init__(splits.TRAINING_CHOICES, required=False, default="", allow_blank=True, **options)
 
 
 class CorpusSerializer(serializers.ModelSerializer[Corpus]):
@@ -63,7 +60,7 @@ class CorpusDetailSerializer(CorpusSerializer):
 
     def get_parts(self, corpus: Corpus) -> dict[str, int]:
         """Dialogues in each part: training, which is left out where it is not named, and evaluation."""
-        return corpus_parts.sizes(corpus)
+        return splits.sizes(corpus)
 
     def get_labels(self, corpus: Corpus) -> int:
         """Live labels about the corpus."""

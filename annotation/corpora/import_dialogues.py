@@ -9,8 +9,8 @@ from typing import Any
 from django.db import connection
 
 from annotation.corpora.import_staging import ImportResult, copy_rows, fresh_table, reserve_ids
-from annotation.corpora.parts import part_in
 from annotation.corpora.rows import TurnRow, agenda_json, participants_json, turn_row
+from annotation.corpora.splits import part_in
 from annotation.formats import Faults, SourceRecord
 from annotation.formats.fields import check_speakers, check_static, refuse_other_turns
 from annotation.formats.source import ImportProblem

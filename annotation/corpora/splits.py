@@ -10,21 +10,123 @@ The first split of a corpus is its lock: another one that shows some of its test
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotation.corpora import openings
-from annotation.corpora import parts as corpus_parts
-from annotation.corpora.parts import TRAINING
 from annotation.errors import SplitRefused
-from annotation.models import Dialogue, Item, Rater, Split, SplitCluster, TestLook
-from annotation.models.corpora import Corpus
+from annotation.models import Item, JudgeOpening, SplitCluster, TestLook
+from annotation.models.corpora import Corpus, Dialogue, Split
+from annotation.models.labels import Rater
 from config.models import Event
+
+# Which part of a benchmark a dialogue is in: whatever does not name training leaves it out.
+
+TRAINING, EVALUATION = Dialogue.Part.TRAINING.value, Dialogue.Part.EVALUATION.value
+TRAINING_CHOICES = [(TRAINING, TRAINING)]
+"""The part that a selection may name, as the API's document has it."""
+METADATA_KEY = "part"
+"""The entry of a dialogue's metadata that names its part."""
+WORDS = {"train": TRAINING, "training": TRAINING, "evaluation": EVALUATION}
+"""What the metadata say, in any case, and the part that is meant; other words mean none."""
+
+
+def part_in(metadata: Mapping[str, Any]) -> str:
+    """Return the part that a dialogue's metadata name; empty where they name none."""
+    word = metadata.get(METADATA_KEY)
+    return WORDS.get(word.strip().casefold(), "") if isinstance(word, str) else ""
+
+
+def of_dialogues(part: str = "", prefix: str = "") -> Q:
+    """Return the condition that a dialogue is selected: in training where that is the part, else outside it.
+
+    `prefix` leads from the rows to the dialogue, such as `dialogue__`.
+    """
+    is_training = Q(**{f"{prefix}part": TRAINING})
+    return is_training if part == TRAINING else ~is_training
+
+
+def sizes(corpus: Corpus) -> dict[str, int]:
+    """Return the number of dialogues in each part that a corpus has; empty where its dialogues name none."""
+    rows = corpus.dialogues.exclude(part="").order_by().values_list("part").annotate(n=Count("pk"))
+    found = dict(rows)
+    return {part: found[part] for part in (TRAINING, EVALUATION) if part in found}
+
+
+# Test opened for judges: once each, on purpose, with a reason.
+#
+# A judge is whoever has a fingerprint of its own; another version of its prompt, or other parameters, is
+# another judge of the same family. Nothing forbids to open test for a second one of a family, but it is
+# counted, and every report that shows test says so.
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An opening, and which one of its family it was, counted from 1."""
+
+    opening: JudgeOpening
+    number: int
+
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        one = self.opening
+        again = f" (opening {self.number} of the family {one.family})" if self.number > 1 else ""
+        return f"{one.at:%d %B %Y}, {one.by or 'unknown'}: {one.rater.name}{again}: {one.reason}"
+
+
+def family_of(rater: Rater) -> str:
+    """Return what a judge's versions share: protocol and prompt; of a judge from elsewhere its name."""
+    protocol = str(rater.spec.get("protocol", ""))
+    if not protocol:
+        return rater.name[:300]
+    prompt = str(rater.spec.get("prompt") or "").partition("@")[0]
+    return " ".join(dict.fromkeys(filter(None, (protocol, prompt))))[:300]
+
+
+def unopened_raters(split: Split, raters: Iterable[Rater]) -> list[Rater]:
+    """Return the judges among raters for whom nobody opened the test part, in their order."""
+    judges = [rater for rater in raters if rater.kind == Rater.Kind.JUDGE]
+    known = set(JudgeOpening.objects.filter(split=split, rater__in=judges).values_list("rater", flat=True))
+    return [judge for judge in judges if judge.pk not in known]
+
+
+@transaction.atomic
+def open_for(*, split: Split, raters: Collection[Rater], by: User | None, reason: str) -> list[JudgeOpening]:
+    """Open test for the judges among raters that it was not opened for; return the openings made.
+
+    Raises SplitRefused without a reason.
+    """
+    if not reason.strip():
+        raise SplitRefused("say what test is opened for: it is printed on every report that shows it")
+    Split.objects.select_for_update().get(pk=split.pk)  # each opening sees those before it
+    made = []
+    for rater in unopened_raters(split, raters):
+        family = family_of(rater)
+        made.append(
+            JudgeOpening.objects.create(split=split, rater=rater, family=family, by=by, reason=reason.strip())
+        )
+        number = JudgeOpening.objects.filter(split=split, family=family).count()
+        detail: dict[str, Any] = {"judge": rater.name, "fingerprint": rater.fingerprint, "family": family}
+        subject = f"{split.name} of {split.corpus.name}"
+        detail |= {"opening": number, "reason": reason.strip()}
+        Event.objects.create(by=by, verb="open test for a judge", subject=subject, detail=detail)
+    return made
+
+
+def openings(split: Split) -> list[Opened]:
+    """Return all openings of a split, oldest first, each numbered within its family."""
+    counted: dict[str, int] = {}
+    found = []
+    for opening in split.openings.select_related("rater", "by"):
+        counted[opening.family] = counted.get(opening.family, 0) + 1
+        found.append(Opened(opening, counted[opening.family]))
+    return found
+
 
 # What is resampled and split: the dialogue's cluster, or an item's own, which is a script's session.
 
@@ -44,7 +146,7 @@ def of_corpus(corpus: Corpus) -> frozenset[str]:
 
     Of scripts these are the clusters of their sessions.
     """
-    rows = corpus.dialogues.filter(corpus_parts.of_dialogues()).order_by()
+    rows = corpus.dialogues.filter(of_dialogues()).order_by()
     dialogues = rows.filter(script__isnull=True).values_list("cluster", flat=True)
     scripts = _sessions(rows.filter(script__isnull=False).values_list("key", "script"))
     return frozenset(dialogues.distinct()) | frozenset(scripts)
@@ -199,7 +301,7 @@ def open_test(*, split: Split, by: User | None, purpose: str, raters: Collection
     judges = [rater.name for rater in raters if rater.kind == Rater.Kind.JUDGE]
     look = TestLook.objects.create(split=split, by=by, purpose=purpose.strip(), judges=judges)
     _log(by, "open test", split, purpose=look.purpose, judges=judges)
-    openings.open_for(split=split, raters=raters, by=by, reason=purpose)
+    open_for(split=split, raters=raters, by=by, reason=purpose)
     return look
 
 

@@ -1,4 +1,4 @@
-"""Dialogues and responses with people's ratings as JSON documents: FED with GPT-4's scores, USR, and ComperDial."""
+"""Dialogues and responses with people's ratings, as JSON documents: FED, FED with GPT-4, USR, ComperDial."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ class Dialogue(models.Model):
     so is `scenario`, which holds what makes a dialogue a scenario (null: it is none). `script` holds main
     character, sessions and name maps of a long, dated dialogue (null: it is none).
 
-    `part` is what the dialogue is for, as its metadata said when it came (`annotation.corpora.parts`); a
+    `part` is what the dialogue is for, as its metadata said when it came (`annotation.corpora.splits`); a
     trigger keeps it. Training is left out of every selection that does not name it.
     """
 

@@ -23,12 +23,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
-from annotation.corpora import parts as corpus_parts
 from annotation.corpora.copy_without_turns import copy_without_turns
 from annotation.corpora.families import set_families
 from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
-from annotation.corpora.openings import openings
+from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.formats import FORMATS, base
 from annotation.formats.base import SETTINGS, SIZE, Setting, columns_of, guess, settings_of
@@ -496,7 +495,7 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "systems": queries.systems(found),
         "imports": found.imports.select_related("created_by"),
         "splits": _splits(found),
-        "parts": corpus_parts.sizes(found),
+        "parts": splits.sizes(found),
         "has_scenarios": found.dialogues.filter(scenario__isnull=False).exists(),
         "has_scripts": found.dialogues.filter(script__isnull=False).exists(),
         "search": search,

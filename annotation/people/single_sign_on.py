@@ -1,4 +1,4 @@
-"""Single sign-on by OpenID Connect: finding the provider, checking its answer, and the account that it opens."""
+"""Single sign-on by OpenID Connect: find the provider, check its answer, open the account."""
 
 from __future__ import annotations
 

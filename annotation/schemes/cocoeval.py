@@ -105,7 +105,8 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
 )
 """Key, name, group, shortcut, definition, example, and what it is not, of each behaviour."""
 
-BEHAVIOUR_GUIDELINES = """Read from the first turn on and tag every turn from the line “to be tagged”. A turn \
+BEHAVIOUR_GUIDELINES = """\
+Read from the first turn on and tag every turn from the line “to be tagged”. A turn \
 may show several behaviours, or, as most do, none. People do all of this in ordinary \
 talk: a tag is an observation, not a reproach.
 

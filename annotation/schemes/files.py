@@ -318,11 +318,11 @@ def _changed(question: str, field: str, was: Any, now: Any) -> Change:
 def _moves(old: list[str], new: list[str]) -> Iterator[Change]:
     """Yield the fewest questions whose moving makes one order the other; places count from 1 in the whole."""
     shared = [key for key in new if key in old]
-    places = [old.index(key) for key in shared]
-    staying = _longest_rising(places)
-    for key, place in zip(shared, places, strict=True):
-        if place not in staying:
-            yield Change("moved", key, before=str(place + 1), after=str(new.index(key) + 1))
+    positions = [old.index(key) for key in shared]
+    staying = _longest_rising(positions)
+    for key, position in zip(shared, positions, strict=True):
+        if position not in staying:
+            yield Change("moved", key, before=str(position + 1), after=str(new.index(key) + 1))
 
 
 def _longest_rising(numbers: Sequence[int]) -> set[int]:

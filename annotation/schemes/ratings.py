@@ -27,7 +27,8 @@ ASPECTS = {
 }
 """Aspect to what it asks, in the order in which it is shown."""
 
-COMPERDIAL_TURN_GUIDELINES = """Read the dialogue up to the response, and both speakers' profiles. Then rate the \
+COMPERDIAL_TURN_GUIDELINES = """\
+Read the dialogue up to the response, and both speakers' profiles. Then rate the \
 response as a whole.
 
 Keep six aspects in mind; together they make one score, not six:
@@ -74,7 +75,8 @@ GROUP = "What caused the low score?"
 
 SHORTCUTS = dict(zip(ASPECTS, "asdjkl", strict=True))
 
-COMPERDIAL_DIALOGUE_GUIDELINES = """Read every exchange before rating: each shows the dialogue up to a point and the \
+COMPERDIAL_DIALOGUE_GUIDELINES = """\
+Read every exchange before rating: each shows the dialogue up to a point and the \
 response given there. The dialogue itself is fixed, so a response does not know of the \
 responses before it; rate them together, as the way in which this speaker talks.
 

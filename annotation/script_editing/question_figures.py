@@ -12,8 +12,8 @@ from typing import Any
 from django.db import connection
 
 from annotation import records
-from annotation.corpora.parts import of_dialogues
 from annotation.corpora.rows import participant_record, turn_record
+from annotation.corpora.splits import of_dialogues
 from annotation.models import Corpus, Dialogue, QuestionSet
 from annotation.models.corpora import Turn
 from annotation.models.records import Record

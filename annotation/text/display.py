@@ -1,4 +1,4 @@
-"""How texts are shown to people: languages, numbers, guidelines in Markdown, and differences between two texts."""
+"""Texts as people see them: languages, numbers, guidelines in Markdown, differences between two texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What surrounds a task: consent and guidelines before it, notes and messages beside it, the code after it."""
+"""Around a task: consent and guidelines before it, notes and messages beside it, the code after it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.kinds import ANSWER
 from annotation.models import Dialogue, Occasion, QuestionSet, Turn, Use
 from annotation.models.corpora import ITEM_CLUSTER, Continuation, Corpus, Item

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import openings, splits
+from annotation.corpora import splits
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
 from annotation.scripts.records import NAMES as KINDS
@@ -296,7 +296,7 @@ def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
     clusters = None if split is None else splits.clusters(split=split, part=part)
     judge = judge_named(query.corpus, query.judge)
     named = [judge] if isinstance(judge, Rater) else []
-    if split is not None and part == "test" and (closed := openings.unopened(split, named)):
+    if split is not None and part == "test" and (closed := splits.unopened_raters(split, named)):
         raise AnswersRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
     found = rows(query.corpus, clusters, judge, query.sets, part)
     if not found:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
 from annotation.corpora.rows import turn_record
+from annotation.corpora.splits import TRAINING
 from annotation.kinds import DECISION
 from annotation.models import Corpus, Label, Occasion
 from annotation.models import Dialogue as StoredDialogue

@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import openings, splits
+from annotation.corpora import splits
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
 from annotation.records import Dialogue
@@ -374,7 +374,7 @@ def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
         splits.fix(split=split, by=by)
     clusters = None if split is None else splits.clusters(split=split, part=part)
     judges = raters_named(query.corpus, query.judges)
-    if split is not None and part == "test" and (closed := openings.unopened(split, judges)):
+    if split is not None and part == "test" and (closed := splits.unopened_raters(split, judges)):
         raise CascadeRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
     found = material(
         query.corpus,

@@ -13,7 +13,7 @@ from django.contrib.postgres.aggregates import BitOr
 from django.db import connection
 from django.db.models import BigIntegerField, Case, Q, QuerySet, Value, When
 
-from annotation.corpora.parts import of_dialogues
+from annotation.corpora.splits import of_dialogues
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Continuation, Item, Label, Question, Split, Task
 from annotation.models.corpora import Corpus

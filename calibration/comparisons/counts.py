@@ -14,7 +14,7 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import openings, splits
+from annotation.corpora import splits
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Rater, Split, TestLook
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
@@ -185,7 +185,7 @@ def counts_of_figures(ground: Ground, figures: Figures, kept: Kept | None = None
 
 def _check_opened(split: Split, chosen: Chosen) -> None:
     raters = Rater.objects.filter(pk__in=[info.id for info in chosen.raters])
-    if closed := openings.unopened(split, raters):
+    if closed := splits.unopened_raters(split, raters):
         raise CountsRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
 
 

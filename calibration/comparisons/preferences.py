@@ -13,7 +13,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import openings, splits
+from annotation.corpora import splits
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Rater, TestLook
 from annotation.models.corpora import Split
@@ -221,7 +221,7 @@ def _judges(questions: list[QuestionInfo], counted: Census) -> list[Rater]:
 
 
 def _check_opened(split: Split, questions: list[QuestionInfo], counted: Census) -> None:
-    if closed := openings.unopened(split, _judges(questions, counted)):
+    if closed := splits.unopened_raters(split, _judges(questions, counted)):
         raise PreferencesRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.corpora.parts import of_dialogues, part_in
+from annotation.corpora.splits import of_dialogues, part_in
 from annotation.models import Continuation, Dialogue, Label, SplitCluster
 from annotation.models.turn_numbers import of_continuations
 from calibration.exports.labels import LABEL_COLUMNS, labels

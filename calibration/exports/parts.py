@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus, Split
 from calibration.errors import ExportRefused
 from calibration.exports.writing import Column

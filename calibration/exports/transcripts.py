@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape as quoted
 
-from annotation.corpora.parts import of_dialogues
+from annotation.corpora.splits import of_dialogues
 from annotation.models import Continuation, Label, SplitCluster
 from annotation.models.turn_numbers import of_continuations
 from annotation.text.context import Names

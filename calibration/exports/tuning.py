@@ -14,8 +14,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from annotation.corpora import parts
-from annotation.corpora.parts import EVALUATION, TRAINING
+from annotation.corpora import splits
+from annotation.corpora.splits import EVALUATION, TRAINING
 from annotation.models import Continuation, Corpus, Dialogue, SplitCluster
 from annotation.records import HUMAN, SELF
 from calibration.errors import ExportRefused
@@ -125,7 +125,7 @@ def _by_people(dialogues: Sequence[int]) -> dict[int, int]:
 
 def named_parts(corpus: Corpus) -> list[str]:
     """Return the parts that a corpus has as a benchmark, training first."""
-    return list(parts.sizes(corpus))
+    return list(splits.sizes(corpus))
 
 
 def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:

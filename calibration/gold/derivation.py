@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.models import Rater, Split
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus

@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.models import Question
 from calibration.errors import GoldDifferenceRefused
 from calibration.exports.labels import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES

@@ -18,7 +18,7 @@ from annotation.corpora import splits
 from annotation.models import Corpus, QuestionSet
 from annotation.text.display import language_tag
 from calibration.answers import answers as one_answer
-from calibration.answers import charts
+from calibration.answers import renderings
 from calibration.answers.answers import NARROWED, has_answers, judge_named, judges_of, listing
 from calibration.answers.renderings import RENDERINGS, view_of
 from calibration.answers.report import compute, open_test
@@ -60,18 +60,20 @@ def answers(request: HttpRequest, pk: int) -> HttpResponse:
 def answers_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The report as CSV, Markdown, LaTeX, HTML or JSON, a chart of it as SVG or PNG."""
     corpus = access.corpus(pk)
-    rendering = (RENDERINGS | charts.RENDERINGS).get(form)
-    chart = charts.CHARTS.get(request.GET.get("chart", "accuracy"))
+    rendering = (RENDERINGS | renderings.CHART_RENDERINGS).get(form)
+    chart = renderings.CHARTS.get(request.GET.get("chart", "accuracy"))
     if rendering is None or chart is None:
         raise Http404
     try:
         made = compute(query=read(_given(request), corpus), by=_user(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    drawn = form in charts.RENDERINGS
+    drawn = form in renderings.CHART_RENDERINGS
     if drawn and not chart.bars(made):
         raise Http404
-    written = charts.RENDERINGS[form].write((made, chart)) if drawn else RENDERINGS[form].write(made)
+    written = (
+        renderings.CHART_RENDERINGS[form].write((made, chart)) if drawn else RENDERINGS[form].write(made)
+    )
     name = f"answers-{chart.key}-{corpus.pk}" if drawn else f"answers-{corpus.pk}"
     response = HttpResponse(written, content_type=rendering.media_type)
     response["Content-Disposition"] = f'attachment; filename="{name}.{rendering.suffix}"'

@@ -19,7 +19,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus, Item, Question, SchemeVersion, turn_numbers
 from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import access as loading
 from annotation.access import campaign_researcher_only
 from annotation.corpora import queries
-from annotation.corpora.openings import unopened
+from annotation.corpora.splits import unopened_raters as unopened
 from calibration import access
 from calibration.access import asked_report, part_of, study_researcher_only
 from calibration.errors import CalibrationError, OlderFormat

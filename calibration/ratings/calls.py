@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.corpora import splits
-from annotation.corpora.parts import of_dialogues
+from annotation.corpora.splits import of_dialogues
 from annotation.models import Campaign, ItemMember, Label, Task
 from calibration.ratings.ratings import Place, SubjectData, placed, rater_names, recorded
 from calibration.ratings.scope import Census, Scope, items_of

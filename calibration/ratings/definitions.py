@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from calibration.errors import DefinitionError, MapError
 from calibration.statistics import Plan
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

@@ -13,7 +13,7 @@ from typing import Any, cast
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Item, ItemMember, LabelCount, Occasion, Question, Split, Task
 from annotation.models.labels import Label, Rater
@@ -55,7 +55,7 @@ class Scope:
 
     @property
     def part(self) -> str:
-        """The part of dialogues as `annotation.corpora.parts` takes it."""
+        """The part of dialogues as `annotation.corpora.splits` takes it."""
         return TRAINING if self.training else ""
 
     def labels(self) -> QuerySet[Label]:

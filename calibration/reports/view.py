@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.corpora import splits
-from annotation.corpora.openings import Opened, openings
+from annotation.corpora.splits import Opened, openings
 from annotation.models import TestLook
 from annotation.work.check_stages import left_out
 from calibration.models import Report, Study

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotation.corpora import openings, splits
+from annotation.corpora import splits
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Rater, TestLook
 from calibration.errors import CalibrationError, DefinitionError, StudyError
@@ -159,7 +159,7 @@ def _check_opened(read: inputs.Inputs) -> None:
     voted = {vote.rater for one in read.compared for vote in one.votes if vote.kind == Rater.Kind.JUDGE}
     if voted:
         ids |= {info.id for info in offered(read.scope).raters.values() if info.name in voted}
-    closed = openings.unopened(read.split, Rater.objects.filter(pk__in=ids).order_by("pk"))
+    closed = splits.unopened_raters(read.split, Rater.objects.filter(pk__in=ids).order_by("pk"))
     if closed:
         names = ", ".join(rater.name for rater in closed)
         raise StudyError(

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study

@@ -15,7 +15,6 @@ from annotation.text.views import one_line
 from calibration.models import Search, SearchRequest, SearchText
 from calibration.workbench import searches
 from calibration.workbench.searches import HELD_BACK, IMPROVE, REPLY_TOKENS, Bounds, Figure, figures, name_of
-from calibration.workbench.searches.improving import disagreement
 from jobs import runs
 from jobs.calls.outcomes import Outcome
 from jobs.calls.prepared import Asked, Read
@@ -243,7 +242,7 @@ class SearchCalls:
 
     def disagreement(self, target: Target, answers: Answers) -> Disagreement:
         """Return what the improving model is shown of a target."""
-        return disagreement(self.search, self.targets[target.key], target, answers)
+        return describe_disagreement(self.search, self.targets[target.key], target, answers)
 
     def improve(self, wording: Wording, cases: Sequence[Disagreement]) -> Proposed:
         """Return what the improving model proposes; a proposal that cannot be used is asked for once more."""

@@ -38,7 +38,7 @@ from judges.runs.selection import Selection, continuations, items
 # Waking a search for better texts: whenever a run of it has ended, a job takes it further.
 
 SEARCH = "search"
-"""The kind of the jobs that take searches further (`calibration.workbench.searches.job`)."""
+"""The kind of the jobs that take searches further (`calibration.workbench.search_job`)."""
 
 
 def go_on(search: int, *, after: str = "its start") -> Job:

@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus
 from annotation.text.yaml_tree import MOST_BYTES

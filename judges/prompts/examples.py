@@ -17,7 +17,7 @@ from django.db.models import Q
 from numpy.typing import NDArray
 
 from annotation.corpora import splits
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.kinds import WITH_TURN
 from annotation.models import Continuation, Dialogue, Label, Occasion, Question
 from annotation.models.corpora import Corpus, Item

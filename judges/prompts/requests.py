@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import comparisons, splits
-from annotation.corpora.parts import of_dialogues
+from annotation.corpora.splits import of_dialogues
 from annotation.kinds import COMPARING, WITH_TURN
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.models.corpora import Item

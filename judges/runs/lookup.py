@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import BooleanField, F, Func
 from tqdm import tqdm
 
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.kinds import KINDS
 from annotation.models import Campaign, Continuation, Rater, Split, System
 from annotation.models.corpora import Corpus

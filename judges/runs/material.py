@@ -14,8 +14,8 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from annotation import records
-from annotation.corpora.parts import of_dialogues
 from annotation.corpora.rows import agenda_record, participant_record, turn_record
+from annotation.corpora.splits import of_dialogues
 from annotation.kinds import KINDS
 from annotation.models import (
     Continuation,

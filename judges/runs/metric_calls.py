@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from annotation import records, scheme_store
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.models import Rater, Split
 from annotation.models.corpora import Corpus
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.campaigns import sampling
-from annotation.corpora import openings, parts, queries, splits
+from annotation.corpora import queries, splits
 from annotation.errors import SplitRefused
 from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item, ItemMember, Rater, Task
@@ -48,7 +48,7 @@ class Selection:
     @property
     def is_training(self) -> bool:
         """Whether it covers training dialogues: they are named, or the campaign is about them."""
-        return parts.TRAINING in (self.part, self.campaign.part if self.campaign else "")
+        return splits.TRAINING in (self.part, self.campaign.part if self.campaign else "")
 
     def as_json(self) -> dict[str, Any]:
         """Return the selection as plain data."""
@@ -127,7 +127,7 @@ def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> Query
 
 
 def _of_part(rows: QuerySet[Continuation], selection: Selection) -> QuerySet[Continuation]:
-    rows = rows.filter(parts.of_dialogues(parts.TRAINING if selection.is_training else "", "dialogue__"))
+    rows = rows.filter(splits.of_dialogues(splits.TRAINING if selection.is_training else "", "dialogue__"))
     if selection.split is None:
         return rows
     clusters = selection.split.clusters.filter(part=selection.part).values("cluster")
@@ -156,7 +156,7 @@ def locked(selection: Selection) -> Split | None:
 def needs_opening(rater: Rater, selection: Selection) -> str:
     """Return why a run may not start yet, '' where it may: only judges are developed on dev."""
     split = locked(selection)
-    if split is None or not openings.unopened(split, [rater]):
+    if split is None or not splits.unopened_raters(split, [rater]):
         return ""
     covers = "covers" if selection.part else "includes"
     return (
@@ -187,7 +187,7 @@ def open_or_refuse(*, rater: Rater, selection: Selection, by: User | None, reaso
     assert split is not None
     try:
         splits.fix(split=split, by=by)
-        openings.open_for(split=split, raters=[rater], by=by, reason=reason)
+        splits.open_for(split=split, raters=[rater], by=by, reason=reason)
     except SplitRefused as error:
         raise JudgeError(str(error)) from None
 
@@ -235,8 +235,8 @@ def covered(plan: RaterPlan, selection: Selection) -> Covered:
     with connection.cursor() as cursor:
         cursor.execute(_FROM, [wanted, selection.corpus.pk])
         dialogues = [pk for (pk,) in cursor.fetchall()]
-    parts = list(Continuation.objects.filter(dialogue__in=dialogues).values_list("pk", flat=True))
-    some = _targets(plan, selection, parts)
+    continuation_ids = list(Continuation.objects.filter(dialogue__in=dialogues).values_list("pk", flat=True))
+    some = _targets(plan, selection, continuation_ids)
     share = queries.counts([selection.corpus])[selection.corpus.pk]["dialogues"] / len(dialogues)
     return Covered(round(len(some) * share), round(_dialogues(some) * share), tuple(some))
 
@@ -259,23 +259,25 @@ def _of_tasks(plan: RaterPlan, selection: Selection, rng: random.Random) -> Cove
     each = Counter(continuation for continuation, _ in some)
     share = n / max(len(drawn), 1)
     targets = sum(each[part] / beside[part] for part in drawn) * share
-    parts = sum((part in each) / beside[part] for part in drawn) * share
+    dialogues = sum((part in each) / beside[part] for part in drawn) * share
     whole = queries.counts([selection.corpus])[selection.corpus.pk]["dialogues"]
-    return Covered(round(targets), min(round(parts), whole), tuple(some))
+    return Covered(round(targets), min(round(dialogues), whole), tuple(some))
 
 
-def _targets(plan: RaterPlan, selection: Selection, parts: list[int]) -> list[tuple[int, int | None]]:
+def _targets(
+    plan: RaterPlan, selection: Selection, continuation_ids: list[int]
+) -> list[tuple[int, int | None]]:
     """Return the targets of a run among some continuations."""
     if plan.covers != WHOLE:
-        turns = items(selection, plan.covers).filter(continuation__in=parts)
+        turns = items(selection, plan.covers).filter(continuation__in=continuation_ids)
         return list(turns.order_by("continuation_id", "pk").values_list("continuation_id", "pk"))
-    chosen = continuations(selection).filter(pk__in=parts, items__kind__in=plan.item_kinds)
+    chosen = continuations(selection).filter(pk__in=continuation_ids, items__kind__in=plan.item_kinds)
     return [(pk, None) for pk in chosen.distinct().order_by("pk").values_list("pk", flat=True)]
 
 
 def _dialogues(targets: list[tuple[int, int | None]]) -> int:
-    parts = {continuation for continuation, _ in targets}
-    return Continuation.objects.filter(pk__in=parts).values("dialogue").distinct().count()
+    ids = {continuation for continuation, _ in targets}
+    return Continuation.objects.filter(pk__in=ids).values("dialogue").distinct().count()
 
 
 # How a run is done, beside who answers what: what it may take, whether it takes replies that are there, and

@@ -16,7 +16,7 @@ from django.db.models import Count, Q
 
 from annotation import records
 from annotation.corpora import continuing, splits
-from annotation.corpora.parts import of_dialogues
+from annotation.corpora.splits import of_dialogues
 from annotation.kinds import DECISION
 from annotation.models import Dialogue, System
 from annotation.models.corpora import Continuation, Corpus

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from annotation import records
-from annotation.corpora.parts import of_dialogues
 from annotation.corpora.rows import turn_record
+from annotation.corpora.splits import of_dialogues
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
 from annotation.scripts.records import script_record
 from annotation.text.context import dated

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from calibration.workbench.searches.job import Asking
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -20,6 +19,7 @@ from annotation.work import labels as raters
 from calibration.errors import WorkbenchRefused
 from calibration.models import Search
 from calibration.workbench import searches
+from calibration.workbench.search_job import SearchCalls
 from calibration.workbench.searches import IMPROVE, figures
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from jobs.models import Call, Endpoint, Job, Run
@@ -240,7 +240,7 @@ def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: Fa
         improver=endpoint_of(fake, name="improver"),
         most_cost=Decimal(1),
     )
-    asking = Asking(search)
+    asking = SearchCalls(search)
     text = asking.text_of(wording_of(search.text))
     row = bench.targets.first()
     prices = asking.bounds._prices(text, [row])
@@ -249,7 +249,7 @@ def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: Fa
     asking.bounds.allow([(text, [row])], asking.calls_each)
     search.most_cost = sum(prices, Decimal(0)) - Decimal("0.000001")
     with pytest.raises(OutOfBudget):
-        Asking(search).bounds.allow([(text, [row])], asking.calls_each)
+        SearchCalls(search).bounds.allow([(text, [row])], asking.calls_each)
 
 
 @pytest.mark.exhaustive

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.corpora import splits
-from annotation.corpora.parts import part_in
+from annotation.corpora.splits import part_in
 from annotation.models import Corpus, Split
 from calibration.exports import downloads
 from calibration.models import Export

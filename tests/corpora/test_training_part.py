@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotation.campaigns import sampling
 from annotation.campaigns.choice import chosen
 from annotation.corpora import splits
-from annotation.corpora.parts import part_in, sizes
+from annotation.corpora.splits import part_in, sizes
 from annotation.errors import CampaignRefused, SplitRefused
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, Rater, SchemeVersion
 from annotation.work import labels as counts

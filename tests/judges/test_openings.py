@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.corpora import splits
-from annotation.corpora.openings import openings
+from annotation.corpora.splits import openings
 from annotation.models import Corpus, JudgeOpening, Rater, Split, TestLook
 from calibration.errors import StudyError
 from calibration.models import Study

@@ -67,6 +67,6 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
 }
 TRACED = {
     "annotation.work.check_actions.copy_to": "the copy of the campaign is logged",
-    "annotation.work.check_stages.accept": "a standing and its attempts say what was begun and read, and when",
+    "annotation.work.check_stages.accept": "a standing and its attempts say what was begun and read",
     "annotation.work.check_stages.log": "writes the entry",
 }

@@ -84,7 +84,7 @@ LOGGED |= {
         "corpus": make_script().corpus,
         "name": "mine",
     },
-    "annotation.script_editing.question_sets.make": lambda by: {
+    "annotation.script_editing.question_sets.make_or_start": lambda by: {
         **{"corpus": make_script().corpus, "name": "mine", "seed": 0},
         **{"policy": "body", "presence": True},
     },

@@ -70,9 +70,10 @@ def make_archived(by: User) -> Any:
 
 def make_submitted(by: User) -> Any:
     from annotation.models import Assignment
+    from annotation.work import actions
 
     made = make_campaign(by, annotators=[by])
-    _, hold = scheme_actions.start(by=by, campaign=made.pk)
+    _, hold = actions.start(by=by, campaign=made.pk)
     assert hold is not None
     Assignment.objects.filter(pk=hold.assignment).update(state="submitted", submitted_at=made.created_at)
     return Assignment.objects.get(pk=hold.assignment)
@@ -84,9 +85,10 @@ def make_in_batches(by: User) -> Any:
 
 def make_held(by: User) -> Any:
     from annotation.models import Assignment
+    from annotation.work import actions
 
     made = make_campaign(by, annotators=[by])
-    _, hold = scheme_actions.start(by=by, campaign=made.pk)
+    _, hold = actions.start(by=by, campaign=made.pk)
     assert hold is not None
     return Assignment.objects.get(pk=hold.assignment)
 
@@ -105,11 +107,12 @@ def make_to_give(by: User) -> dict[str, Any]:
 
 
 def make_thread(by: User) -> dict[str, Any]:
+    from annotation.work import messages
 
     person = make_person()
     made = make_campaign(by, annotators=[person])
     return {
-        "thread": scheme_actions.ask(by=person, campaign=made.pk, text="What is a turn?"),
+        "thread": messages.ask(by=person, campaign=made.pk, text="What is a turn?"),
         "text": "A line.",
     }
 
@@ -131,8 +134,9 @@ def make_split(by: User) -> Any:
 
 
 def make_study(by: User) -> Any:
+    from calibration.studies import actions
 
-    return scheme_actions.automatic(corpus=make_world().corpus)
+    return actions.automatic(corpus=make_world().corpus)
 
 
 def make_judge() -> Any:
@@ -149,8 +153,9 @@ def make_test_part(by: User) -> Any:
 
 
 def make_split_study(by: User) -> Any:
+    from calibration.studies import actions
 
-    return scheme_actions.automatic(corpus=make_split(by).corpus)
+    return actions.automatic(corpus=make_split(by).corpus)
 
 
 def make_job(by: User, state: str = "queued") -> Any:
@@ -389,13 +394,15 @@ def make_search_fields(by: User) -> dict[str, Any]:
 
 
 def make_search(by: User) -> Any:
+    from calibration.workbench import searches
 
-    return scheme_actions.start(by=None, **make_search_fields(by))
+    return searches.start(by=None, **make_search_fields(by))
 
 
 def make_cancelled_search(by: User) -> Any:
+    from calibration.workbench import searches
 
-    return scheme_actions.cancel(by=None, search=make_search(by))
+    return searches.cancel(by=None, search=make_search(by))
 
 
 def make_campaign_text(by: User, text: str) -> dict[str, Any]:

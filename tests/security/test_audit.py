@@ -181,7 +181,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "role": "adjudicator",
     },
     "annotation.people.accounts.take": lambda by: {"given": worlds.make_campaign_role(by)},
-    "annotation.corpora.openings.open_for": lambda by: {
+    "annotation.corpora.splits.open_for": lambda by: {
         "split": worlds.make_split(by),
         "raters": [worlds.make_judge()],
         "reason": "the paper",

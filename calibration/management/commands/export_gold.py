@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import CalibrationError
 from calibration.gold import export as gold_export

@@ -6,18 +6,18 @@ from calibration.reports.sections import behaviours, judges, levels, raters, sco
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
-    levels.SECTION,
+    levels.SCORE_LEVELS,
     levels.PREFERENCES,
     judges.FLOORS,
     judges.JUDGES_COMPARED,
     judges.AGAINST_KEY,
     behaviours.TABLE_SEVEN,
-    unanswered.SECTION,
+    unanswered.UNANSWERED_ITEMS,
     behaviours.COVERAGE,
     behaviours.EVIDENCE,
     behaviours.PREVALENCE,
-    scores.SECTION,
-    raters.SECTION,
+    scores.SCORES,
+    raters.RATERS,
     raters.INTRACLASS,
 )
 

@@ -346,4 +346,4 @@ def _p(cell: LevelCell) -> Figure:
     return Figure("p", value=cell.p, method=cell.p_method, n_items=n, n_clusters=n_clusters)
 
 
-SECTION = Section("levels", views, lines, charts, leads=True)
+SCORE_LEVELS = Section("levels", views, lines, charts, leads=True)

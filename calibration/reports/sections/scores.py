@@ -243,4 +243,4 @@ def _figures(one: Scored, names: Sequence[str]) -> list[Figure]:
     return list(one.figures) or [replace(_missing(name, one.reason), raters=(one.rater,)) for name in names]
 
 
-SECTION = Section("scores", views, lines, charts)
+SCORES = Section("scores", views, lines, charts)

@@ -70,4 +70,4 @@ def lines(result: Snapshot) -> Iterator[Line]:
             yield row.ref, row.title, entry.name, entry
 
 
-SECTION = Section(KEY, views, lines)
+UNANSWERED_ITEMS = Section(KEY, views, lines)

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.corpora.parts import TRAINING
+from annotation.corpora.splits import TRAINING
 from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand, acts_of
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
