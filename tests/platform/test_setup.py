@@ -159,7 +159,8 @@ def test_an_unknown_target_is_told_in_one_line():
     command = [sys.executable, str(PROJECT / "config" / "bootstrap.py"), "fly"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stdout == "Unknown target fly: choose one of demo, up, test, check, seed, bench.\n"
+    targets = "demo, up, test, test-all, check, seed, bench, client"
+    assert done.stdout == f"Unknown target fly: choose one of {targets}.\n"
 
 
 def test_without_node_the_check_of_style_sheets_is_left_out_and_said(monkeypatch, capsys):
