@@ -66,8 +66,8 @@ def chosen_responses(campaign: Campaign) -> list[Members]:
         if len(members) > MOST_RESPONSES:
             refuse(
                 "side_by_side",
-                f"{key} has {len(members)} responses to its point {at}; at most {MOST_RESPONSES} stand side by "
-                "side: choose fewer systems.",
+                f"{key} has {len(members)} responses to its point {at}; at most {MOST_RESPONSES} stand "
+                "side by side: choose fewer systems.",
             )
     sets: list[Members] = [members for members in groups.values() if len(members) > 1]
     if not sets:

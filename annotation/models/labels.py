@@ -85,7 +85,8 @@ class Label(models.Model):
     Answers about a comparison speak of its members in the item's own order; `shown` are their numbers in the
     order in which the rater saw them, None where that is not known.
     `evidence` is what the answer points at, as `annotation.text.references` writes it; null: nothing.
-    A trigger refuses what the rater was not shown, what is beyond a turn's text, and what the question did not ask for.
+    A trigger refuses what the rater was not shown, what is beyond a turn's text, and what the question did
+    not ask for.
     """
 
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="labels")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-import regex
+import regex  # type: ignore[import-untyped]
 
 from annotation.records import EVENTS
 from annotation.scripts.records import LETTERS, UNKNOWN, Question

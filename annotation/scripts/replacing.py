@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-import regex
+import regex  # type: ignore[import-untyped]
 
 from annotation.records import Agenda, Dialogue, Participant, Turn
 from annotation.scripts.records import Fact, NameMap, Question, Script, Session

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-import regex
+import regex  # type: ignore[import-untyped]
 
 from annotation.records import Participant
 

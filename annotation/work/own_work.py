@@ -370,12 +370,12 @@ def _date(text: str) -> date | None:
 
 def own_submissions(user: User, wanted: Wanted) -> QuerySet[Assignment] | list[Assignment]:
     """Return a person's submissions that fit, latest first; with a text to look for, at most MOST_FOUND."""
-    rows = _fitting(user, submission_query).select_related("campaign").order_by("-submitted_at", "-id")
-    if not submission_query.text:
+    rows = _fitting(user, wanted).select_related("campaign").order_by("-submitted_at", "-id")
+    if not wanted.text:
         return rows
     found = []
-    for row in rows.filter(_may_hold(submission_query.text))[:MOST_LOOKED_THROUGH]:
-        if _holds(row, submission_query.text):
+    for row in rows.filter(_may_hold(wanted.text))[:MOST_LOOKED_THROUGH]:
+        if _holds(row, wanted.text):
             found.append(row)
         if len(found) == MOST_FOUND:
             break
@@ -419,20 +419,20 @@ def _fitting(user: User, wanted: Wanted) -> QuerySet[Assignment]:
     rows = rows.filter(campaign__archived_at=None, submitted_at__isnull=False)
     here = OuterRef("pk")
     notes = TurnNote.objects.filter(assignment=here, superseded_at=None)
-    if submission_query.campaign is not None:
-        rows = rows.filter(campaign=submission_query.campaign)
-    if submission_query.since is not None:
-        rows = rows.filter(submitted_at__date__gte=submission_query.since)
-    if submission_query.until is not None:
-        rows = rows.filter(submitted_at__date__lte=submission_query.until)
-    if submission_query.flagged:
+    if wanted.campaign is not None:
+        rows = rows.filter(campaign=wanted.campaign)
+    if wanted.since is not None:
+        rows = rows.filter(submitted_at__date__gte=wanted.since)
+    if wanted.until is not None:
+        rows = rows.filter(submitted_at__date__lte=wanted.until)
+    if wanted.flagged:
         rows = rows.filter(Q(flagged=True) | Exists(notes.filter(flagged=True)))
-    if submission_query.bookmarked:
+    if wanted.bookmarked:
         rows = rows.filter(Exists(Bookmark.objects.filter(assignment=here)))
-    if submission_query.commented:
+    if wanted.commented:
         rows = rows.filter(~Q(comment="") | Exists(notes.exclude(comment="")))
-    if submission_query.answer:
-        rows = rows.filter(Exists(_with_answer(submission_query.answer).filter(assignment=here)))
+    if wanted.answer:
+        rows = rows.filter(Exists(_with_answer(wanted.answer).filter(assignment=here)))
     return rows
 
 

@@ -47,7 +47,7 @@ from calibration.gold.derivation import (
 )
 from calibration.gold.difference import STATUSES, comparable, difference, shared_questions
 from calibration.gold.export import told
-from calibration.gold.rules import RULES, Option, Rule, known_options, label, rules_with
+from calibration.gold.rules import RULES, Option, Rule, known_options, label, limits, rules_with
 from calibration.models import Gold, GoldLabel
 from calibration.pages.exports import being_written, place_told, taken_by
 from calibration.ratings.scope import Census, offered, scope_of
@@ -222,10 +222,10 @@ def _field(name: str, option: Option) -> forms.Field:
     if not option.is_number:
         return forms.ChoiceField(choices=list(option.choices.items()), help_text=option.help, **how)
     step = "1" if isinstance(option.default, int) else "any"
-    limits = {"min": f"{option.low:g}", "max": f"{option.high:.15g}", "step": step}
+    bounds = {"min": f"{option.low:g}", "max": f"{option.high:.15g}", "step": step}
     return forms.CharField(
         max_length=40,
-        widget=forms.NumberInput(attrs=limits),
+        widget=forms.NumberInput(attrs=bounds),
         help_text=f"{option.help} From {limits(option)}.",
         **how,
     )

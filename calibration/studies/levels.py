@@ -15,7 +15,7 @@ from calibration.ratings.ratings import SubjectData
 from calibration.ratings.scope import RaterInfo
 from calibration.reports.contents import LevelCell, LevelRow, LevelTable, SystemDot
 from calibration.reports.wording import crowd_of
-from calibration.statistics import RatingError, Ratings, by_level
+from calibration.statistics import RatingError, Ratings, level_correlations
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.baselines import BASELINE, CHARACTERS, WORDS
 from calibration.statistics.core.ratings import Floats, Samples, codes
@@ -323,7 +323,7 @@ def _table(
         return replace(empty, reason="the reference and the others did not answer about the same ones")
     kept = replace(scored, rows=tuple(scored.rows[number] for number in there))
     try:
-        found = by_level.level_table(
+        found = level_correlations.level_table(
             kept, empty.levels, options=options, plan=definition.plan, points="system" in empty.levels
         )
     except ValueError as error:
@@ -340,7 +340,7 @@ def _table(
     )
 
 
-def _row(asked: ScoredRow, row: by_level.LevelRow) -> LevelRow:
+def _row(asked: ScoredRow, row: level_correlations.LevelRow) -> LevelRow:
     left = row.left_out
     return LevelRow(
         name=row.name,
@@ -371,6 +371,6 @@ def _row(asked: ScoredRow, row: by_level.LevelRow) -> LevelRow:
     )
 
 
-def _dot(point: by_level.SystemPoint) -> SystemDot:
+def _dot(point: level_correlations.SystemPoint) -> SystemDot:
     x, y = point.x, point.y
     return SystemDot(point.system, x.value, x.low, x.high, y.value, y.low, y.high)

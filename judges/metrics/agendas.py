@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
-import regex
+import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from annotation.records import Agenda

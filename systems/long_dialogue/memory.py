@@ -17,7 +17,7 @@ from itertools import accumulate, groupby
 from typing import Protocol
 
 import numpy as np
-import regex
+import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from annotation.records import EVENTS, SELF, Continuation, Dialogue, Turn
