@@ -23,7 +23,19 @@ AnnotationError
 ├── ScriptRefused          a session or the names of a long dialogue cannot be changed like this
 ├── QuestionsRefused       facts, questions, relations or a question set cannot be changed like this
 ├── DeletionRefused        nothing was deleted
-├── PeopleError            of accounts, links and tokens: see annotation.people.errors
+├── PeopleError            of accounts, links and tokens
+│   ├── NameRefused        a user name that cannot be told apart, or holds what a name may not hold
+│   ├── PasswordRefused    a password that is wrong, or too easy
+│   ├── EmailRefused       what is no e-mail address, or another account's
+│   ├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
+│   ├── SignOnRefused      somebody who came by single sign-on and is not let in
+│   ├── RoleRefused        a role, or a state, that an account cannot have
+│   ├── TokenRefused       a token that cannot be made
+│   ├── GroupRefused       a group, a language or a name to write under that cannot be
+│   ├── JoinRefused        a link into a campaign cannot be made like this, or lets nobody in
+│   │   └── TooManyTries   too many came from one address in an hour
+│   ├── ComfortRefused     a setting of the annotation page that cannot be
+│   └── PersonInUse        a person whose answers a report or gold is made of
 └── ImportProblem          a file that cannot be imported: see annotation.formats.source
 """
 
@@ -218,21 +230,7 @@ class ThreadClosed(WorkError):
     status = 409
 
 
-# What can be refused about people, each with one line that says what to do.
-#
-# PeopleError (an AnnotationError)
-# ├── NameRefused        a user name that cannot be told apart, or holds what a name may not hold
-# ├── PasswordRefused    a password that is wrong, or too easy
-# ├── EmailRefused       what is no e-mail address, or another account's
-# ├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
-# ├── SignOnRefused      somebody who came by single sign-on and is not let in
-# ├── RoleRefused        a role, or a state, that an account cannot have
-# ├── TokenRefused       a token that cannot be made
-# ├── GroupRefused       a group, a language or a name to write under that cannot be
-# ├── JoinRefused        a link into a campaign cannot be made like this, or lets nobody in
-# │   └── TooManyTries   too many came from one address in an hour
-# ├── ComfortRefused     a setting of the annotation page that cannot be
-# └── PersonInUse        a person whose answers a report or gold is made of
+# About people: names, accounts, links, groups.
 
 
 class PeopleError(AnnotationError, ValueError):

@@ -1,4 +1,4 @@
-"""The import formats, one file each, in one table."""
+"""The import formats, in one table; formats that share a form share a file."""
 
 from annotation.formats import (
     comparisons,

@@ -1,4 +1,4 @@
-"""The built-in schemes, one file each, in one table."""
+"""The built-in schemes, in one table; schemes of one family share a file."""
 
 from annotation.schemes import benchmark_review, cocoeval, decisions, long_dialogues, ratings
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition

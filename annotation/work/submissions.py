@@ -43,7 +43,7 @@ LIVE = Q(labels__superseded_at__isnull=True, labels__isnull=False)
 def submissions(campaign: Campaign) -> QuerySet[Any]:
     """Return what was submitted in a campaign, returned and voided ones among it, latest first.
 
-    Training and tests are not withdrawn: `annotation.checks` has them.
+    Training and tests are not withdrawn: `annotation.work.check_actions` has them.
 
     Each has `answers` (how many of its labels are live), `seen` (which names these answers), the `seconds`
     from being handed out to being submitted, and those of `attended` time: while the page was in front of

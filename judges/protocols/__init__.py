@@ -1,4 +1,4 @@
-"""The judge protocols, one file each, in one table."""
+"""The judge protocols, in one table; families share a file."""
 
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.agent_decisions import Cascade, Compose, Conduct, GroundMove

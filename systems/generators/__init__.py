@@ -1,4 +1,4 @@
-"""The generators, one file each, in one table."""
+"""The generators, in one table."""
 
 from systems.benchmarks.cleaning import CocoevalCleaning
 from systems.benchmarks.metadata import CocoevalMetadata

@@ -203,12 +203,12 @@ def judge_said(corpus: Corpus, judge: Rater) -> Any:
     """What the cascade reads of a judge about the one decision."""
     from judges.protocols import PROTOCOLS
     from judges.protocols.agent_decisions import judged_of
-    from judges.runs.material import bind, case_of, given, load
+    from judges.runs.material import answers_for_needs, bind_needs, case_of, load
 
-    bound, _ = bind(PROTOCOLS["cascade"], {"conduct": judge.name})
+    bound, _ = bind_needs(PROTOCOLS["cascade"], {"conduct": judge.name})
     item = corpus.items.get(kind="decision")
     material = load({item.continuation_id})
-    known = given(PROTOCOLS["cascade"], bound, material)
+    known = answers_for_needs(PROTOCOLS["cascade"], bound, material)
     return judged_of(case_of(material[item.continuation_id], item.pk, {}, known[item.continuation_id]))
 
 

@@ -88,7 +88,7 @@ LOGGED |= {
         **{"corpus": make_script().corpus, "name": "mine", "seed": 0},
         **{"policy": "body", "presence": True},
     },
-    "annotation.script_editing.question_editing.apply": lambda by: {
+    "annotation.script_editing.question_editing.apply_reviews": lambda by: {
         "corpus": make_reviewed(),
         "kind": "fact",
     },
@@ -105,11 +105,11 @@ LOGGED |= {
         "corpus": make_script().corpus,
         "kind": "fact",
     },
-    "annotation.script_editing.question_sets.take": lambda by: {
+    "annotation.script_editing.question_sets.take_wordings": lambda by: {
         "dialogue": make_script(),
         "styles": {"q1": {"default": "What was it that Cara bought?"}},
     },
-    "annotation.script_editing.question_relations.replace": lambda by: {
+    "annotation.script_editing.question_relations.replace_relations": lambda by: {
         "corpus": make_script().corpus,
         "rows": other_relations(),
     },
@@ -125,11 +125,11 @@ LOGGED["annotation.script_editing.question_editing.decide"] = decided
 
 TRACED = {
     "annotation.script_editing.question_editing.supersede": "whoever corrects logs that",
-    "systems.producing.scripts.take": "annotation.script_editing.question_sets.take logs each script",
+    "systems.producing.scripts.take": "question_sets.take_wordings logs each script",
 }
 PASSED_ON = {
     "calibration.answers.report.compute": "fix",
     "calibration.answers.report.compute_on_test": "open_test",
     "calibration.answers.report.open_test": "open_test",
-    "systems.producing.scripts.take_one": "take",
+    "systems.producing.scripts.take_one": "take_wordings",
 }

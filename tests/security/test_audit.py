@@ -62,9 +62,9 @@ TRACED = {
 
 PASSED_ON = {
     "annotation.campaigns.actions.open_campaign": "start",
-    "annotation.people.links.invite": "invite",
-    "annotation.people.links.send": "queue",
-    "annotation.corpora.deletion.delete_corpus": "delete_corpus",
+    "annotation.people.links.invite_by_mail": "invite",
+    "annotation.people.links.send_invitations": "queue",
+    "annotation.corpora.deletion.start_deletion": "delete_corpus",
     "annotation.corpora.uploads.receive": "start",
     "annotation.corpora.uploads.repeat": "retry",
     "annotation.corpora.uploads.cancel": "cancel",
@@ -106,7 +106,7 @@ PASSED_ON = {
     "judges.prompts.actions.import_file": "create",
     "judges.runs.actions.start_judge": "start",
     "judges.runs.actions.start_metrics": "start",
-    "systems.producing.actions.start": "start",
+    "systems.producing.actions.start_job": "start",
     "systems.producing.baselines.start": "play",
     **audit_scripts.PASSED_ON,
 }
@@ -175,12 +175,12 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "annotation.people.groups.change": lambda by: {"group": worlds.make_group(by), "people": [by]},
     "annotation.people.groups.delete": lambda by: {"group": worlds.make_group(by)},
     "annotation.people.groups.describe": lambda by: {"person": by, "languages": ["en"]},
-    "annotation.people.accounts.give": lambda by: {
+    "annotation.people.accounts.give_campaign_role": lambda by: {
         "campaign": worlds.make_campaign(by),
         "person": by,
         "role": "adjudicator",
     },
-    "annotation.people.accounts.take": lambda by: {"given": worlds.make_campaign_role(by)},
+    "annotation.people.accounts.take_campaign_role": lambda by: {"given": worlds.make_campaign_role(by)},
     "annotation.corpora.splits.open_for": lambda by: {
         "split": worlds.make_split(by),
         "raters": [worlds.make_judge()],

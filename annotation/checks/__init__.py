@@ -1,1 +1,0 @@
-"""Training, tests, hidden checks and repeats: who is given them when, and what follows from the answers."""
