@@ -321,10 +321,10 @@ class Seat(NamedTuple):
 
     `returned` counts the submissions that a researcher handed back to them, `leased` the tasks that they
     hold: more than one where a researcher gave them some. `consent` is the consent text that they have not
-    agreed to, and `read` the latest guidelines that they know. `checked` says that the
-    campaign trains, tests or checks people (`annotation.work.check_tasks`), `ruled` that it has rules on
-    who rates what. `noted` says whether they have notes or bookmarks here, `talks` whether there are
-    messages: without, nothing is asked about them. Tasks from the place `upto` on are in batches that are not open;
+    agreed to, and `read` the latest guidelines that they know. `checked` says that the campaign trains,
+    tests or checks people (`annotation.work.check_tasks`), `ruled` that it has rules on who rates what.
+    `noted` says whether they have notes or bookmarks here, `talks` whether there are messages: without,
+    nothing is asked about them. Tasks from the place `upto` on are in batches that are not open;
     `opens_batches` says that the next one opens when the last one is complete, `balanced` that the next task
     is of the stratum of which they have done least.
     """
