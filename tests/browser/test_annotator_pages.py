@@ -117,7 +117,7 @@ def made_keys(made: Campaign, rei: Any) -> None:
     spots = world.Item.objects.filter(kind="turn", continuation__key="one").order_by("pk")
     world.key(made, "training", spots[0], by=rei)
     world.key(made, "qualification", spots[1], by=rei)
-    world.checks.set_up(by=rei, campaign=made, test_tries=2, test_tells="answers")
+    world.check_actions.set_up(by=rei, campaign=made, test_tries=2, test_tells="answers")
     campaigns.open(by=rei, campaign=made)
 
 
