@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from annotation.scenarios.records import Scenario
-from annotation.scripts.records import Fact, Question, QuestionSet, Script
+from annotation.scenario_records import Scenario
+from annotation.script_records import Fact, Question, QuestionSet, Script
 
 Act = Literal["message", "reaction", "silence", "join", "leave"]
 Mode = Literal["rollout", "static"]

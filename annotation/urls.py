@@ -9,16 +9,15 @@ from annotation.pages import (
     my_work,
     participants,
     people,
-    questions,
-    scenarios,
     scheme_editor,
     schemes,
-    scripts,
     sign_in,
     submissions,
     webhooks,
     work,
 )
+from suites.group_chat.pages import scenarios
+from suites.long_dialogue.pages import questions, scripts
 
 # Addresses of the corpus pages.
 

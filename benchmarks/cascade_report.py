@@ -64,9 +64,9 @@ def _imported(folder: Path, families: int, trials: int) -> None:
 
 def _timed(resamples: int) -> dict[str, Any]:
     from annotation.models import Corpus, Item
-    from calibration.cascade.renderings import as_json
-    from calibration.cascade.report import compute
-    from calibration.cascade.score_figures import read
+    from suites.group_chat.cascade.renderings import as_json
+    from suites.group_chat.cascade.report import compute
+    from suites.group_chat.cascade.score_figures import read
 
     corpus = Corpus.objects.get(name="Benchmark")
     began, worked = time.perf_counter(), time.process_time()
@@ -121,7 +121,7 @@ def _turn(speaker: tuple[str, str], text: str, to: str) -> dict[str, Any]:
 def _played(raw: dict[str, Any], trials: int) -> Iterator[dict[str, Any]]:
     """Yield the systems' decisions: the oracle's, or those of one that always speaks."""
     from annotation.formats.jsonl import dialogue
-    from annotation.scenarios.agents import AGENTS, decide
+    from suites.group_chat.scenarios.agents import AGENTS, decide
 
     script = dialogue(raw)
     right, loud = (decide(AGENTS[key], script) for key in ("oracle", "always_speak"))

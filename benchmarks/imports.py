@@ -20,9 +20,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
-APPS = ("config", "jobs", "annotation", "judges", "systems", "calibration", "demo")
+APPS = ("config", "jobs", "annotation", "judges", "suites", "calibration", "demo")
 FOLDERS = (
-    *("annotation", "judges", "systems", "calibration"),
+    *("annotation", "judges", "suites", "calibration"),
     *("judges.metrics", "calibration.statistics", "jobs"),
 )
 Graph = dict[str, set[str]]

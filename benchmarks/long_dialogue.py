@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.answers import Moment
-from annotation.scripts.records import Date, Question, Script, Session, Use
-from systems.generators.base import Done, Reply
-from systems.long_dialogue.agent import DialsimAgent
-from systems.long_dialogue.memory import SESSION, USUAL_K, UTTERANCE, Heard, Material
-from systems.long_dialogue.walking import World
+from annotation.script_records import Date, Question, Script, Session, Use
+from suites.continuation.generators.base import Done, Reply
+from suites.long_dialogue.agent.agent import DialsimAgent
+from suites.long_dialogue.agent.memory import SESSION, USUAL_K, UTTERANCE, Heard, Material
+from suites.long_dialogue.agent.walking import World
+from suites.long_dialogue.scripts.answers import Moment
 
 GOAL_SECONDS, GOAL_MB = 60.0, 1024
 SESSIONS, TURNS, WORDS, QUESTIONS, VOCABULARY = 788, 32, 14, 800, 12_000

@@ -35,7 +35,7 @@ def run(argv: list[str]) -> dict[str, Any]:
 def _imported(folder: Path) -> Any:
     from annotation.corpora.import_file import import_path
     from annotation.models import Corpus
-    from annotation.script_editing.import_records import make_records
+    from suites.long_dialogue.editing.import_records import make_records
 
     lines = []
     for number in range(SESSIONS):

@@ -4,9 +4,7 @@ from django.urls import path
 
 from calibration.pages import (
     adjudication,
-    answers,
     campaigns,
-    cascade,
     comparisons,
     exports,
     golds,
@@ -15,6 +13,8 @@ from calibration.pages import (
     studies,
     workbench,
 )
+from suites.group_chat.pages import cascade
+from suites.long_dialogue.pages import answers
 
 urlpatterns = [
     path("campaigns/<int:campaign>/checks/", campaigns.checks, name="campaign-checks"),

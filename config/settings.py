@@ -101,8 +101,10 @@ INSTALLED_APPS = [
     "jobs",
     "annotation",
     "judges",
-    "systems",
     "calibration",
+    "suites.continuation",
+    "suites.group_chat",
+    "suites.long_dialogue",
     "demo",
 ]
 
@@ -264,7 +266,7 @@ SPECTACULAR_SETTINGS = {
         "OnlyYesEnum": [("yes", "yes")],
         "SessionReasonEnum": [(name, name) for name in ("talk", "distance", "broadcast", "other")],
         "RunModeEnum": "jobs.models.Run.Mode",
-        "SimulationStateEnum": "systems.models.Simulation.State",
+        "SimulationStateEnum": "suites.long_dialogue.models.Simulation.State",
         "TokenScopeEnum": "annotation.models.ApiToken.Scope",
     },
 }

@@ -12,7 +12,7 @@ api: list[URLPattern | URLResolver] = [
     path("", include("annotation.api.urls")),
     path("", include("jobs.api")),
     path("", include("judges.api.urls")),
-    path("", include("systems.api.urls")),
+    path("", include("suites.continuation.api.urls")),
     path("", include("calibration.api.urls")),
 ]
 
@@ -23,7 +23,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("jobs.pages")),
     path("", include("judges.urls")),
-    path("", include("systems.urls")),
+    path("", include("suites.continuation.urls")),
     path("", include("calibration.urls")),
     path("api/v1/", include(api)),
 ]

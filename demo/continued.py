@@ -28,9 +28,9 @@ from jobs.models import Endpoint, Run
 from judges.runs import actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
-from systems.producing import actions as generating
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.productions import actions as generating
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 
 NAME = "Demo continuations"
 DIALOGUES, HISTORY, LENGTH = 24, 12, 30

@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from annotation.corpora import splits
 from annotation.corpora.import_staging import ImportResult
 from annotation.models import Campaign, Corpus
-from annotation.schemes import decisions
 from demo import loading, scenarios
-from systems.producing import baselines
-from systems.producing.baselines import Baseline
-from systems.producing.dialogues import Dialogues
+from suites.continuation.productions.dialogues import Dialogues
+from suites.group_chat import baselines
+from suites.group_chat import schemes as decisions
+from suites.group_chat.baselines import Baseline
 
 SET = loading.DemoCorpus("Scenarios", scenarios.SET, {})
 SHORT = loading.DemoCorpus("Demo group chat", scenarios.SHORT, {})

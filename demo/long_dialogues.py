@@ -15,17 +15,17 @@ from django.contrib.auth.models import User
 from annotation.campaigns import actions as campaigns
 from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus, QuestionSet
-from annotation.schemes import long_dialogues
-from annotation.script_editing import question_sets
 from demo import loading, series
 from jobs.models import Endpoint, Run
 from jobs.runs import OPEN
-from systems.models import Simulation
-from systems.producing import actions as generating
-from systems.producing import simulation_actions
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
-from systems.producing.simulation_steps import Order
+from suites.continuation.productions import actions as generating
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
+from suites.long_dialogue import schemes as long_dialogues
+from suites.long_dialogue.editing import question_sets
+from suites.long_dialogue.models import Simulation
+from suites.long_dialogue.simulations import actions as simulation_actions
+from suites.long_dialogue.simulations.steps import Order
 
 SERIES = loading.DemoCorpus("Demo series", series.SET, {})
 READERS = "Trying out readers"

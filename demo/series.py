@@ -17,11 +17,12 @@ from typing import Any
 
 import yaml
 
-from annotation.formats import Source, longform
+from annotation import script_records as records
+from annotation.formats import Source
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts import records
-from annotation.scripts.making import make
-from annotation.scripts.records import Fact, NameMap, Question, Script, Status
+from annotation.script_records import Fact, NameMap, Question, Script, Status
+from suites.long_dialogue import longform
+from suites.long_dialogue.scripts.making import make
 
 SOURCES = Path(__file__).parent / "sources" / "series"
 SET = "series"

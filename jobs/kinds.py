@@ -86,16 +86,16 @@ KINDS: dict[str, str] = {
     "opening": "annotation.campaigns.actions",
     "gold": "calibration.gold.derivation",
     "starting": "judges.runs.actions",
-    "writing": "systems.producing.actions",
-    "baseline": "systems.producing.baselines",
+    "writing": "suites.continuation.productions.actions",
+    "baseline": "suites.group_chat.baselines",
     "export": "calibration.exports.downloads",
     "calls": "jobs.runs",
     "search": "calibration.workbench.search_job",
     "invitations": "annotation.people.links",
     "nearest": "judges.prompts.requests",
-    "benchmark": "systems.producing.benchmark_actions",
-    "simulation": "systems.producing.simulation_actions",
-    "questions": "annotation.script_editing.question_sets",
+    "benchmark": "suites.continuation.productions.benchmark_actions",
+    "simulation": "suites.long_dialogue.simulations.actions",
+    "questions": "suites.long_dialogue.editing.question_sets",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
@@ -111,7 +111,7 @@ RUN_KINDS: dict[str, str] = {
     "draft": "judges.drafts.actions",
     "improve": "calibration.workbench.search_job",
     "metric": "judges.runs.metric_calls",
-    "generate": "systems.producing.steps",
+    "generate": "suites.continuation.productions.steps",
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
 
@@ -122,8 +122,8 @@ SWEEPS: tuple[str, ...] = (
     "jobs.runs:compact_call_counts",
     "jobs.endpoints.actions:sweep_keys",
     "jobs.webhooks:clear",
-    "systems.producing.benchmark_actions:sweep",
-    "systems.producing.simulation_actions:sweep",
+    "suites.continuation.productions.benchmark_actions:sweep",
+    "suites.long_dialogue.simulations.actions:sweep",
     "config.idempotency:clear",
     "calibration.exports.downloads:clear",
 )

@@ -2,19 +2,9 @@
 
 from django.urls import path
 
-from annotation.api import (
-    beside,
-    campaigns,
-    corpora,
-    people,
-    questions,
-    scenarios,
-    schemes,
-    scripts,
-    submissions,
-    webhooks,
-    work,
-)
+from annotation.api import beside, campaigns, corpora, people, schemes, submissions, webhooks, work
+from suites.group_chat.api import scenarios
+from suites.long_dialogue.api import questions, scripts
 
 # API routes of corpora, dialogues and items.
 

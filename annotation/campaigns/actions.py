@@ -29,7 +29,6 @@ from annotation.models import (
     System,
 )
 from annotation.models.campaigns import Campaign
-from annotation.scenario_editing import key_points
 from annotation.schemes import SCHEMES
 from annotation.schemes.rules import problems
 from annotation.text import views
@@ -39,6 +38,7 @@ from jobs import actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
+from suites.group_chat.editing import key_points
 
 State = Campaign.State
 

@@ -10,10 +10,10 @@ from annotation.corpora.splits import TRAINING, of_dialogues
 from annotation.kinds import COMPARING, OF_RECORDS
 from annotation.models import Campaign, Continuation, SchemeVersion
 from annotation.records import SELF
-from annotation.scenario_editing import key_points
-from annotation.scenarios.records import POINTS
+from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import NO_CONVERSATION, STATIC
+from suites.group_chat.editing import key_points
 
 CHOSEN = """(d.part = 'training') = %(training)s AND
        (%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND

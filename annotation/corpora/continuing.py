@@ -9,8 +9,8 @@ from annotation import records
 from annotation.corpora.import_dialogues import MADE, OF_CONTINUATIONS, OF_TURNS
 from annotation.corpora.rows import turn_row
 from annotation.models import Continuation, Dialogue, System, Turn
-from annotation.scenario_editing import answer_keys
-from annotation.script_editing import answer_labels
+from suites.group_chat.editing import answer_keys
+from suites.long_dialogue.editing import answer_labels
 
 
 @transaction.atomic

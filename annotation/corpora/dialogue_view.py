@@ -10,7 +10,7 @@ from typing import NamedTuple
 from annotation.corpora.rows import participant_record, turn_record
 from annotation.models import Continuation, Dialogue, Label, Occasion, Rater, Turn, turn_numbers
 from annotation.records import Turn as TurnRecord
-from annotation.scripts.records import script_record
+from annotation.script_records import script_record
 from annotation.text import views
 from annotation.text.context import Names, happening, heading, session_dates
 from annotation.text.display import language_tag

@@ -20,9 +20,9 @@ from annotation.models import Dialogue as StoredDialogue
 from annotation.models import Import, System, Turn
 from annotation.models.corpora import Corpus
 from annotation.records import SELF, Continuation, Dialogue, Participant
-from annotation.scenarios.records import scenario_json
-from annotation.script_editing.import_records import RecordWriter
-from annotation.scripts.records import script_json
+from annotation.scenario_records import scenario_json
+from annotation.script_records import script_json
+from suites.long_dialogue.editing.import_records import RecordWriter
 
 # Writing a batch of dialogues: new ones whole, to existing ones what they do not have yet.
 

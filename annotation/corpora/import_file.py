@@ -424,8 +424,8 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         )
     faults.refuse()
     # These read what this package writes: not before it is whole.
-    from annotation.scenario_editing.answer_keys import write
-    from annotation.script_editing.answer_labels import write as write_answers
+    from suites.group_chat.editing.answer_keys import write
+    from suites.long_dialogue.editing.answer_labels import write as write_answers
 
     write(imported.corpus)
     if imported.corpus.dialogues.filter(script__isnull=False).exists():

@@ -6,8 +6,6 @@ from annotation.formats import (
     json_documents,
     jsonl,
     label_studio,
-    longdialqa,
-    longform,
     mpceval,
     rated_responses,
     ratings,
@@ -15,6 +13,7 @@ from annotation.formats import (
 )
 from annotation.formats.base import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
+from suites.long_dialogue import longdialqa, longform
 
 FORMATS: dict[str, Format] = {
     format.key: format

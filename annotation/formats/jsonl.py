@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from annotation import script_records as records
 from annotation.formats.base import JUDGES, Format, SourceRecord, entries
 from annotation.formats.base import MISSING as MISSING_WORDS
 from annotation.formats.fields import (
@@ -33,10 +34,9 @@ from annotation.records import (
     Participant,
     Turn,
 )
-from annotation.scenarios.records import KIND as SCENARIO
-from annotation.scenarios.records import OWN_FIELDS
+from annotation.scenario_records import KIND as SCENARIO
+from annotation.scenario_records import OWN_FIELDS
 from annotation.schemes.base import LEVELS
-from annotation.scripts import records
 
 DIALOGUE = frozenset(
     [

@@ -9,7 +9,7 @@ from typing import Any, cast
 from annotation.formats.fields import Fields
 from annotation.formats.source import ImportProblem
 from annotation.records import Dialogue
-from annotation.scripts.records import (
+from annotation.script_records import (
     ANONYMISED,
     FORMS,
     KIND,

@@ -9,11 +9,7 @@ from typing import Any, NamedTuple
 from annotation.formats.fields import Fields, is_number
 from annotation.formats.source import ImportProblem
 from annotation.records import Continuation, Dialogue, Turn
-from annotation.scenarios.cascade import DECLARED
-from annotation.scenarios.observing import hits, occurs
-from annotation.scenarios.points import candidates, key_at, points_of, positions_seen, probes_at, scenario_of
-from annotation.scenarios.probes import key_path, lacking, names_agent, oracle_problems
-from annotation.scenarios.records import (
+from annotation.scenario_records import (
     ACTS,
     ADDRESSEES,
     DIMENSIONS,
@@ -35,7 +31,18 @@ from annotation.scenarios.records import (
     SetCondition,
     condition_record,
 )
-from annotation.schemes.decisions import JOIN, NOBODY
+from suites.group_chat.scenarios.cascade import DECLARED
+from suites.group_chat.scenarios.observing import hits, occurs
+from suites.group_chat.scenarios.points import (
+    candidates,
+    key_at,
+    points_of,
+    positions_seen,
+    probes_at,
+    scenario_of,
+)
+from suites.group_chat.scenarios.probes import key_path, lacking, names_agent, oracle_problems
+from suites.group_chat.schemes import JOIN, NOBODY
 
 # The decisions that a file brings for a scenario, read strictly: what its agent could not do is refused.
 

@@ -7,11 +7,11 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.kinds import KINDS, OF_RECORDS
-from annotation.scripts.records import STATUSES
+from annotation.script_records import STATUSES
 
 
 class Record(models.Model):
-    """A fact or a question of a dialogue, as content (`annotation.scripts.records`) with where it came from.
+    """A fact or a question of a dialogue, as content (`annotation.script_records`) with where it came from.
 
     `key` is unique per dialogue and kind. Triggers refuse to change the content of a record that has labels:
     a correction is a new record that supersedes it. `status` says what review came to; only accepted records

@@ -36,7 +36,7 @@ from annotation.kinds import DECISION
 from annotation.models import Continuation, Dialogue, Item, Turn, turn_numbers
 from annotation.models.corpora import Corpus, Upload
 from annotation.records import SELF
-from annotation.scenarios.records import POINTS
+from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.text.context import Names
 from annotation.text.display import language_tag

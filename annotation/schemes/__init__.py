@@ -1,7 +1,10 @@
 """The built-in schemes, in one table; schemes of one family share a file."""
 
-from annotation.schemes import benchmark_review, cocoeval, decisions, long_dialogues, ratings
+from annotation.schemes import cocoeval, ratings
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from suites.continuation import schemes as benchmark_review
+from suites.group_chat import schemes as decisions
+from suites.long_dialogue import schemes as long_dialogues
 
 SCHEMES: dict[str, SchemeDefinition] = {
     scheme.key: scheme

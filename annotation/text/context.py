@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.records import Script
+from annotation.script_records import Script
 from annotation.text.views import WITHHELD, Blind, View, one_line
 
 # What happened in a turn, in words: the one place where acts, addressees and audiences are worded.

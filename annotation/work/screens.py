@@ -16,16 +16,14 @@ from annotation.corpora.rows import agenda_record, participant_record, turn_reco
 from annotation.kinds import ANSWER, DECISION, FACT, KINDS, QUESTION
 from annotation.models import Campaign, Continuation, Corpus, Item
 from annotation.records import Dialogue
-from annotation.scenarios.points import as_delivered, positions_seen, present_at, scenario_of
-from annotation.scenarios.records import POINTS, scenario_record
+from annotation.scenario_records import POINTS, scenario_record
 from annotation.scheme_store import questionnaire_from, questionnaire_of
 from annotation.schemes.base import SchemeDefinition
-from annotation.scripts.records import date_record
+from annotation.script_records import date_record
 from annotation.text import views
 from annotation.text.context import Context, NamedText, Names, Person, context, happening, heading
 from annotation.text.display import language_tag
 from annotation.text.views import DEFAULT, Blind, View, told_by
-from annotation.work import scripted
 from annotation.work.checking import item_number
 from annotation.work.transcripts import (
     COMPARED,
@@ -49,6 +47,8 @@ from annotation.work.transcripts import (
     whole,
 )
 from config import commands
+from suites.group_chat.scenarios.points import as_delivered, positions_seen, present_at, scenario_of
+from suites.long_dialogue import screen as scripted
 
 # What a rater sees of a decision: all that was said with its secrets, or what the agent itself has seen.
 #

@@ -31,7 +31,7 @@ from calibration.api.serializers import (
     TranscriptExportSerializer,
 )
 from calibration.errors import CalibrationError
-from calibration.exports import downloads, tuning
+from calibration.exports import downloads
 from calibration.exports.downloads import SFT, TRANSCRIPTS, ZIP, Order
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES
@@ -44,8 +44,9 @@ from config.idempotency import without_keys
 from config.lists import Filters, Pages, named, numbered, paged, since
 from config.openapi import files
 from jobs.models import Job
-from systems.generators.base import Setting
-from systems.generators.cocoeval_continuation import CocoevalContinuation
+from suites.continuation import tuning
+from suites.continuation.generators.base import Setting
+from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
 
 PART = OpenApiParameter("part", str, enum=["", *PARTS])
 PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]

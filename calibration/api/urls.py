@@ -2,17 +2,9 @@
 
 from django.urls import path
 
-from calibration.api import (
-    adjudication,
-    answers,
-    campaigns,
-    cascade,
-    comparisons,
-    exports,
-    golds,
-    studies,
-    workbench,
-)
+from calibration.api import adjudication, campaigns, comparisons, exports, golds, studies, workbench
+from suites.group_chat.api import cascade
+from suites.long_dialogue.api import answers
 
 urlpatterns = [
     path("campaigns/<int:campaign>/checks/", campaigns.checks, name="api-checks"),

@@ -26,7 +26,6 @@ from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES, Contents
 from calibration.exports.parts import Taken
 from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
-from calibration.exports.tuning import LABELS_AN_EXAMPLE, Tuning
 from calibration.exports.writing import ExportQuery, Hashed, Written, Zip, write, write_blocks
 from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
@@ -37,6 +36,7 @@ from jobs.actions import private_folder
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models.job import Job
+from suites.continuation.tuning import LABELS_AN_EXAMPLE, Tuning
 
 # What can be asked for as a file: labels, notes, gold, packages, transcripts, examples for fine-tuning.
 #

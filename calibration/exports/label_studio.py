@@ -16,7 +16,7 @@ from annotation.formats import base
 from annotation.formats.label_studio_results import REGION
 from annotation.formats.source import MAX_DOCUMENT
 from annotation.records import SELF, Dialogue, Turn
-from annotation.scenarios.records import native_scenario
+from annotation.scenario_records import native_scenario
 from annotation.text.context import Names
 from annotation.text.views import Blind
 from calibration.exports.package_contents import Contents, Package, Row, by_continuation

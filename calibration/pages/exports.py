@@ -36,7 +36,7 @@ from calibration.access import (
     within_campaign,
 )
 from calibration.errors import CalibrationError
-from calibration.exports import downloads, tuning
+from calibration.exports import downloads
 from calibration.exports import labels as exports
 from calibration.exports import notes as note_export
 from calibration.exports.downloads import SFT, TRANSCRIPTS, ZIP, Order
@@ -49,7 +49,8 @@ from calibration.ratings.scope import census, scope_of
 from config.files import row_id
 from config.permissions import is_researcher, researcher_only
 from jobs.models import Job
-from systems.generators.cocoeval_continuation import CocoevalContinuation
+from suites.continuation import tuning
+from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
 
 
 @require_GET

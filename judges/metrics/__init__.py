@@ -13,7 +13,6 @@ from judges.metrics import (
     acts,
     agendas,
     constraints,
-    group_chats,
     lexical,
     likelihood,
     novelty,
@@ -45,6 +44,7 @@ from judges.metrics.kit.instrument import (
 )
 from judges.metrics.kit.models import DEFAULT_MODEL, Embedder
 from judges.metrics.kit.tools import Models, Scene, Tools
+from suites.group_chat import metrics as group_chats
 
 METRICS: dict[str, Metric] = {
     metric.key: metric

@@ -1,8 +1,6 @@
 """The judge protocols, in one table; families share a file."""
 
 from jobs.prompt import Prompt, Unparseable
-from judges.protocols.agent_decisions import Cascade, Compose, Conduct, GroundMove
-from judges.protocols.answer_match import AnswerMatch
 from judges.protocols.base import (
     Asking,
     Case,
@@ -29,6 +27,8 @@ from judges.protocols.pairwise import Pairwise
 from judges.protocols.rubric import Rubric
 from judges.protocols.rules_baseline import RulesBaseline
 from judges.protocols.wording import Variable, Wording
+from suites.group_chat.protocols import Cascade, Compose, Conduct, GroundMove
+from suites.long_dialogue.answer_match import AnswerMatch
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.key: protocol

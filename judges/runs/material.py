@@ -31,8 +31,8 @@ from annotation.models import (
     Turn,
 )
 from annotation.models.labels import live_labels
-from annotation.scenarios.records import scenario_record
-from annotation.scripts.records import script_record
+from annotation.scenario_records import scenario_record
+from annotation.script_records import script_record
 from annotation.text.views import DEFAULT, NOTHING_TOLD, Told, View, told_by
 from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, Embedder, Tools

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from playwright.sync_api import Page, expect
 
-from systems.models import Benchmark
+from suites.continuation.models import Benchmark
 from tests import factories
 from tests.browser.conftest import PHONE, WIDE
 from tests.systems.making import brought_on, served, source, talks

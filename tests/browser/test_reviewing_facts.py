@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Corpus, Label, Record
-from annotation.script_editing import question_editing, question_sets
+from suites.long_dialogue.editing import question_editing, question_sets
 from tests import factories
 from tests.browser.conftest import PHONE, WIDE, ready, too_wide
 from tests.scripts.examples import script

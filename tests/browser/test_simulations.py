@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from systems.models import Simulation
+from suites.long_dialogue.models import Simulation
 from tests import factories
 from tests.browser.barriers import Sound
 from tests.browser.conftest import PHONE, WIDE

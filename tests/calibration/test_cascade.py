@@ -13,9 +13,9 @@ from annotation.corpora import continuing
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, System
 from annotation.records import Continuation
-from annotation.scenarios.agents import AGENTS, Learnt, decide
-from annotation.scenarios.cascade import turn_of
-from annotation.scenarios.records import Decision
+from annotation.scenario_records import Decision
+from suites.group_chat.scenarios.agents import AGENTS, Learnt, decide
+from suites.group_chat.scenarios.cascade import turn_of
 from tests.scenarios.scripts import LAUNCH, launch
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.test import Client
 
 from annotation.corpora import splits
 from annotation.models import Corpus, Item
-from annotation.scenarios.agents import AGENTS, decide
+from suites.group_chat.scenarios.agents import AGENTS, decide
 from tests.calibration.test_cascade import always, families, played
 from tests.factories import user
 from tests.scenarios.scripts import launch

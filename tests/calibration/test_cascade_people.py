@@ -10,12 +10,12 @@ from annotation import scheme_store
 from annotation.corpora import continuing
 from annotation.models import Corpus, Item, Occasion, Rater, System
 from annotation.records import Continuation
-from annotation.scenarios.agents import AGENTS, decide
-from annotation.scenarios.cascade import turn_of
-from annotation.scenarios.records import PEOPLE, POINTS
-from annotation.schemes import decisions
+from annotation.scenario_records import PEOPLE, POINTS
 from annotation.work import labels
 from annotation.work.labels import Answer, record
+from suites.group_chat import schemes as decisions
+from suites.group_chat.scenarios.agents import AGENTS, decide
+from suites.group_chat.scenarios.cascade import turn_of
 from tests.calibration.test_cascade import always, cell, families, played, report
 from tests.scenarios.scripts import launch
 

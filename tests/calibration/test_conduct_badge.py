@@ -11,13 +11,13 @@ import pytest
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label, Rater
-from calibration.cascade.people import Badge, badges
-from calibration.cascade.report import compute
-from calibration.cascade.score_figures import read
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from judges.runs.plans import Judge
+from suites.group_chat.cascade.people import Badge, badges
+from suites.group_chat.cascade.report import compute
+from suites.group_chat.cascade.score_figures import read
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 from tests.scenarios.scripts import LAUNCH

@@ -12,7 +12,7 @@ from django.conf import settings
 
 pytestmark = pytest.mark.exhaustive
 
-ROOMS = ("config", "jobs", "annotation", "judges", "systems", "calibration")
+ROOMS = ("config", "jobs", "annotation", "judges", "suites", "calibration")
 DOORS = ("calibration.pages.", "calibration.api.", "calibration.management.commands.")
 STATISTICS = "calibration.statistics"
 

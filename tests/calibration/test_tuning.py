@@ -19,7 +19,7 @@ from calibration.models import Export
 from jobs.models import Job
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heart
-from systems.generators import GENERATORS, Reply
+from suites.continuation.generators import GENERATORS, Reply
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +68,7 @@ def test_every_line_is_what_the_generator_sends_and_reads(
     benchmark: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each reply is read by a production that stands where the example stands."""
-    from systems.producing.dialogues import Dialogues
+    from suites.continuation.productions.dialogues import Dialogues
 
     generator = GENERATORS["cocoeval_continuation"]
     settings = generator.resolved({"turns_per_call": 10, "prompting": "taxonomy"})

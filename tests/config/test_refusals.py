@@ -19,7 +19,7 @@ FAMILIES = {
 }
 PAGES = sorted(
     path
-    for app in ("annotation", "judges", "jobs", "systems", "calibration", "demo")
+    for app in ("annotation", "judges", "jobs", "suites", "calibration", "demo")
     for room in ("pages", "api", "management")
     for path in (BASE_DIR / app / room).rglob("*.py")
 )
@@ -40,7 +40,9 @@ def test_no_refusal_of_an_app_stands_outside_its_family(app: str) -> None:
     family = tuple(getattr(errors, name) for name in FAMILIES[f"{app}.errors"])
     apart = {"annotation.corpora.deletion.StillUsed", "annotation.corpora.import_file._NothingNew"}
     apart |= {"annotation.text.yaml_tree.BadFile"}  # readers of files say it as their own refusal
-    apart |= {"annotation.scripts.reviewing.Unreadable"}  # not a refusal: an answer that becomes undecided
+    apart |= {
+        "suites.long_dialogue.scripts.reviewing.Unreadable"
+    }  # not a refusal: an answer that becomes undecided
     apart |= {"annotation.corpora.import_file.ReaderFailed"}  # not a refusal: a fault of the reader's own
     apart |= {"calibration.workbench.search_job.Waiting"}  # not a refusal: answers are on their way
     strays = []

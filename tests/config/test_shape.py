@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("config", "jobs", "annotation", "judges", "systems", "calibration", "demo")
+ROOMS = ("config", "jobs", "annotation", "judges", "suites", "calibration", "demo")
 
 
 def python_files() -> list[Path]:

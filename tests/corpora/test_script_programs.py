@@ -14,9 +14,9 @@ from django.urls import reverse
 
 from annotation.errors import ScriptRefused
 from annotation.models import Dialogue, SessionVersion
-from annotation.script_editing.name_maps import make_names, maps_of, record_of, save_names
-from annotation.scripts.names import renamed
 from config.models import Event
+from suites.long_dialogue.editing.name_maps import make_names, maps_of, record_of, save_names
+from suites.long_dialogue.scripts.names import renamed
 from tests import factories
 from tests.scripts.examples import script
 from tests.scripts.test_native import bring

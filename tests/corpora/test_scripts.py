@@ -13,10 +13,10 @@ from django.urls import reverse
 from annotation.corpora.import_file import import_path
 from annotation.errors import ScriptRefused
 from annotation.models import Corpus, Dialogue, QuestionSet, SessionVersion
-from annotation.script_editing import sessions as reading
-from annotation.script_editing.sessions import change_session, versions_of
-from annotation.scripts.records import script_record
+from annotation.script_records import script_record
 from config.models import Event
+from suites.long_dialogue.editing import sessions as reading
+from suites.long_dialogue.editing.sessions import change_session, versions_of
 from tests import factories
 from tests.scripts.examples import script
 from tests.scripts.test_native import bring

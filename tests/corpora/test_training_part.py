@@ -71,7 +71,7 @@ from judges.runs.material import contents
 from judges.runs.metric_calls import metric_plan
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection, continuations, locked
-from systems.producing.dialogues import Dialogues
+from suites.continuation.productions.dialogues import Dialogues
 from tests import factories
 from tests.corpora.test_api import api, get
 from tests.importing.helpers import continuation, imported, label, line, refusal, written

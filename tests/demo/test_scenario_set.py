@@ -7,14 +7,14 @@ from collections import Counter
 import pytest
 
 from annotation.formats import Source, jsonl
-from annotation.scenarios.agents import AGENTS, ALWAYS_SILENT, ALWAYS_SPEAK, decide
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.observing import named_in
-from annotation.scenarios.points import key_at, points_of, probes_at, scenario_of
-from annotation.scenarios.probes import oracle_problems
-from annotation.scenarios.records import MODES, PROBES
+from annotation.scenario_records import MODES, PROBES
 from annotation.text.words import mentioned
 from demo import build, scenarios
+from suites.group_chat.scenarios.agents import AGENTS, ALWAYS_SILENT, ALWAYS_SPEAK, decide
+from suites.group_chat.scenarios.cascade import outcome
+from suites.group_chat.scenarios.observing import named_in
+from suites.group_chat.scenarios.points import key_at, points_of, probes_at, scenario_of
+from suites.group_chat.scenarios.probes import oracle_problems
 
 SETTINGS = {"workplace", "friends", "council", "study group"}
 INSTANCES = 4

@@ -10,14 +10,14 @@ import pytest
 
 from annotation.formats import Source, jsonl
 from annotation.records import Dialogue
-from annotation.scripts.graph import DEFAULT
-from annotation.scripts.making import make
-from annotation.scripts.names import gender_of, inverse, mapped, names_of, problems, renamed
-from annotation.scripts.quiz import occurs, style_faults
-from annotation.scripts.records import ANONYMISED, SWAPPED, Fact, NameMap
-from annotation.scripts.sessions import Sessions
+from annotation.script_records import ANONYMISED, SWAPPED, Fact, NameMap
 from annotation.text.words import fold
 from demo import build, series
+from suites.long_dialogue.scripts.graph import DEFAULT
+from suites.long_dialogue.scripts.making import make
+from suites.long_dialogue.scripts.names import gender_of, inverse, mapped, names_of, problems, renamed
+from suites.long_dialogue.scripts.quiz import occurs, style_faults
+from suites.long_dialogue.scripts.sessions import Sessions
 
 CAST = ("vesna", "leopold", "nadia", "tomasz", "gudrun")
 ASKERS = (*CAST[1:], "default")

@@ -10,11 +10,11 @@ import pytest
 
 from annotation.formats import Source, jsonl
 from annotation.records import Dialogue
-from annotation.scripts.answers import Moment, Shown, question_sufficiency
-from annotation.scripts.making import make
-from annotation.scripts.sessions import Sessions
 from demo import series
 from demo.fake_model.roles.long_dialogues import sufficient
+from suites.long_dialogue.scripts.answers import Moment, Shown, question_sufficiency
+from suites.long_dialogue.scripts.making import make
+from suites.long_dialogue.scripts.sessions import Sessions
 
 MARK = re.compile(r" \{[^{}]*\}")
 

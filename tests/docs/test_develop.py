@@ -51,7 +51,7 @@ def test_every_room_is_on_the_page() -> None:
     usual = {"models", "pages", "api", "management", "migrations", "templatetags"}
     rooms = {
         file.parent.relative_to(ROOT).as_posix()
-        for floor in ("annotation", "judges", "systems", "calibration", "jobs", "config")
+        for floor in ("annotation", "judges", "suites", "calibration", "jobs", "config")
         for file in (ROOT / floor).glob("*/__init__.py")
         if file.parent.name not in usual
     }

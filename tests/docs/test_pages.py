@@ -43,7 +43,7 @@ def test_the_index_lists_every_page() -> None:
 def test_every_command_is_on_a_page() -> None:
     commands = [
         file.stem
-        for floor in ("annotation", "judges", "systems", "calibration", "jobs", "config", "demo")
+        for floor in ("annotation", "judges", "suites", "calibration", "jobs", "config", "demo")
         for file in (ROOT / floor / "management" / "commands").glob("[!_]*.py")
     ]
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)

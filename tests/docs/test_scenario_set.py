@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from annotation.scenarios.records import PROBES
+from annotation.scenario_records import PROBES
 from demo import scenarios
 from demo.scenarios import PARTS
 

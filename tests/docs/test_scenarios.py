@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annotation.formats.jsonl import dialogue
 from annotation.formats.scenario import KEY, KNOWN
-from annotation.scenarios.records import DIMENSIONS, MOVES, OWN_FIELDS, PROBES
+from annotation.scenario_records import DIMENSIONS, MOVES, OWN_FIELDS, PROBES
 from tests.scenarios.scripts import LAUNCH
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")

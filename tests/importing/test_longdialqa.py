@@ -13,11 +13,11 @@ import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
 from annotation.formats.base import beginning, guess
-from annotation.formats.longdialqa import dates_in, read_date
 from annotation.models import Corpus, QuestionSet, Record
 from annotation.records import Dialogue
-from annotation.script_editing.import_records import uses_of
-from annotation.scripts.records import Date
+from annotation.script_records import Date
+from suites.long_dialogue.editing.import_records import uses_of
+from suites.long_dialogue.longdialqa import dates_in, read_date
 from tests.importing.helpers import imported
 
 UNKNOWN = "I don't know"

@@ -10,8 +10,8 @@ import pytest
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
 from annotation.formats.base import beginning, guess, settings_of
 from annotation.records import Dialogue
-from annotation.scripts.records import Date
-from annotation.scripts.sessions import Sessions
+from annotation.script_records import Date
+from suites.long_dialogue.scripts.sessions import Sessions
 
 SMALL = """\
 (The first season)

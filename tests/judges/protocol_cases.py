@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from annotation.kinds import COMPARING
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from annotation.scenarios.cascade import turn_of
-from annotation.scenarios.records import Decision, Fact, Key, Scenario, Secret
+from annotation.scenario_records import Decision, Fact, Key, Scenario, Secret
 from annotation.schemes import ratings
 from annotation.schemes.base import COMPARISON
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Reading, Verdict
-from judges.protocols.agent_decisions import NOT_APPLICABLE, NOT_ASKED, SAID
 from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from judges.protocols.cocoeval import NO_REASON
 from judges.protocols.cpdscore import mean_in_words, words_in_words
 from judges.protocols.rubric import Rubric
+from suites.group_chat.protocols import NOT_APPLICABLE, NOT_ASKED, SAID
+from suites.group_chat.scenarios.cascade import turn_of
 
 
 def case(

@@ -10,8 +10,6 @@ import pytest
 
 from annotation.models import Corpus, Item, Label, Rater
 from annotation.records import Turn
-from calibration.answers.report import compute
-from calibration.answers.rows import read
 from calibration.studies import actions as studies
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.role import Mind
@@ -20,6 +18,8 @@ from jobs.models import Call, Endpoint, Run
 from jobs.prompt import Unparseable
 from judges.protocols import PROTOCOLS, AnswerMatch
 from judges.runs.plans import Judge
+from suites.long_dialogue.answers.report import compute
+from suites.long_dialogue.answers.rows import read
 from tests.calibration.answers.world import FREE, asked, bring, walked
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish

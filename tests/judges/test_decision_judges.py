@@ -15,12 +15,12 @@ from annotation.corpora.import_file import import_path
 from annotation.formats.jsonl import dialogue as parsed
 from annotation.models import Corpus, Label, Rater
 from annotation.records import Continuation
-from annotation.scenarios.cascade import turn_of
-from annotation.scenarios.records import Decision
+from annotation.scenario_records import Decision
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.protocols import PROTOCOLS, Asking, Case
 from judges.runs.plans import Judge
+from suites.group_chat.scenarios.cascade import turn_of
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 from tests.scenarios.scripts import LAUNCH
@@ -202,8 +202,8 @@ def test_samples_of_a_judge_are_joined(tmp_path, fake, endpoint) -> None:
 def judge_said(corpus: Corpus, judge: Rater) -> Any:
     """What the cascade reads of a judge about the one decision."""
     from judges.protocols import PROTOCOLS
-    from judges.protocols.agent_decisions import judged_of
     from judges.runs.material import answers_for_needs, bind_needs, case_of, load
+    from suites.group_chat.protocols import judged_of
 
     bound, _ = bind_needs(PROTOCOLS["cascade"], {"conduct": judge.name})
     item = corpus.items.get(kind="decision")

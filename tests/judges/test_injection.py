@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
-from annotation.scenarios.records import DIMENSIONS, Fact, Key, Scenario, Secret
+from annotation.scenario_records import DIMENSIONS, Fact, Key, Scenario, Secret
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT, View, clean
 from demo.fake_model.requests import request

@@ -8,7 +8,8 @@ import pytest
 
 from annotation.formats.source import ImportProblem
 from annotation.records import Dialogue
-from annotation.scenarios.agents import (
+from annotation.scenario_records import MODES
+from suites.group_chat.scenarios.agents import (
     AGENTS,
     ALWAYS_SILENT,
     ALWAYS_SPEAK,
@@ -20,10 +21,9 @@ from annotation.scenarios.agents import (
     decide,
     learn,
 )
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.points import key_at, points_of, probes_at, scenario_of
-from annotation.scenarios.probes import oracle_problems
-from annotation.scenarios.records import MODES
+from suites.group_chat.scenarios.cascade import outcome
+from suites.group_chat.scenarios.points import key_at, points_of, probes_at, scenario_of
+from suites.group_chat.scenarios.probes import oracle_problems
 from tests.scenarios.probe_scripts import SCRIPTS, buried_mention, overheard
 from tests.scenarios.scripts import chat, launch, probe
 

@@ -15,10 +15,10 @@ from annotation.corpora.import_file import import_path
 from annotation.formats import ImportProblem
 from annotation.models import Corpus, Dialogue, Item, Label, Rater, System
 from annotation.records import Continuation
-from annotation.scenario_editing.answer_keys import correct
-from annotation.scenarios.agents import AGENTS, decide
-from annotation.scenarios.cascade import turn_of
 from judges.runs.material import load
+from suites.group_chat.editing.answer_keys import correct
+from suites.group_chat.scenarios.agents import AGENTS, decide
+from suites.group_chat.scenarios.cascade import turn_of
 from tests.scenarios.scripts import LAUNCH, launch
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from annotation.scenarios.cascade import combine, outcome
-from annotation.scenarios.records import STAGES, CascadeSettings, Decision, Judged, StageScore
+from annotation.scenario_records import STAGES, CascadeSettings, Decision, Judged, StageScore
+from suites.group_chat.scenarios.cascade import combine, outcome
 from tests.scenarios.scripts import launch
 
 STATES = {"right": StageScore(1.0), "wrong": StageScore(0.0), "not asked": StageScore(None, "not_asked", "-")}

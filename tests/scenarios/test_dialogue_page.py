@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus, Item
-from annotation.scenario_editing import key_points
+from suites.group_chat.editing import key_points
 from tests import factories
 from tests.scenarios.test_answer_keys import STATIC, stored
 

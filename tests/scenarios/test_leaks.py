@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.observing import forms_of, hints, leaked, occurs
-from annotation.scenarios.records import Decision, Judged
+from annotation.scenario_records import Decision, Judged
+from suites.group_chat.scenarios.cascade import outcome
+from suites.group_chat.scenarios.observing import forms_of, hints, leaked, occurs
 from tests.scenarios.scripts import LAUNCH, launch
 
 PRIVATE, ASKED = 2, 4

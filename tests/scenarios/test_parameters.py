@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.formats.source import ImportProblem
-from annotation.scenarios.points import scenario_of
+from suites.group_chat.scenarios.points import scenario_of
 from tests.scenarios.scripts import LAUNCH, launch
 
 PATH = "probes[0].parameters"

@@ -7,12 +7,12 @@ import random
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scenarios.cascade import turn_of
-from annotation.scenarios.points import listeners_at, points_of, positions_seen, seen_by
-from annotation.scenarios.records import Decision, Scenario
+from annotation.scenario_records import Decision, Scenario
 from annotation.text.views import hears
-from systems.generators.base import Done
-from systems.group_chat.agent import OWN_OUTPUTS, GroupChatAgent
+from suites.continuation.generators.base import Done
+from suites.group_chat.agents.agent import OWN_OUTPUTS, GroupChatAgent
+from suites.group_chat.scenarios.cascade import turn_of
+from suites.group_chat.scenarios.points import listeners_at, points_of, positions_seen, seen_by
 
 PEOPLE = ("ana", "bo", "cy", "kit")
 AGENT = "kit"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.probes import oracle_problems
-from annotation.scenarios.records import PROBES, Decision, Judged, Outcome
+from annotation.scenario_records import PROBES, Decision, Judged, Outcome
+from suites.group_chat.scenarios.cascade import outcome
+from suites.group_chat.scenarios.probes import oracle_problems
 from tests.scenarios.probe_scripts import (
     SCRIPTS,
     ambiguous_referent,

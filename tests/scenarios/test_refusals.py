@@ -11,8 +11,8 @@ import pytest
 
 from annotation.formats import FORMATS, ImportProblem
 from annotation.formats.source import Source
-from annotation.scenarios.points import points_of
-from annotation.scenarios.records import PROBES
+from annotation.scenario_records import PROBES
+from suites.group_chat.scenarios.points import points_of
 from tests.scenarios.refused import REFUSED, key
 from tests.scenarios.scripts import LAUNCH
 

@@ -8,10 +8,10 @@ import pytest
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Turn
-from annotation.scenario_editing.answer_keys import scenarios
-from annotation.scenarios.agents import AGENTS, decide
-from annotation.scenarios.cascade import turn_of
-from annotation.scenarios.records import native_scenario, scenario_json, scenario_record
+from annotation.scenario_records import native_scenario, scenario_json, scenario_record
+from suites.group_chat.editing.answer_keys import scenarios
+from suites.group_chat.scenarios.agents import AGENTS, decide
+from suites.group_chat.scenarios.cascade import turn_of
 from tests.calibration.test_label_studio import content, files
 from tests.scenarios.scripts import LAUNCH, launch
 from tests.scenarios.test_answer_keys import STATIC, stored

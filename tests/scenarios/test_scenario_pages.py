@@ -15,9 +15,9 @@ from django.urls import reverse
 
 from annotation.formats.jsonl import dialogue
 from annotation.models import Corpus, Dialogue
-from annotation.scenario_editing import actions
-from annotation.scenario_editing.actions import STARTER
-from annotation.scenario_editing.queries import native, record_of, state_of, text_of
+from suites.group_chat.editing import actions
+from suites.group_chat.editing.actions import STARTER
+from suites.group_chat.editing.queries import native, record_of, state_of, text_of
 from tests import factories
 from tests.scenarios.scripts import LAUNCH
 

@@ -12,9 +12,9 @@ from annotation.corpora import continuing, queries
 from annotation.formats import ImportProblem
 from annotation.formats.jsonl import dialogue
 from annotation.models import Corpus, Dialogue, Item, Label, System, Turn
-from annotation.scenario_editing import actions
-from annotation.scenario_editing.queries import is_decided, record_of, rows, shown, state_of, text_of
-from annotation.scenarios.probes import overview
+from suites.group_chat.editing import actions
+from suites.group_chat.editing.queries import is_decided, record_of, rows, shown, state_of, text_of
+from suites.group_chat.scenarios.probes import overview
 from tests import factories
 from tests.scenarios.scripts import LAUNCH
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.scenarios.agents import AGENTS
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.records import Decision, Judged
+from annotation.scenario_records import Decision, Judged
+from suites.group_chat.scenarios.agents import AGENTS
+from suites.group_chat.scenarios.cascade import outcome
 from tests.scenarios.scripts import launch
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cascade_scoring.md"

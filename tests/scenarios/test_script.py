@@ -11,11 +11,11 @@ import pytest
 
 from annotation.formats import ImportProblem
 from annotation.formats.jsonl import dialogue
-from annotation.formats.scenario_text import read_scenario, read_script, write_draft, write_script
-from annotation.scenario_editing.queries import native
-from annotation.scenarios.points import points_of, scenario_of
-from annotation.scenarios.probes import planted, taken_out
-from annotation.scenarios.records import PROBES
+from annotation.scenario_records import PROBES
+from suites.group_chat.editing.queries import native
+from suites.group_chat.scenario_text import read_scenario, read_script, write_draft, write_script
+from suites.group_chat.scenarios.points import points_of, scenario_of
+from suites.group_chat.scenarios.probes import planted, taken_out
 from tests.scenarios.scripts import LAUNCH
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,11 +8,11 @@ from math import log
 import pytest
 
 from annotation.records import Continuation
-from annotation.scenarios.cascade import turn_of
-from annotation.scenarios.points import evenness_of_talk, share_of_talk, talk_until
-from annotation.scenarios.records import Decision
+from annotation.scenario_records import Decision
 from judges.metrics import METRICS, Tools, score_continuation
 from judges.metrics.kit.instrument import parse_key
+from suites.group_chat.scenarios.cascade import turn_of
+from suites.group_chat.scenarios.points import evenness_of_talk, share_of_talk, talk_until
 from tests.scenarios.scripts import chat
 
 FREE = {"free": True}

@@ -10,8 +10,8 @@ import pytest
 from annotation.corpora import continuing
 from annotation.models import Label, System
 from annotation.records import Continuation, Turn
-from annotation.script_editing import answer_labels
-from annotation.scripts.answers import WAITS
+from suites.long_dialogue.editing import answer_labels
+from suites.long_dialogue.scripts.answers import WAITS
 from tests.scripts.examples import script
 from tests.scripts.test_native import bring
 

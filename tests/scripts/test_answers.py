@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.scripts.answers import WAITS, Answered, labels_of, late
+from suites.long_dialogue.scripts.answers import WAITS, Answered, labels_of, late
 
 
 def answer(outcome: str, *, key: str = "B", form: str = "template", lenient: bool = False) -> dict[str, Any]:

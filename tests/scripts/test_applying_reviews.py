@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 
 from annotation.errors import QuestionsRefused
 from annotation.models import Campaign, Corpus, Item, Label, Question, QuestionSet, Rater, Record
-from annotation.script_editing import question_editing, question_sets
 from config.models import Event
+from suites.long_dialogue.editing import question_editing, question_sets
 from tests import factories
 from tests.scripts.examples import script
 from tests.scripts.reviews import answer, brought, opened, record

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.scripts.making import Difference, MadeSet, check, make, overview, unchecked
-from annotation.scripts.records import Question, Use
+from annotation.script_records import Question, Use
+from suites.long_dialogue.scripts.making import Difference, MadeSet, check, make, overview, unchecked
 from tests.scripts.worlds import FILLERS, said, script
 
 SESSIONS = [("1994-01-01", "am"), ("1995-05-03", "am"), ("1995-06-01", "ab"), ("1996-01-05", "am")]

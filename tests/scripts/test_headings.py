@@ -9,13 +9,13 @@ import pytest
 from annotation.corpora import dialogue_view
 from annotation.models import Continuation, Dialogue, Item, Turn
 from annotation.records import Turn as TurnRecord
-from annotation.script_editing.sessions import change_session
 from annotation.text.context import heading
 from annotation.work import screens
 from judges.protocols import PROTOCOLS, Asking, Case
 from judges.runs.material import load
-from systems.benchmarks.summary import by_name, transcript
-from systems.producing.dialogues import of_rows
+from suites.continuation.benchmarks.summary import by_name, transcript
+from suites.continuation.productions.dialogues import of_rows
+from suites.long_dialogue.editing.sessions import change_session
 from tests.scripts.examples import script
 from tests.scripts.test_native import bring
 

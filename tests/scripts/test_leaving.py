@@ -17,11 +17,11 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Dialogue, QuestionSet, Record
-from annotation.script_editing.import_records import uses_of
-from annotation.script_editing.name_maps import make_names
-from annotation.script_editing.question_editing import supersede
-from annotation.script_editing.sessions import change_session
 from config.models import Event
+from suites.long_dialogue.editing.import_records import uses_of
+from suites.long_dialogue.editing.name_maps import make_names
+from suites.long_dialogue.editing.question_editing import supersede
+from suites.long_dialogue.editing.sessions import change_session
 from tests import factories
 from tests.scripts.examples import script
 from tests.scripts.test_native import bring, label
@@ -216,7 +216,7 @@ def test_the_page_of_a_script_offers_the_file(tmp_path: Path, client: Client) ->
 
 def test_a_line_that_no_import_takes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bring(tmp_path, script())
-    monkeypatch.setattr("annotation.script_editing.export.MAX_LINE", 100)
+    monkeypatch.setattr("suites.long_dialogue.editing.export.MAX_LINE", 100)
     out, err = StringIO(), StringIO()
     path = tmp_path / "out.jsonl"
     call_command("export_scripts", corpus="loaf", output=str(path), stdout=out, stderr=err)

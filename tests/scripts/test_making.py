@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scripts.making import MadeSet, make
-from annotation.scripts.records import Fact, Question, Use
+from annotation.script_records import Fact, Question, Use
 from annotation.text.words import fold
+from suites.long_dialogue.scripts.making import MadeSet, make
 from tests.scripts.test_scale import series
 from tests.scripts.worlds import FILLERS, said, script
 

@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.names import (
+from annotation.script_records import Date, Fact, NameMap, Question, Script, Session
+from suites.long_dialogue.scripts.names import (
     anonymised,
     generic,
     inverse,
@@ -22,7 +23,6 @@ from annotation.scripts.names import (
     swapped,
     texts_of,
 )
-from annotation.scripts.records import Date, Fact, NameMap, Question, Script, Session
 
 CAST = (
     Participant("ana", "Ana Lopez", "sister of Ben", ("Ana is a vet.",), ("Annie",), {"gender": "female"}),

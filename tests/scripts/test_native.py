@@ -16,8 +16,8 @@ from annotation.corpora.deletion import delete_corpus
 from annotation.corpora.import_file import import_path
 from annotation.formats import ImportProblem
 from annotation.models import Corpus, Item, Label, QuestionSet, Record, Use
-from annotation.script_editing.import_records import uses_of
 from annotation.text.references import place_of, record_key
+from suites.long_dialogue.editing.import_records import uses_of
 from tests import factories
 from tests.scripts.examples import script
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus, QuestionSet, Record
-from annotation.script_editing import question_sets
+from suites.long_dialogue.editing import question_sets
 from tests import factories
 from tests.scripts.examples import script
 from tests.scripts.reviews import answer, brought, opened

@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from annotation.errors import QuestionsRefused
 from annotation.models import Corpus, Item, QuestionSet, Record, Use
-from annotation.script_editing import question_editing, question_figures, question_relations, question_sets
-from annotation.script_editing.import_records import uses_of
-from annotation.script_editing.sessions import change_session
-from annotation.scripts.making import make as make_one
 from config.models import Event
 from jobs.kinds import kind_of
 from jobs.models import Job
+from suites.long_dialogue.editing import question_editing, question_figures, question_relations, question_sets
+from suites.long_dialogue.editing.import_records import uses_of
+from suites.long_dialogue.editing.sessions import change_session
+from suites.long_dialogue.scripts.making import make as make_one
 from tests import factories
 from tests.scripts.examples import script
 from tests.scripts.reviews import answer, brought, opened

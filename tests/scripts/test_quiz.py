@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.scripts.quiz import dated, quiz_use
+from suites.long_dialogue.scripts.quiz import dated, quiz_use
 
 HEARD = {1, 2, 4, 5, 6}
 WORDS = {

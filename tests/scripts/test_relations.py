@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from annotation.scripts.graph import DEFAULT, RelationTable
-from annotation.scripts.records import Date
-from annotation.scripts.sessions import most_recent, spoken, when
+from annotation.script_records import Date
+from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
+from suites.long_dialogue.scripts.sessions import most_recent, spoken, when
 
 DATED = (
     "boss, client, neighbor, roommate, fiance, fiancee, pet, dating with, job, place of work, age, major, "

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.scripts.answers import Outcome, read_free, read_natural, read_template, score
+from suites.long_dialogue.scripts.answers import Outcome, read_free, read_natural, read_template, score
 
 CHOICES = ("Ben", "a dog", "the harbour", "Ben Stone")
 

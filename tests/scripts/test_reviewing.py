@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.records import Date, Fact, Question, Script, Session
-from annotation.scripts.reviewing import ALONE, UNREVIEWED, Review, fact_outcome, quiz_outcome
-from annotation.scripts.sessions import People, Sessions
+from annotation.script_records import Date, Fact, Question, Script, Session
+from suites.long_dialogue.scripts.reviewing import ALONE, UNREVIEWED, Review, fact_outcome, quiz_outcome
+from suites.long_dialogue.scripts.sessions import People, Sessions
 
 PEOPLE = (
     Participant("ana", "Ana", aliases=("Annie",)),

@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scripts.graph import DEFAULT
-from annotation.scripts.making import make
-from annotation.scripts.records import Fact, Question
+from annotation.script_records import Fact, Question
+from suites.long_dialogue.scripts.graph import DEFAULT
+from suites.long_dialogue.scripts.making import make
 from tests.scripts.worlds import script
 
 SESSIONS, QUIZ = 788, 150

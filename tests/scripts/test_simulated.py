@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.records import Dialogue
-from annotation.scripts.making import MadeSet, make
-from annotation.scripts.records import Date, Fact, Question
+from annotation.script_records import Date, Fact, Question
+from suites.long_dialogue.scripts.making import MadeSet, make
 from tests.scripts.worlds import FILLERS, MAIN, said, script
 
 Stand = tuple[tuple[str, ...], str, bool]

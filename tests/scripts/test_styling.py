@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.scripts.quiz import occurs, style_faults, with_date
-from annotation.scripts.records import Date
+from annotation.script_records import Date
+from suites.long_dialogue.scripts.quiz import occurs, style_faults, with_date
 
 ASKED = "Who was Ana's boss on May 3rd, 1995?"
 CHOICES = ("Ben", "Cara", "Lincoln High", "3 cats")

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import pytest
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.answers import Extent, Moment, Shown, sufficiency
-from annotation.scripts.records import Date, Script, Session
-from annotation.scripts.sessions import Sessions
+from annotation.script_records import Date, Script, Session
+from suites.long_dialogue.scripts.answers import Extent, Moment, Shown, sufficiency
+from suites.long_dialogue.scripts.sessions import Sessions
 
 PRESENT = {1: "MA", 2: "MA", 3: "AB", 4: "MB"}
 """Who speaks in each session, two turns each; turns 2n - 2 and 2n - 1 are those of session n."""

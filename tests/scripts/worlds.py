@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.records import Date, Fact, Question, Script, Session
+from annotation.script_records import Date, Fact, Question, Script, Session
 
 MAIN = "mia"
 

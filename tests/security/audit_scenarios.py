@@ -25,11 +25,11 @@ def make_scenario() -> Any:
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
-    "annotation.scenario_editing.answer_keys.correct": lambda by: {
+    "suites.group_chat.editing.answer_keys.correct": lambda by: {
         "dialogue": make_scenario(),
         "changes": {"keyed_by": ["Ana", "Ben"]},
     },
-    "annotation.scenario_editing.answer_keys.correct_several": lambda by: {
+    "suites.group_chat.editing.answer_keys.correct_several": lambda by: {
         "corpus": (scenario := make_scenario()).corpus,
         "changes": {scenario.pk: {"keyed_by": ["Ana", "Ben"]}},
     },

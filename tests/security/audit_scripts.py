@@ -25,25 +25,25 @@ def make_script() -> Any:
 
 
 def make_sending(by: User) -> dict[str, Any]:
-    from annotation.script_editing.export import Wanted
+    from suites.long_dialogue.editing.export import Wanted
 
     return {"dialogue": make_script(), "wanted": Wanted()}
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
-    "annotation.script_editing.export.answer": make_sending,
-    "annotation.script_editing.sessions.change_session": lambda by: {
+    "suites.long_dialogue.editing.export.answer": make_sending,
+    "suites.long_dialogue.editing.sessions.change_session": lambda by: {
         "dialogue": make_script(),
         "session": "s3",
         "date": "1994-11-24",
         "kind": "talk",
     },
-    "annotation.script_editing.name_maps.make_names": lambda by: {
+    "suites.long_dialogue.editing.name_maps.make_names": lambda by: {
         "dialogue": make_script(),
         "kind": "anonymised",
         "seed": 0,
     },
-    "annotation.script_editing.name_maps.save_names": lambda by: {
+    "suites.long_dialogue.editing.name_maps.save_names": lambda by: {
         "dialogue": make_script(),
         "kind": "anonymised",
         "pairs": [("Ana", "Yvette"), ("Ben", "Quentin")],
@@ -73,43 +73,43 @@ def record_of(dialogue: Any, key: str) -> Any:
 
 
 def other_relations() -> list[dict[str, Any]]:
-    from annotation.scripts.graph import DEFAULT
+    from suites.long_dialogue.scripts.graph import DEFAULT
 
     return [row for row in DEFAULT.as_rows() if row["key"] != "roommate"]
 
 
 SAID = {"head": "Ana", "relation": "boss", "tail": "Cara", "session": "s2", "turns": [3]}
 LOGGED |= {
-    "annotation.script_editing.question_sets.make": lambda by: {
+    "suites.long_dialogue.editing.question_sets.make": lambda by: {
         "corpus": make_script().corpus,
         "name": "mine",
     },
-    "annotation.script_editing.question_sets.make_or_start": lambda by: {
+    "suites.long_dialogue.editing.question_sets.make_or_start": lambda by: {
         **{"corpus": make_script().corpus, "name": "mine", "seed": 0},
         **{"policy": "body", "presence": True},
     },
-    "annotation.script_editing.question_editing.apply_reviews": lambda by: {
+    "suites.long_dialogue.editing.question_editing.apply_reviews": lambda by: {
         "corpus": make_reviewed(),
         "kind": "fact",
     },
-    "annotation.script_editing.question_editing.add": lambda by: {
+    "suites.long_dialogue.editing.question_editing.add": lambda by: {
         "dialogue": make_script(),
         "kind": "fact",
         "content": SAID,
     },
-    "annotation.script_editing.question_editing.change": lambda by: {
+    "suites.long_dialogue.editing.question_editing.change": lambda by: {
         "record": record_of(make_script(), "f2"),
         "content": SAID,
     },
-    "annotation.script_editing.question_editing.accept_drafts": lambda by: {
+    "suites.long_dialogue.editing.question_editing.accept_drafts": lambda by: {
         "corpus": make_script().corpus,
         "kind": "fact",
     },
-    "annotation.script_editing.question_sets.take_wordings": lambda by: {
+    "suites.long_dialogue.editing.question_sets.take_wordings": lambda by: {
         "dialogue": make_script(),
         "styles": {"q1": {"default": "What was it that Cara bought?"}},
     },
-    "annotation.script_editing.question_relations.replace_relations": lambda by: {
+    "suites.long_dialogue.editing.question_relations.replace_relations": lambda by: {
         "corpus": make_script().corpus,
         "rows": other_relations(),
     },
@@ -121,15 +121,15 @@ def decided(by: User) -> dict[str, Any]:
     return {"corpus": dialogue.corpus, "records": [record_of(dialogue, "f2").pk], "status": "accepted"}
 
 
-LOGGED["annotation.script_editing.question_editing.decide"] = decided
+LOGGED["suites.long_dialogue.editing.question_editing.decide"] = decided
 
 TRACED = {
-    "annotation.script_editing.question_editing.supersede": "whoever corrects logs that",
-    "systems.producing.scripts.take": "question_sets.take_wordings logs each script",
+    "suites.long_dialogue.editing.question_editing.supersede": "whoever corrects logs that",
+    "suites.long_dialogue.simulations.material.take": "question_sets.take_wordings logs each script",
 }
 PASSED_ON = {
-    "calibration.answers.report.compute": "fix",
-    "calibration.answers.report.compute_on_test": "open_test",
-    "calibration.answers.report.open_test": "open_test",
-    "systems.producing.scripts.take_one": "take_wordings",
+    "suites.long_dialogue.answers.report.compute": "fix",
+    "suites.long_dialogue.answers.report.compute_on_test": "open_test",
+    "suites.long_dialogue.answers.report.open_test": "open_test",
+    "suites.long_dialogue.simulations.material.take_one": "take_wordings",
 }

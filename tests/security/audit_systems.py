@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def make_generation(by: User) -> dict[str, Any]:
-    from systems.producing.dialogues import Dialogues
-    from systems.producing.plans import Generation
+    from suites.continuation.productions.dialogues import Dialogues
+    from suites.continuation.productions.plans import Generation
     from tests import factories
 
     corpus = factories.corpus()
@@ -23,8 +23,8 @@ def make_generation(by: User) -> dict[str, Any]:
 
 
 def make_baseline(by: User) -> dict[str, Any]:
-    from systems.producing.baselines import Baseline
-    from systems.producing.dialogues import Dialogues
+    from suites.continuation.productions.dialogues import Dialogues
+    from suites.group_chat.baselines import Baseline
     from tests import factories
 
     corpus = factories.corpus()
@@ -36,7 +36,7 @@ def make_baseline(by: User) -> dict[str, Any]:
 
 
 def make_several(by: User) -> dict[str, Any]:
-    from systems.producing.dialogues import of_rows
+    from suites.continuation.productions.dialogues import of_rows
 
     made = make_generation(by)
     corpus = made["dialogues"].corpus
@@ -46,7 +46,7 @@ def make_several(by: User) -> dict[str, Any]:
 
 
 def make_benchmark_fields() -> dict[str, Any]:
-    from systems.producing.benchmark_steps import Order
+    from suites.continuation.productions.benchmark_steps import Order
     from tests import factories
 
     corpus = factories.corpus()
@@ -56,7 +56,7 @@ def make_benchmark_fields() -> dict[str, Any]:
 
 
 def make_benchmark(by: User, state: str) -> Any:
-    from systems.producing import benchmark_actions
+    from suites.continuation.productions import benchmark_actions
 
     made = benchmark_actions.start(by=by, **make_benchmark_fields())
     if state == "done":
@@ -66,7 +66,7 @@ def make_benchmark(by: User, state: str) -> Any:
 
 def make_simulation_fields() -> dict[str, Any]:
     from annotation.models import QuestionSet, Record, Use
-    from systems.producing.simulation_steps import Order
+    from suites.long_dialogue.simulations.steps import Order
     from tests import factories
 
     corpus = factories.corpus()
@@ -88,15 +88,19 @@ def make_baseline_answers() -> dict[str, Any]:
 
 
 def make_simulation(by: User, state: str) -> Any:
-    from systems.producing import simulation_actions
+    from suites.long_dialogue.simulations import actions as simulation_actions
 
     made = simulation_actions.start(by=by, **make_simulation_fields())
     return simulation_actions.cancel(by=by, simulation=made) if state == "cancelled" else made
 
 
 SIMULATIONS: dict[str, Callable[[User], dict[str, Any]]] = {
-    "systems.producing.simulation_steps.writer": lambda by: make_baseline_answers(),
-    "systems.producing.simulation_actions.start": lambda by: make_simulation_fields(),
-    "systems.producing.simulation_actions.go_on": lambda by: {"simulation": make_simulation(by, "cancelled")},
-    "systems.producing.simulation_actions.cancel": lambda by: {"simulation": make_simulation(by, "making")},
+    "suites.long_dialogue.simulations.steps.writer": lambda by: make_baseline_answers(),
+    "suites.long_dialogue.simulations.actions.start": lambda by: make_simulation_fields(),
+    "suites.long_dialogue.simulations.actions.go_on": lambda by: {
+        "simulation": make_simulation(by, "cancelled")
+    },
+    "suites.long_dialogue.simulations.actions.cancel": lambda by: {
+        "simulation": make_simulation(by, "making")
+    },
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db
 
-APPS = ("annotation", "judges", "systems", "jobs", "calibration")
+APPS = ("annotation", "judges", "suites", "jobs", "calibration")
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "update", "delete", "save"}
 
 TRACED = {
@@ -71,9 +71,9 @@ PASSED_ON = {
     "annotation.scheme_actions.create_from_corpus": "create",
     "calibration.campaign_checks.add": "add_keys",
     "calibration.exports.downloads.difference_or_job": "order_or_job",
-    "calibration.cascade.report.compute": "fix",
-    "calibration.cascade.report.compute_on_test": "open_test",
-    "calibration.cascade.report.open_test": "open_test",
+    "suites.group_chat.cascade.report.compute": "fix",
+    "suites.group_chat.cascade.report.compute_on_test": "open_test",
+    "suites.group_chat.cascade.report.open_test": "open_test",
     "calibration.comparisons.counts.compute": "ground_of",
     "calibration.comparisons.counts.ground_of": "fix",
     "calibration.comparisons.counts.counts_on_test": "open_test",
@@ -87,7 +87,7 @@ PASSED_ON = {
     "calibration.exports.downloads.labels_or_job": "start",
     "calibration.exports.downloads.order_or_job": "start",
     "calibration.exports.parts.take": "open_test",
-    "calibration.exports.tuning.taken_for": "take",
+    "suites.continuation.tuning.taken_for": "take",
     "calibration.gold.derivation.gold_or_job": "make",
     "calibration.studies.plans.pilot_of": "fix",
     "calibration.comparisons.preferences.compute": "fix",
@@ -106,8 +106,8 @@ PASSED_ON = {
     "judges.prompts.actions.import_file": "create",
     "judges.runs.actions.start_judge": "start",
     "judges.runs.actions.start_metrics": "start",
-    "systems.producing.actions.start_job": "start",
-    "systems.producing.baselines.start": "play",
+    "suites.continuation.productions.actions.start_job": "start",
+    "suites.group_chat.baselines.start": "play",
     **audit_scripts.PASSED_ON,
 }
 """What leaves the change, and so the entry, to another action, by that function's name."""
@@ -205,7 +205,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "corpus": worlds.make_world().corpus,
         "name": "beginnings",
     },
-    "annotation.scenario_editing.actions.save": lambda by: worlds.make_scenario_fields(),
+    "suites.group_chat.editing.actions.save": lambda by: worlds.make_scenario_fields(),
     "annotation.people.accounts.create": lambda by: {
         "username": "new",
         "role": "annotator",
@@ -305,17 +305,17 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.prompts.actions.archive": lambda by: {"prompt": worlds.make_prompt().prompt},
     "judges.prompts.actions.delete": lambda by: {"version": worlds.make_prompt()},
     "judges.runs.actions.start": lambda by: worlds.make_metric_run(),
-    "systems.producing.actions.start": lambda by: systems.make_generation(by),
-    "systems.producing.actions.start_each": lambda by: systems.make_several(by),
-    "systems.producing.baselines.play": lambda by: systems.make_baseline(by),
-    "systems.producing.benchmark_actions.start": lambda by: systems.make_benchmark_fields(),
-    "systems.producing.benchmark_actions.go_on": lambda by: {
+    "suites.continuation.productions.actions.start": lambda by: systems.make_generation(by),
+    "suites.continuation.productions.actions.start_each": lambda by: systems.make_several(by),
+    "suites.group_chat.baselines.play": lambda by: systems.make_baseline(by),
+    "suites.continuation.productions.benchmark_actions.start": lambda by: systems.make_benchmark_fields(),
+    "suites.continuation.productions.benchmark_actions.go_on": lambda by: {
         "benchmark": systems.make_benchmark(by, "cancelled")
     },
-    "systems.producing.benchmark_actions.cancel": lambda by: {
+    "suites.continuation.productions.benchmark_actions.cancel": lambda by: {
         "benchmark": systems.make_benchmark(by, "making")
     },
-    "systems.producing.benchmark_actions.mark_checked": lambda by: {
+    "suites.continuation.productions.benchmark_actions.mark_checked": lambda by: {
         "benchmark": systems.make_benchmark(by, "done")
     },
     "judges.runs.selection.open_or_refuse": lambda by: {

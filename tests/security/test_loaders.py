@@ -12,7 +12,7 @@ OBJECTS = {
     "Corpus", "Campaign", "Dialogue", "Upload", "User", "OneTimeLink", "ApiToken", "CampaignMember",
     "Job.objects", "Run", "Endpoint", "Study", "Gold", "Export", "Prompt",
 }  # fmt: skip
-APPS = ("annotation", "judges", "systems", "jobs", "calibration")
+APPS = ("annotation", "judges", "suites", "jobs", "calibration")
 FILES = [
     path for app in APPS for room in ("pages", "api") for path in sorted((BASE_DIR / app / room).glob("*.py"))
 ]

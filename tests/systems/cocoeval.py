@@ -9,8 +9,8 @@ from typing import Any
 from annotation.records import Dialogue, Participant, Turn
 from demo.fake_model.serving import FakeModel
 from jobs.prompt import Prompt
-from systems.generators import GENERATORS, Done, Reply
-from systems.generators.cocoeval_continuation import CocoevalContinuation
+from suites.continuation.generators import GENERATORS, Done, Reply
+from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
 from tests.demo.asking import asked, said
 
 GENERATOR = GENERATORS["cocoeval_continuation"]

@@ -22,7 +22,7 @@ def _keys(settings: SettingsWrapper) -> None:
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[ToyModel]:
     """The toys in the table, and a running model that answers them."""
-    from systems.generators import GENERATORS
+    from suites.continuation.generators import GENERATORS
     from tests.systems.toy import TOYS, ToyModel
 
     for key, toy in TOYS.items():

@@ -12,7 +12,7 @@ from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from demo.fake_model.serving import FakeModel
 from jobs.prompt import Prompt
-from systems.generators import GENERATORS, Done, Generator, Reply
+from suites.continuation.generators import GENERATORS, Done, Generator, Reply
 from tests.demo.asking import asked, said
 
 Answer = Callable[[Prompt], str]

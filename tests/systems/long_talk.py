@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.quiz import quiz_use
-from annotation.scripts.records import (
+from annotation.script_records import (
     KIND,
     Date,
     NameMap,
@@ -22,12 +21,13 @@ from annotation.scripts.records import (
     script_json,
     set_json,
 )
-from annotation.scripts.sessions import Sessions
 from demo.fake_model.serving import embed as unit
 from jobs.prompt import Prompt
-from systems.generators.base import Done, Generator, Reply
-from systems.long_dialogue.agent import DialsimAgent
-from systems.long_dialogue.memory import Material
+from suites.continuation.generators.base import Done, Generator, Reply
+from suites.long_dialogue.agent.agent import DialsimAgent
+from suites.long_dialogue.agent.memory import Material
+from suites.long_dialogue.scripts.quiz import quiz_use
+from suites.long_dialogue.scripts.sessions import Sessions
 
 PEOPLE = ("Ana", "Ben", "Cara", "Dan", "Eve")
 OTHERS = {"Ana": "Ida", "Ben": "Joe", "Cara": "Kim", "Dan": "Leo", "Eve": "May"}

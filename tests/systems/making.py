@@ -15,10 +15,10 @@ from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.running import MARKED, LocalServer
 from demo.fake_model.serving import FakeModel, Response, failure
 from jobs.models import Endpoint
-from systems.benchmarks.instances import line
-from systems.models import Benchmark
-from systems.producing import benchmark_actions
-from systems.producing.benchmark_steps import Order
+from suites.continuation.benchmarks.instances import line
+from suites.continuation.models import Benchmark
+from suites.continuation.productions import benchmark_actions
+from suites.continuation.productions.benchmark_steps import Order
 from tests.judges.helpers import finish
 from tests.systems.talk import conversation
 

@@ -8,7 +8,7 @@ from itertools import permutations
 from random import Random
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.records import Date, Question, Script, Session, Source, Use
+from annotation.script_records import Date, Question, Script, Session, Source, Use
 
 MAIN = "M"
 ORDERS = ["".join(order) for order in permutations("0123")]

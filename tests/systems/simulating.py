@@ -9,13 +9,13 @@ from typing import Any
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Continuation, QuestionSet, Turn
-from annotation.scripts.records import question_json, script_json, use_json
+from annotation.script_records import question_json, script_json, use_json
 from jobs.models import Endpoint
 from judges.runs.selection import RunSettings
-from systems.long_dialogue.memory import Material
-from systems.models import Simulation
-from systems.producing import simulation_actions
-from systems.producing.simulation_steps import Order
+from suites.long_dialogue.agent.memory import Material
+from suites.long_dialogue.models import Simulation
+from suites.long_dialogue.simulations import actions as simulation_actions
+from suites.long_dialogue.simulations.steps import Order
 from tests.judges.helpers import finish
 
 USUAL = "usual"

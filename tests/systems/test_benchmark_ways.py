@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus, Item, Question, Rater
 from annotation.work.labels import Answer, record
-from systems.models import Benchmark, BenchmarkRun
+from suites.continuation.models import Benchmark, BenchmarkRun
 from tests import factories
 from tests.systems.making import Served, brought_on, make, served, source, talks
 

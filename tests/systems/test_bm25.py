@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from systems.long_dialogue.memory import K1, B, Index, ranking, tokens
+from suites.long_dialogue.agent.memory import K1, B, Index, ranking, tokens
 
 EXAMPLE = [tokens(text) for text in ("ana buy boots", "ben lost boots again", "cara came home")]
 ENTRY = st.lists(st.sampled_from("abcdef"), max_size=6)

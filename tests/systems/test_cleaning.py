@@ -11,9 +11,9 @@ from annotation.records import Dialogue, Turn
 from demo.fake_model.errors import u
 from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
-from systems.benchmarks.cleaning import added, read, words
-from systems.benchmarks.instances import Cleaned, removed, told
-from systems.benchmarks.summary import spoken
+from suites.continuation.benchmarks.cleaning import added, read, words
+from suites.continuation.benchmarks.instances import Cleaned, removed, told
+from suites.continuation.benchmarks.summary import spoken
 from tests.demo.asking import asked
 from tests.systems.talk import conversation, fake, produced, refused
 

@@ -23,9 +23,9 @@ from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
 from judges.runs.plans import Judge
-from systems.producing import actions
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.productions import actions
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 from tests import factories
 from tests.judges.helpers import begin, finish
 

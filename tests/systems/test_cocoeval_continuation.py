@@ -13,7 +13,7 @@ from annotation.schemes.cocoeval import BEHAVIOURS
 from demo.fake_model.requests import request
 from demo.fake_model.requests import turns as read_turns
 from demo.fake_model.serving import FakeModel
-from systems.generators import Done, WrongSettings
+from suites.continuation.generators import Done, WrongSettings
 from tests.demo.asking import asked
 from tests.systems.cocoeval import GENERATOR, begun, prompt_of, received, talk, written
 

@@ -8,9 +8,9 @@ import pytest
 
 from annotation.models import Corpus
 from jobs.models import Endpoint
-from systems.producing.actions import Estimate, estimate
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.productions.actions import Estimate, estimate
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 from tests import factories
 
 pytestmark = pytest.mark.django_db

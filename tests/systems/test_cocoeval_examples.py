@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from annotation.records import Turn
-from systems.benchmarks.instances import Instance, assembled
-from systems.generators.cocoeval_continuation import NotTaught, examples
+from suites.continuation.benchmarks.instances import Instance, assembled
+from suites.continuation.generators.cocoeval_continuation import NotTaught, examples
 from tests.systems.cocoeval import GENERATOR, begun, prompt_of, received, talk
 
 PEOPLE = tuple(Turn("ABC"[n % 3], f"people say {n}") for n in range(40, 70))

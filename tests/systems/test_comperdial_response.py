@@ -12,8 +12,8 @@ from annotation.records import Dialogue, Participant, Turn
 from demo.fake_model.role import planted_number
 from demo.fake_model.roles.writers import expected_quality
 from jobs.prompt import Unparseable, about_tokens
-from systems.generators import GENERATORS, Done, Failed, Reply, WrongSettings
-from systems.generators.base import spend
+from suites.continuation.generators import GENERATORS, Done, Failed, Reply, WrongSettings
+from suites.continuation.generators.base import spend
 from tests.systems.driving import driven, fake, people, stored
 
 KEY = "comperdial_response"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demo.fake_model.errors import u
-from systems.benchmarks.instances import Instance, Offer, Shortage, Wanted, choose, starts
+from suites.continuation.benchmarks.instances import Instance, Offer, Shortage, Wanted, choose, starts
 
 
 @pytest.mark.parametrize("n", [60, 61, 100, 1000])

@@ -8,7 +8,7 @@ from math import sqrt
 import pytest
 
 from annotation.records import Dialogue, Turn
-from annotation.scripts.records import Fact, fact_record
+from annotation.script_records import Fact, fact_record
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
 from demo.fake_model.role import Mind
@@ -16,8 +16,8 @@ from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import corrupts, invents, misses
 from demo.fake_model.roles.long_dialogues import planted_facts as planted
 from jobs.prompt import Unparseable
-from systems.generators import Done, Reply
-from systems.long_dialogue.quiz import read_facts as read
+from suites.continuation.generators import Done, Reply
+from suites.long_dialogue.agent.quiz import read_facts as read
 from tests.demo.asking import asked
 from tests.systems.driving import canned, fake
 from tests.systems.told import bound, made, script

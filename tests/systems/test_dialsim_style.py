@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scripts.quiz import style_faults
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
 from demo.fake_model.role import Mind
@@ -18,8 +17,9 @@ from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import DROPS_WORDS as DROPS
 from demo.fake_model.roles.long_dialogues import STATES, errs, worded
 from jobs.prompt import Unparseable
-from systems.generators import Done, Reply
-from systems.long_dialogue.styles import read
+from suites.continuation.generators import Done, Reply
+from suites.long_dialogue.agent.styles import read
+from suites.long_dialogue.scripts.quiz import style_faults
 from tests.demo.asking import asked
 from tests.systems.driving import canned, fake
 from tests.systems.told import bound, made, quiz, script

@@ -16,16 +16,16 @@ from django.utils import timezone
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Item, QuestionSet, Record, RelationRows, System
-from annotation.script_editing import question_editing, question_sets
-from annotation.scripts.graph import DEFAULT
 from config.models import Event
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Call, Endpoint
-from systems.long_dialogue.memory import Heard, text_digest
-from systems.models import Production
-from systems.producing.dialogues import of_rows
+from suites.continuation.models import Production
+from suites.continuation.productions.dialogues import of_rows
+from suites.long_dialogue.agent.memory import Heard, text_digest
+from suites.long_dialogue.editing import question_editing, question_sets
+from suites.long_dialogue.scripts.graph import DEFAULT
 from tests.scripts.examples import script
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,12 +13,12 @@ from jobs import runs
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Run
 from judges.runs.selection import RunSettings
-from systems.errors import SystemsError
-from systems.models import Production, Writer
-from systems.producing import actions
-from systems.producing.actions import estimate
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation, digest
+from suites.continuation.errors import SystemsError
+from suites.continuation.models import Production, Writer
+from suites.continuation.productions import actions
+from suites.continuation.productions.actions import estimate
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation, digest
 from tests import factories
 from tests.judges.helpers import finish
 from tests.systems.toy import Toy, ToyModel

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from annotation.records import Dialogue, Participant
-from annotation.scenarios.cascade import outcome
-from annotation.scenarios.records import Decision, Mode, Outcome
+from annotation.scenario_records import Decision, Mode, Outcome
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.repeats import pass_hat_k
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import Request, request
 from demo.fake_model.role import Mind
 from demo.fake_model.roles.group_chats import STAGES, Agent, decide, key_of
-from systems.generators import GENERATORS
-from systems.group_chat.agent import explicit, implicit
+from suites.continuation.generators import GENERATORS
+from suites.group_chat.agents.agent import explicit, implicit
+from suites.group_chat.scenarios.cascade import outcome
 from tests.demo.asking import asked
 from tests.scenarios.scripts import chat, probe
 

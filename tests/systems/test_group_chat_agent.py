@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from annotation.records import Participant
-from annotation.scenarios.cascade import decision_of, outcome
-from annotation.scenarios.points import points_of
-from annotation.scenarios.records import Decision
+from annotation.scenario_records import Decision
 from jobs.prompt import Prompt, Unparseable
-from systems.generators import GENERATORS, Done, Reply
-from systems.generators.base import FOLDER
-from systems.group_chat.agent import AGAIN, BY_NAME, explicit, implicit
+from suites.continuation.generators import GENERATORS, Done, Reply
+from suites.continuation.generators.base import FOLDER
+from suites.group_chat.agents.agent import AGAIN, BY_NAME, explicit, implicit
+from suites.group_chat.scenarios.cascade import decision_of, outcome
+from suites.group_chat.scenarios.points import points_of
 from tests.scenarios.scripts import LAUNCH, chat, launch
 from tests.systems.driving import canned, driven, stored
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from annotation.models import Continuation, Corpus
-from systems.models import Writer
-from systems.producing import actions
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.models import Writer
+from suites.continuation.productions import actions
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish

@@ -13,10 +13,10 @@ from django.db.models import Count
 
 from annotation.models import Continuation, Corpus
 from jobs.models import Call
-from systems.models import Production
-from systems.producing import actions
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.models import Production
+from suites.continuation.productions import actions
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of

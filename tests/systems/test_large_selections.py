@@ -8,10 +8,10 @@ from django.urls import reverse
 
 from jobs.models import Job, Run
 from judges.runs.selection import RunSettings
-from systems.models import Production
-from systems.producing import actions
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.models import Production
+from suites.continuation.productions import actions
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 from tests import factories
 from tests.browser.working import work_off
 from tests.judges.helpers import finish

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from annotation.records import Continuation, Dialogue
-from annotation.scenarios.points import scenario_of
-from annotation.scenarios.probes import LIVE_PROBE, OUTCOME, is_met
 from jobs.prompt import Prompt
 from judges.metrics import Tools, instrument_for
 from judges.metrics.kit.instrument import score_continuation
-from systems.generators import Done
+from suites.continuation.generators import Done
+from suites.group_chat.scenarios.points import scenario_of
+from suites.group_chat.scenarios.probes import LIVE_PROBE, OUTCOME, is_met
 from tests.scenarios.scripts import chat
 from tests.systems.driving import driven, fake
 

@@ -15,7 +15,7 @@ from demo.fake_model.errors import ErrorModel
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
-from systems.models import Production
+from suites.continuation.models import Production
 from tests.scenarios.scripts import LAUNCH
 
 if TYPE_CHECKING:

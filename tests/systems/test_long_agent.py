@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from annotation.scripts.sessions import Sessions
 from demo.fake_model.requests import request
 from jobs.prompt import Prompt, about_tokens
-from systems.generators import GENERATORS, Done, Reply, WrongSettings
-from systems.long_dialogue.agent import BASELINES, DialsimAgent, played
-from systems.long_dialogue.memory import MEMORIES, Heard, text_digest
+from suites.continuation.generators import GENERATORS, Done, Reply, WrongSettings
+from suites.long_dialogue.agent.agent import BASELINES, DialsimAgent, played
+from suites.long_dialogue.agent.memory import MEMORIES, Heard, text_digest
+from suites.long_dialogue.scripts.sessions import Sessions
 from tests.demo.asking import asked
 from tests.systems.driving import stored
 from tests.systems.long_talk import PEOPLE, answered, answers_of, world

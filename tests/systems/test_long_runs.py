@@ -18,13 +18,13 @@ from demo.fake_model.serving import FakeModel, Response, failure
 from jobs import runs
 from jobs.models import Call, Endpoint, Run
 from judges.runs.selection import RunSettings
-from systems.errors import SystemsError
-from systems.long_dialogue.memory import Heard, text_digest
-from systems.models import Production
-from systems.producing import actions
-from systems.producing.actions import estimate
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.errors import SystemsError
+from suites.continuation.models import Production
+from suites.continuation.productions import actions
+from suites.continuation.productions.actions import estimate
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
+from suites.long_dialogue.agent.memory import Heard, text_digest
 from tests.judges.helpers import finish
 from tests.systems.long_talk import answered, native, world
 

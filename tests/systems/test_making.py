@@ -20,12 +20,12 @@ from jobs import runs
 from jobs.models import Job, Run
 from jobs.queue.jobs import work as work_jobs
 from jobs.queue.worker import Heart
-from systems.benchmarks.instances import starts
-from systems.benchmarks.metadata import PERSON_TEXTS, TEXTS
-from systems.errors import SystemsError
-from systems.models import Benchmark, Production
-from systems.producing import benchmark_actions
-from systems.producing.benchmark_steps import Order, export, read
+from suites.continuation.benchmarks.instances import starts
+from suites.continuation.benchmarks.metadata import PERSON_TEXTS, TEXTS
+from suites.continuation.errors import SystemsError
+from suites.continuation.models import Benchmark, Production
+from suites.continuation.productions import benchmark_actions
+from suites.continuation.productions.benchmark_steps import Order, export, read
 from tests.judges.helpers import finish
 from tests.systems.making import Served, brought_on, make, served, source, talks
 

@@ -14,9 +14,9 @@ from demo.fake_model.errors import u
 from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from demo.fake_model.roles.benchmark_makers import material
-from systems.benchmarks.metadata import spans_of
-from systems.generators import GENERATORS
-from systems.generators.base import Done, Reply
+from suites.continuation.benchmarks.metadata import spans_of
+from suites.continuation.generators import GENERATORS
+from suites.continuation.generators.base import Done, Reply
 from tests.demo.asking import asked
 from tests.systems.talk import SPEAKERS, conversation, fake, produced, refused
 

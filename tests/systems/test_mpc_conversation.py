@@ -13,7 +13,7 @@ import pytest
 from annotation.records import Agenda, Dialogue, Participant, Turn
 from demo.fake_model.roles.writers import CONSTRAINTS, Wanted, expected_compliance, speakers, wanted
 from jobs.prompt import Unparseable
-from systems.generators import GENERATORS, WrongSettings
+from suites.continuation.generators import GENERATORS, WrongSettings
 from tests.systems.driving import canned, driven, fake, people, stored, turns
 
 KEY = "mpc_conversation"

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.records import Dialogue, Participant, Turn
 from jobs.prompt import Unparseable
-from systems.generators import GENERATORS, WrongSettings
+from suites.continuation.generators import GENERATORS, WrongSettings
 from tests.systems.driving import canned, driven, people, stored, turns
 
 KEY = "mpceval_next_message"

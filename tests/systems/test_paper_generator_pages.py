@@ -13,10 +13,10 @@ from annotation.models import Continuation, Corpus
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint, Run
-from systems.generators import GENERATORS
-from systems.producing.actions import estimate
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.generators import GENERATORS
+from suites.continuation.productions.actions import estimate
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 from tests import factories
 from tests.judges.helpers import finish
 

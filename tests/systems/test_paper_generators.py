@@ -15,10 +15,10 @@ from demo.fake_model.errors import ErrorModel, RoleErrors, u
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel, Response
 from jobs.models import Endpoint, Run
-from systems.models import Production
-from systems.producing import actions
-from systems.producing.dialogues import Dialogues
-from systems.producing.plans import Generation
+from suites.continuation.models import Production
+from suites.continuation.productions import actions
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 from tests import factories
 from tests.judges.helpers import finish
 

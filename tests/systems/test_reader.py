@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from annotation.scripts.answers import verdict_of
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import Request, request
 from demo.fake_model.role import Mind
@@ -23,7 +22,8 @@ from demo.fake_model.roles.long_dialogues import (
     sufficient,
 )
 from jobs.prompt import Prompt
-from systems.long_dialogue.memory import Heard, Material, text_digest
+from suites.long_dialogue.agent.memory import Heard, Material, text_digest
+from suites.long_dialogue.scripts.answers import verdict_of
 from tests.demo.asking import asked
 from tests.systems.long_talk import answered, world
 

@@ -13,14 +13,14 @@ from django.urls import reverse
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Continuation, Corpus, Item, Label, System
-from annotation.scenarios.agents import AGENTS
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.errors import JobRefused
 from jobs.models import Call, Endpoint, Job
-from systems.models import Production
-from systems.producing import baselines
+from suites.continuation.models import Production
+from suites.group_chat import baselines
+from suites.group_chat.scenarios.agents import AGENTS
 from tests import factories
 from tests.scenarios.scripts import LAUNCH
 

@@ -9,15 +9,15 @@ from math import sqrt
 import pytest
 
 from annotation.records import Dialogue, Turn
-from annotation.scripts.records import Script
+from annotation.script_records import Script
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
 from demo.fake_model.role import Mind
 from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import drops, summary
 from jobs.prompt import Prompt, Unparseable
-from systems.generators import GENERATORS, Done, Reply
-from systems.long_dialogue.memory import Heard, text_digest
+from suites.continuation.generators import GENERATORS, Done, Reply
+from suites.long_dialogue.agent.memory import Heard, text_digest
 from tests.demo.asking import asked
 from tests.systems.driving import Answer, driven, fake
 from tests.systems.told import script

@@ -16,7 +16,6 @@ from rest_framework.test import APIClient
 
 from annotation.models import Continuation, Label, QuestionSet
 from annotation.text.draws import u as draw
-from calibration.answers.answers import stored
 from calibration.ratings.calls import fake_systems
 from jobs.models import Endpoint
 from jobs.queue.jobs import work as work_jobs
@@ -24,12 +23,14 @@ from jobs.queue.worker import Heart
 from judges.models import Embedding
 from judges.runs.material import tools
 from judges.runs.selection import RunSettings
-from systems.errors import SystemsError
-from systems.long_dialogue.memory import Heard
-from systems.models import Production, Simulation
-from systems.producing import simulation_actions
-from systems.producing.simulation_actions import counts, estimate, paused
-from systems.producing.simulation_steps import Order
+from suites.continuation.errors import SystemsError
+from suites.continuation.models import Production
+from suites.long_dialogue.agent.memory import Heard
+from suites.long_dialogue.answers.answers import stored
+from suites.long_dialogue.models import Simulation
+from suites.long_dialogue.simulations import actions as simulation_actions
+from suites.long_dialogue.simulations.actions import counts, estimate, paused
+from suites.long_dialogue.simulations.steps import Order
 from tests import factories
 from tests.judges.helpers import finish
 from tests.systems.long_talk import world

@@ -10,8 +10,8 @@ import pytest
 from django.db.models import Sum
 
 from jobs.models import Call
-from systems.models import Production
-from systems.producing import simulation_actions
+from suites.continuation.models import Production
+from suites.long_dialogue.simulations import actions as simulation_actions
 from tests.judges.test_killed_worker import Start, start, until
 from tests.systems.long_talk import world
 from tests.systems.making import served

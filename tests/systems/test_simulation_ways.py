@@ -11,7 +11,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.models import QuestionSet
-from systems.models import Simulation
+from suites.long_dialogue.models import Simulation
 from tests import factories
 from tests.systems.long_talk import world
 from tests.systems.making import Served, served

@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 
 from annotation.models import Label, QuestionSet, Turn
-from annotation.scripts.answers import verdict_of
-from annotation.scripts.records import Question
-from annotation.scripts.sessions import Sessions, spoken
+from annotation.script_records import Question
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import Request, request
 from demo.fake_model.role import Mind
 from demo.fake_model.roles.long_dialogues import Reader, chance_right, drops, exam_of, expected, sufficient
 from jobs.models import Endpoint
 from judges.runs.selection import RunSettings
-from systems.long_dialogue.memory import Heard, Material
-from systems.models import Simulation
+from suites.long_dialogue.agent.memory import Heard, Material
+from suites.long_dialogue.models import Simulation
+from suites.long_dialogue.scripts.answers import verdict_of
+from suites.long_dialogue.scripts.sessions import Sessions, spoken
 from tests.systems.long_talk import PEOPLE, world
 from tests.systems.making import Served
 from tests.systems.simulating import answers, asks, brought, simulate, written

@@ -9,9 +9,9 @@ from math import sqrt
 import pytest
 
 from annotation.records import Dialogue
-from annotation.scripts.records import Date, Fact, Question, Use
+from annotation.script_records import Date, Fact, Question, Use
 from annotation.text.draws import u
-from systems.long_dialogue.walking import (
+from suites.long_dialogue.agent.walking import (
     ANSWERABLE,
     UNANSWERABLE,
     Offers,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
-from annotation.scripts.records import Date, Question, Script, Session
+from annotation.script_records import Date, Question, Script, Session
 from jobs.prompt import Prompt
-from systems.generators import GENERATORS, Done, Generator
-from systems.long_dialogue.memory import Material
+from suites.continuation.generators import GENERATORS, Done, Generator
+from suites.long_dialogue.agent.memory import Material
 from tests.systems.driving import Answer, replies, stored
 
 PEOPLE = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from annotation.kinds import DECISION, KINDS
 from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant, Turn
-from annotation.scenarios.records import POINTS
+from annotation.scenario_records import POINTS
 from judges.metrics.kit.models import Embedder
 
 # One continuation with everything it continues, in one row of turns.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calibration.answers.rows import NOBODY, AnswerRow, Place, Said, row_of
+from suites.long_dialogue.answers.rows import NOBODY, AnswerRow, Place, Said, row_of
 
 
 def answer(question: str = "q1", session: int = 1, **fields: Any) -> dict[str, Any]:

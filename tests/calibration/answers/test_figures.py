@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.answers import figures
-from calibration.answers.figures import Answers, Sheet, row_figures
-from calibration.answers.report import accuracy as accuracy_table
-from calibration.answers.rows import AnswerRow, groups
 from calibration.statistics import Plan
+from suites.long_dialogue.answers import figures
+from suites.long_dialogue.answers.figures import Answers, Sheet, row_figures
+from suites.long_dialogue.answers.report import accuracy as accuracy_table
+from suites.long_dialogue.answers.rows import AnswerRow, groups
 from tests.calibration.answers.small import row
 
 WORDS = {"format": "open", "outcome": "text", "reply": "Some kind of footwear, was it?"}

@@ -12,10 +12,10 @@ from django.core.management.base import CommandError
 
 from annotation.corpora import splits
 from annotation.models import TestLook
-from calibration.answers.renderings import RENDERINGS, as_text
-from calibration.answers.report import compute, compute_on_test
-from calibration.answers.rows import read
 from calibration.errors import AnswersRefused
+from suites.long_dialogue.answers.renderings import RENDERINGS, as_text
+from suites.long_dialogue.answers.report import compute, compute_on_test
+from suites.long_dialogue.answers.rows import read
 from tests.calibration.answers.world import FREE, asked, bring, walked
 
 pytestmark = pytest.mark.django_db

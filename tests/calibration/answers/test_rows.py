@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calibration.answers.rows import Said
+from suites.long_dialogue.answers.rows import Said
 from tests.calibration.answers.small import row
 
 WORDS = {"format": "open", "outcome": "text", "reply": "Some kind of footwear, was it?"}

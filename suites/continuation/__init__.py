@@ -1,0 +1,1 @@
+"""Continuations: generators that write what comes next, their productions, and the making of benchmarks."""

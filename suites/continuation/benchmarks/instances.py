@@ -1,0 +1,429 @@
+"""Instances of a benchmark: which there are, where conversations are cut, and their statistics by source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from statistics import fmean
+from typing import Any, Literal
+
+from annotation.records import HUMAN, Continuation, Dialogue, Participant, Turn
+from annotation.text.draws import in_drawn_order, one_of, u
+from suites.continuation.benchmarks.cleaning import counted, words
+from suites.continuation.benchmarks.metadata import TEXTS, Metadata
+from suites.continuation.benchmarks.summary import spoken
+
+# Where a conversation is cut: the last turns of the history, and people's own next turns.
+#
+# x = turns s - 30 to s - 1,  r = turns s to s + 29,  30 <= s <= n - 30       (CoCoEval, section 3)
+
+HISTORY = CONTINUATION = 30
+LEAST = HISTORY + CONTINUATION
+"""Turns with text that a conversation needs, and how far apart its starts are: nothing is shown twice."""
+
+
+def starts(seed: int, dialogue: str, n: int, most: int = 1) -> list[int]:
+    """Return up to `most` starts in a conversation of n turns with text, in the order of their draws.
+
+    The first is drawn uniformly from 30 to n - 30 with `u(seed, "cut", dialogue, 0)`, each further one with
+    its number from those that are left: at least 60 turns from every one before it. Fewer where nothing is
+    left; none where n is below 60.
+    """
+    left = list(range(HISTORY, n - CONTINUATION + 1))
+    found: list[int] = []
+    while left and len(found) < most:
+        start = one_of(left, seed, "cut", dialogue, len(found))
+        found.append(start)
+        left = [other for other in left if abs(other - start) >= LEAST]
+    return found
+
+
+# Which instances a benchmark has: those for evaluation by source, and those for training, of other
+# conversations.
+#
+# Instances of one cluster (one source conversation, or several that share material) are never in both parts.
+
+Part = Literal["evaluation", "train"]
+
+
+class Shortage(ValueError):
+    """Fewer instances than asked for; the message names the source and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A source conversation that may be cut: its source, id, cluster and number of turns with text."""
+
+    source: str
+    conversation: str
+    cluster: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many instances: `per_source` for evaluation, `train` in all, from `train_sources` (() for all), up
+    to `per_conversation` of each conversation."""
+
+    per_source: int
+    train: int = 0
+    train_sources: tuple[str, ...] = ()
+    per_conversation: int = 1
+    allow_fewer: bool = False
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Instance:
+    """A cut of a conversation; `number` is the how-manieth of its conversation, from 0."""
+
+    part: Part
+    source: str
+    conversation: str
+    start: int
+    number: int = 0
+
+    @property
+    def key(self) -> str:
+        """The id of its dialogue."""
+        return f"{self.source}-{self.conversation}-{self.start}"
+
+
+Unit = tuple[str, str]
+"""Source and cluster: what is in one part alone."""
+Cuts = dict[Unit, list[Instance]]
+
+
+def choose(offers: Sequence[Offer], wanted: Wanted, seed: int, sources: Collection[str]) -> list[Instance]:
+    """Return the instances, ordered by part, source, conversation and start. Order of offers does not matter.
+
+    Evaluation takes the first instance of as many conversations as it can, then second ones, and so on.
+    Where too little is then left for training, it takes all instances of as few conversations as possible, in
+    the sources that training draws from. Raises Shortage, unless fewer are allowed (always for none at all).
+    """
+    training = set(wanted.train_sources or sources)
+    cuts = {source: _cuts(offers, source, wanted.per_conversation, seed) for source in sorted(sources)}
+    evaluation = {source: spread(found)[: wanted.per_source] for source, found in cuts.items()}
+    train = _train(cuts, evaluation, training, wanted.train, seed)
+    if len(train) < wanted.train:
+        compact = {source: dense(cuts[source])[: wanted.per_source] for source in cuts if source in training}
+        evaluation |= compact
+        train = _train(cuts, evaluation, training, wanted.train, seed)
+    if not wanted.allow_fewer:
+        _refuse_fewer(cuts, evaluation, train, wanted, training)
+    found = sorted([*(one for part in evaluation.values() for one in part), *train])
+    if not found:
+        raise Shortage(f"no conversation has {LEAST} turns with text: nothing can be cut.")
+    return found
+
+
+def _cuts(offers: Sequence[Offer], source: str, most: int, seed: int) -> Cuts:
+    """Return the possible instances of a source by cluster, clusters in drawn order."""
+    own = {offer.conversation: offer for offer in offers if offer.source == source}
+    found: Cuts = {}
+    for key in in_drawn_order({offer.cluster for offer in own.values()}, seed, f"order {source}"):
+        found[source, key] = sorted(
+            (
+                Instance("evaluation", source, offer.conversation, start, number)
+                for offer in own.values()
+                if offer.cluster == key
+                for number, start in enumerate(starts(seed, offer.conversation, offer.turns, most))
+            ),
+            key=lambda one: (one.number, one.conversation),
+        )
+    return {unit: cut for unit, cut in found.items() if cut}
+
+
+def spread(cuts: Cuts) -> list[Instance]:
+    """Return the first of every cluster, then the second of every one that has it, and so on."""
+    longest = max(map(len, cuts.values()), default=0)
+    return [cut[place] for place in range(longest) for cut in cuts.values() if place < len(cut)]
+
+
+def dense(cuts: Cuts) -> list[Instance]:
+    """Return all of the first cluster, then all of the second, and so on."""
+    return [one for cut in cuts.values() for one in cut]
+
+
+def _train(
+    cuts: Mapping[str, Cuts],
+    evaluation: Mapping[str, Sequence[Instance]],
+    sources: Collection[str],
+    number: int,
+    seed: int,
+) -> list[Instance]:
+    taken = {(one.source, one.conversation) for part in evaluation.values() for one in part}
+    free = [
+        one
+        for source in sorted(cuts)
+        if source in sources
+        for cut in cuts[source].values()
+        if not any((one.source, one.conversation) in taken for one in cut)
+        for one in cut
+    ]
+    free.sort(key=lambda one: (one.number, u(seed, "train", one.source, one.conversation, one.number), one))
+    return [Instance("train", one.source, one.conversation, one.start, one.number) for one in free[:number]]
+
+
+def _refuse_fewer(
+    cuts: Mapping[str, Cuts],
+    evaluation: Mapping[str, Sequence[Instance]],
+    train: Sequence[Instance],
+    wanted: Wanted,
+    training: Collection[str],
+) -> None:
+    more = "Raise --per-conversation, ask for fewer, or give --allow-fewer."
+    for source, found in evaluation.items():
+        if len(found) < wanted.per_source:
+            raise Shortage(
+                f"the source {source!r} has {len(found)} instances of the {wanted.per_source} asked for: "
+                f"{len(cuts[source])} conversations of at least {LEAST} turns with text, up to "
+                f"{wanted.per_conversation} of each. {more}"
+            )
+    if len(train) < wanted.train:
+        listed = ", ".join(repr(source) for source in sorted(training))
+        raise Shortage(
+            f"training: {len(train)} instances of the {wanted.train} asked for are left in {listed}, in "
+            f"conversations that evaluation does not use. {more}"
+        )
+
+
+# The dialogue of an instance: x, r, what is known of the conversation, and what came before in short.
+
+RAW, FLAGS, LEFT_OUT = "raw", "flags", "left_out"
+_OWN = ("name", "role")
+"""Fields of a person in M that participants have themselves; the others are their extra."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What came of cleaning a conversation: new texts by position, and the positions that kept theirs."""
+
+    texts: Mapping[int, str]
+    kept: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any]) -> Cleaned:
+        """Return what the generator's result says."""
+        texts = {int(one["number"]): str(one["text"]) for one in result["turns"]}
+        return cls(texts, frozenset(map(int, result["not_a_reduction"])))
+
+
+def told(dialogue: Dialogue, cleaned: Cleaned | None = None) -> tuple[Turn, ...]:
+    """Return the turns with text of a conversation: those that count and that are cut.
+
+    Where it was cleaned, each turn's extra has its `raw` text, its flag, and as `left_out` what was said
+    before it and became empty.
+    """
+    if cleaned is None:
+        return tuple(turn for turn in dialogue.turns if spoken(turn))
+    found: list[Turn] = []
+    empty: list[dict[str, str]] = []
+    for place, turn in enumerate(dialogue.turns):
+        if not spoken(turn):
+            continue
+        text = cleaned.texts.get(place, turn.text)
+        if not words(text) and words(turn.text):
+            empty.append({"speaker": turn.speaker, RAW: turn.text})
+            continue
+        extra: dict[str, Any] = {**turn.extra, RAW: turn.text}
+        if place in cleaned.kept:
+            extra[FLAGS] = ["not_a_reduction"]
+        if empty:
+            extra[LEFT_OUT] = empty
+            empty = []
+        found.append(replace(turn, text=text, extra=extra))
+    return tuple(found)
+
+
+def assembled(
+    instance: Instance,
+    conversation: Dialogue,
+    turns: tuple[Turn, ...],
+    *,
+    cluster: str,
+    metadata: Metadata | None = None,
+    summary: str = "",
+) -> Dialogue:
+    """Return the dialogue of an instance, cut from the turns with text of its conversation."""
+    first = instance.start - HISTORY
+    r = turns[instance.start : instance.start + CONTINUATION]
+    if first < 0 or len(r) < CONTINUATION:
+        raise ValueError(f"{instance.key}: the conversation has {len(turns)} turns with text")
+    found = {
+        "source": instance.source,
+        "first_turn": first,
+        "part": instance.part,
+    }
+    texts = {} if metadata is None else {name: metadata[name] for name in TEXTS}
+    return Dialogue(
+        id=instance.key,
+        turns=turns[first : instance.start],
+        participants=people(conversation, metadata),
+        continuations=(Continuation(HUMAN, HUMAN, r),),
+        cluster=cluster,
+        language=conversation.language,
+        summary=summary,
+        metadata={**texts, **found},
+    )
+
+
+def people(conversation: Dialogue, metadata: Metadata | None) -> tuple[Participant, ...]:
+    """Return the participants: as M lists them, where there is one, with what the source says of their names,
+    roles, profiles and aliases where M does not."""
+    if metadata is None:
+        return conversation.participants
+    known = {person.id: person for person in conversation.participants}
+    found: list[Participant] = []
+    for person in metadata["participants"]:
+        before = known.get(person["id"], Participant(person["id"]))
+        extra = {name: value for name, value in person.items() if name not in ("id", *_OWN)}
+        found.append(
+            replace(
+                before,
+                name=before.name or person["name"],
+                role=before.role or person["role"],
+                extra={**before.extra, **extra},
+            )
+        )
+    return tuple(found)
+
+
+# The statistics of a benchmark by source (CoCoEval, table 2), and what cleaning took away.
+
+# Dialogues in the native format, one a line: the same dialogues are always the same bytes.
+
+
+def line(dialogue: Dialogue) -> str:
+    """Return a dialogue with its continuations as one line of JSON, keys sorted, without the line's end."""
+    told: dict[str, Any] = {
+        "id": dialogue.id,
+        "cluster": dialogue.cluster,
+        "language": dialogue.language,
+        "summary": dialogue.summary,
+        "metadata": dict(dialogue.metadata),
+        "participants": [_person(one) for one in dialogue.participants],
+        "turns": [_turn(one) for one in dialogue.turns],
+        "continuations": [_continuation(one) for one in dialogue.continuations],
+    }
+    return json.dumps(_without_nothing(told), ensure_ascii=False, sort_keys=True)
+
+
+def _person(person: Participant) -> dict[str, Any]:
+    return _without_nothing(
+        {
+            "id": person.id,
+            "name": person.name,
+            "role": person.role,
+            "profile": list(person.profile),
+            "aliases": list(person.aliases),
+            "extra": dict(person.extra),
+        }
+    )
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    told = _without_nothing(
+        {
+            "given": turn.given,
+            "at": turn.at,
+            "time": turn.time,
+            "session": turn.session,
+            "addressees": list(turn.addressees),
+            "act": "" if turn.act == "message" else turn.act,
+            "sees_history": turn.sees_history,
+            "extra": dict(turn.extra),
+        }
+    )
+    audience = {} if turn.audience is None else {"audience": list(turn.audience)}
+    return {"speaker": turn.speaker, "text": turn.text, **told, **audience}
+
+
+def _continuation(one: Continuation) -> dict[str, Any]:
+    told = _without_nothing({"trial": one.trial, "condition": dict(one.condition)})
+    return {
+        "id": one.id,
+        "system": one.system,
+        "mode": one.mode,
+        "turns": [_turn(turn) for turn in one.turns],
+        **told,
+    }
+
+
+def _without_nothing(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value or (value == 0 and value is not False)}
+
+
+def tokenizer() -> str:
+    """Return the name of the tokenizer that tokens are counted with."""
+    return f"Penn Treebank rules (NLTK {version('nltk')})"
+
+
+@cache
+def _treebank() -> Any:
+    from nltk.tokenize import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
+
+
+def tokens(text: str) -> int:
+    """Return how many tokens a text has by Penn Treebank rules: words, parts of contractions, signs."""
+    return len(_treebank().tokenize(text))
+
+
+def shown(dialogue: Dialogue) -> tuple[Turn, ...]:
+    """Return x and r."""
+    return (*dialogue.turns, *(turn for one in dialogue.continuations for turn in one.turns))
+
+
+def by_source(dialogues: Iterable[Dialogue]) -> dict[str, dict[str, Any]]:
+    """Return per source, in order of names: instances by part, people listed and speaking (means over
+    instances), turns, tokens a turn (mean over the turns of x and r), and flags."""
+    found: dict[str, list[Dialogue]] = {}
+    for dialogue in dialogues:
+        found.setdefault(str(dialogue.metadata["source"]), []).append(dialogue)
+    return {source: _of(found[source]) for source in sorted(found)}
+
+
+def _of(dialogues: Sequence[Dialogue]) -> dict[str, Any]:
+    turns = [turn for dialogue in dialogues for turn in shown(dialogue)]
+    parts = [dialogue.metadata["part"] for dialogue in dialogues]
+    return {
+        "instances": len(dialogues),
+        "evaluation": parts.count("evaluation"),
+        "train": parts.count("train"),
+        "conversations": len({dialogue.cluster for dialogue in dialogues}),
+        "participants_listed": fmean(len(dialogue.participants) for dialogue in dialogues),
+        "participants_speaking": fmean(
+            len({turn.speaker for turn in shown(dialogue)}) for dialogue in dialogues
+        ),
+        "tokens_per_turn": fmean(tokens(turn.text) for turn in turns),
+        "turns": len(turns),
+        "not_a_reduction": sum("not_a_reduction" in turn.extra.get(FLAGS, ()) for turn in turns),
+        "no_summary": sum(not dialogue.summary for dialogue in dialogues),
+    }
+
+
+def removed(before: Iterable[Turn], after: Iterable[Turn]) -> dict[str, Any]:
+    """Return what cleaning took away of some turns: words before and after, and the share that went (None
+    where there were no words)."""
+    old, new = counted(turn.text for turn in before), counted(turn.text for turn in after)
+    return {"words_before": old, "words_after": new, "share_removed": (old - new) / old if old else None}
+
+
+def share_of(removals: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return several such figures as one."""
+    told = list(removals)
+    old, new = (sum(one[name] for one in told) for name in ("words_before", "words_after"))
+    return {"words_before": old, "words_after": new, "share_removed": (old - new) / old if old else None}
+
+
+def wilson(positive: float, n: int) -> tuple[float, float]:
+    """Return the limits of Wilson's 95% interval for a share of n cases (n > 0)."""
+    z = 1.959963984540054
+    p = positive / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    return max(0.0, centre - half) if positive else 0.0, min(1.0, centre + half) if positive < n else 1.0

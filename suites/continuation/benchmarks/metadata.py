@@ -1,0 +1,389 @@
+"""The metadata of a conversation, inferred from all of it: what it was for, who took part, and what each
+brought along.
+
+A conversation longer than `part_tokens` is read in parts that overlap; a second step merges what was found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from annotation.records import Dialogue
+from annotation.text.views import clean
+from jobs.prompt import Prompt, Unparseable, about_tokens
+from judges.protocols.quoting import quote
+from judges.protocols.replies import json_object
+from suites.continuation.benchmarks.summary import by_id, speakers, spoken, transcript
+from suites.continuation.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    Value,
+    filled,
+)
+
+# The form of a conversation's metadata M (CoCoEval, table 10), and how it is read, strictly.
+#
+# task_goal, task_category, org_context                      texts
+# participants[]  id, name, role, department, reporting_to, expertise_level, expertise_areas[]
+#   hidden_information  hidden_agenda, knowledge_before_conversation, emotion_before_conversation, posture,
+#                       beliefs_about_others (id to text)
+#     communication_style  length, style_types[], personality_traits[], details
+
+Metadata = dict[str, Any]
+
+TEXTS = ("task_goal", "task_category", "org_context")
+PERSON_TEXTS = ("name", "role", "department", "reporting_to", "expertise_level")
+HIDDEN_TEXTS = ("hidden_agenda", "knowledge_before_conversation", "emotion_before_conversation", "posture")
+STYLE_LISTS = ("style_types", "personality_traits")
+BELIEFS, HIDDEN, STYLE, AREAS = (
+    "beliefs_about_others",
+    "hidden_information",
+    "communication_style",
+    "expertise_areas",
+)
+STYLES = (
+    "formal",
+    "informal",
+    "assertive",
+    "passive",
+    "concise",
+    "elaborative",
+    "technical",
+    "layman",
+)
+UNKNOWN_STYLE, EXTRA_FIELD = "unknown_style", "extra_field"
+LONGEST, MOST = 10_000, 100
+FEW = 12
+
+
+def schema(ids: Sequence[str]) -> dict[str, Any] | None:
+    """Return the JSON schema of M for people with these ids; what nothing is known of is empty.
+
+    None for more than FEW: a strict schema has a belief of everybody about everybody.
+    """
+    if len(ids) > FEW:
+        return None
+    text = {"type": "string"}
+    texts = {"type": "array", "items": text}
+    style = _object({"length": text, **dict.fromkeys(STYLE_LISTS, texts), "details": text})
+    beliefs = _object(dict.fromkeys(ids, text))
+    hidden = _object({STYLE: style, **dict.fromkeys(HIDDEN_TEXTS, text), BELIEFS: beliefs})
+    person = _object(
+        {
+            "id": {"type": "string", "enum": list(ids)},
+            **dict.fromkeys(PERSON_TEXTS, text),
+            AREAS: texts,
+            HIDDEN: hidden,
+        }
+    )
+    return _object({**dict.fromkeys(TEXTS, text), "participants": {"type": "array", "items": person}})
+
+
+def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def read(
+    data: Mapping[str, Any], ids: Mapping[str, str], speaking: Iterable[str]
+) -> tuple[Metadata, list[str]]:
+    """Return M with the source's own ids, its people in the order of `ids`, and flags.
+
+    `ids` has for every id as it was shown the source's own; `speaking` are the source's ids of those who have
+    to be there. Raises Unparseable for a field that is missing or of another type, an id that is not known,
+    and a person who is missing or there twice. Beliefs about oneself, and empty ones, are left out.
+    """
+    reader = _Reader(ids)
+    found = reader.whole(data)
+    listed = [person["id"] for person in found["participants"]]
+    shown = {own: name for name, own in ids.items()}
+    if twice := next((one for one in listed if listed.count(one) > 1), None):
+        raise Unparseable(f"participants: {shown[twice]!r} is there twice")
+    if missing := [one for one in speaking if one not in listed]:
+        raise Unparseable(f"participants: the speaker {shown[missing[0]]!r} is missing")
+    order = list(ids.values())
+    found["participants"].sort(key=lambda person: order.index(person["id"]))
+    return found, reader.flags
+
+
+class _Reader:
+    """Reads the parts of one reply and keeps what deserves a look."""
+
+    def __init__(self, ids: Mapping[str, str]) -> None:
+        self._ids = ids
+        self.flags: list[str] = []
+
+    def whole(self, data: Any) -> Metadata:
+        """Return all of it."""
+        fields = self._fields(data, "", (*TEXTS, "participants"))
+        people = fields["participants"]
+        if not isinstance(people, list):
+            raise Unparseable("participants: a list is needed")
+        found: Metadata = {name: _text(fields[name], name) for name in TEXTS}
+        found["participants"] = [
+            self._person(person, f"participants[{number}]") for number, person in enumerate(people)
+        ]
+        return found
+
+    def _person(self, data: Any, where: str) -> Metadata:
+        fields = self._fields(data, where, ("id", *PERSON_TEXTS, AREAS, HIDDEN))
+        key = self._known(fields["id"], f"{where}.id")
+        found: Metadata = {"id": key}
+        found |= {name: _text(fields[name], f"{where}.{name}") for name in PERSON_TEXTS}
+        if found["reporting_to"]:
+            found["reporting_to"] = self._known(fields["reporting_to"], f"{where}.reporting_to")
+        found[AREAS] = _texts(fields[AREAS], f"{where}.{AREAS}")
+        found[HIDDEN] = self._hidden(fields[HIDDEN], f"{where}.{HIDDEN}", key)
+        return found
+
+    def _hidden(self, data: Any, where: str, person: str) -> Metadata:
+        fields = self._fields(data, where, (STYLE, *HIDDEN_TEXTS, BELIEFS))
+        found: Metadata = {STYLE: self._style(fields[STYLE], f"{where}.{STYLE}")}
+        found |= {name: _text(fields[name], f"{where}.{name}") for name in HIDDEN_TEXTS}
+        beliefs = fields[BELIEFS]
+        if not isinstance(beliefs, dict):
+            raise Unparseable(f"{where}.{BELIEFS}: an object is needed")
+        told = {
+            self._known(about, f"{where}.{BELIEFS}"): _text(text, f"{where}.{BELIEFS}.{about[:40]}")
+            for about, text in beliefs.items()
+        }
+        order = list(self._ids.values())
+        found[BELIEFS] = {
+            about: told[about] for about in sorted(told, key=order.index) if told[about] and about != person
+        }
+        return found
+
+    def _style(self, data: Any, where: str) -> Metadata:
+        fields = self._fields(data, where, ("length", *STYLE_LISTS, "details"))
+        found: Metadata = {"length": _text(fields["length"], f"{where}.length")}
+        found |= {name: _texts(fields[name], f"{where}.{name}") for name in STYLE_LISTS}
+        found["details"] = _text(fields["details"], f"{where}.details")
+        for style in found["style_types"]:
+            if style not in STYLES:
+                self._flag(f"{UNKNOWN_STYLE}: {style[:60]}")
+        return found
+
+    def _fields(self, data: Any, where: str, names: Sequence[str]) -> Mapping[str, Any]:
+        at = f"{where}." if where else ""
+        if not isinstance(data, dict):
+            raise Unparseable(f"{where or 'the reply'}: an object is needed")
+        for name in names:
+            if name not in data:
+                raise Unparseable(f"{at}{name} is missing")
+        for name in data:
+            if name not in names:
+                self._flag(f"{EXTRA_FIELD}: {name[:60]}")
+        return data
+
+    def _known(self, value: Any, where: str) -> str:
+        if not isinstance(value, str) or value not in self._ids:
+            raise Unparseable(f"{where}: {str(value)[:60]!r} is not the id of anybody in the conversation")
+        return self._ids[value]
+
+    def _flag(self, flag: str) -> None:
+        if flag not in self.flags:
+            self.flags.append(flag)
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise Unparseable(f"{where}: a text is needed")
+    if len(value) > LONGEST:
+        raise Unparseable(f"{where}: has {len(value):,} characters, not at most {LONGEST:,}")
+    return clean(value).strip()
+
+
+def _texts(value: Any, where: str) -> list[str]:
+    if not isinstance(value, list) or len(value) > MOST:
+        raise Unparseable(f"{where}: a list of at most {MOST} texts is needed")
+    return [_text(one, where) for one in value]
+
+
+BELIEVED = 3
+"""Of so many others a model usually tells what somebody thinks of them."""
+
+
+class CocoevalMetadata(Generator):
+    """State: `ids` ([as shown, the source's]), `speaking`, `parts` ([lines, ids of those who speak in it]),
+    `drafts` once the parts were read, `metadata` and `flags` in the end. Result: M."""
+
+    key = "cocoeval_metadata"
+    title = "CoCoEval: metadata of a conversation and its participants"
+    produces = "text"
+    settings = (
+        Setting(
+            "part_tokens",
+            60_000,
+            "Longest part of a conversation in one request, in tokens.",
+            low=200,
+            high=10**7,
+        ),
+        Setting("overlap", 10, "Turns that two neighbouring parts share.", low=0, high=1000),
+    )
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model and what it does."""
+        return f"{model} metadata"
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Keep the conversation in lines, cut into parts."""
+        names, speaking = by_id(dialogue), speakers(dialogue.turns)
+        people = list(dict.fromkeys([*(person.id for person in dialogue.participants), *speaking]))
+        told = [turn for turn in dialogue.turns if turn.text.strip() or turn.act != "message"]
+        lines = transcript(told, names)
+        spans = spans_of(lines, int(settings["part_tokens"]), int(settings["overlap"]))
+        return {
+            "ids": [[names.of(person), person] for person in people],
+            "speaking": speaking,
+            "parts": [[lines[start:end], speakers(told[start:end])] for start, end in spans],
+        }
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """A conversation needs speakers whose ids can be told apart."""
+        names = by_id(dialogue)
+        shown = [names.of(one) for one in {*(p.id for p in dialogue.participants), *speakers(dialogue.turns)}]
+        if len(set(shown)) < len(shown):
+            return "two of its speakers have ids that look alike"
+        return "" if any(map(spoken, dialogue.turns)) else "nothing is said in it"
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return a prompt for each part, then one that merges them, then M."""
+        if "metadata" in state:
+            return Done(text=state["metadata"], flags=tuple(state["flags"]))
+        if "drafts" in state:
+            return [_merging(state)]
+        return [_reading(state, part) for part in range(len(state["parts"]))]
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Read the reply about one part, or the merged one."""
+        _read(state, None if "drafts" in state else part, reply)
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Keep what was found of each part; that of the only one, or of all together, is M."""
+        if "drafts" in state or len(state["parts"]) == 1:
+            metadata, flags = _read(state, None, replies[0].text)
+            return {**state, "metadata": metadata, "flags": flags}
+        found = [_read(state, part, reply.text) for part, reply in enumerate(replies)]
+        read_already = [[[], speaking] for _, speaking in state["parts"]]
+        return {**state, "parts": read_already, "drafts": [metadata for metadata, _ in found]}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return metadata of usual length about everybody."""
+        shown = dict(_ids(state, own_first=True))
+        if "drafts" in state:
+            return [_pretended(list(shown.values()))]
+        return [_pretended([shown[one] for one in speaking]) for _, speaking in state["parts"]]
+
+
+def spans_of(lines: Sequence[str], most: int, overlap: int) -> list[tuple[int, int]]:
+    """Return [start, end) of parts of at most `most` tokens (one line at least), each beginning `overlap`
+    lines before the end of the one before it, or fewer where it would not get on otherwise."""
+    sizes = [about_tokens(line) + 1 for line in lines]
+    found: list[tuple[int, int]] = []
+    start = 0
+    while True:
+        end, size = start + 1, sum(sizes[start : start + 1])
+        while end < len(lines) and size + sizes[end] <= most:
+            size += sizes[end]
+            end += 1
+        found.append((start, end))
+        if end >= len(lines):
+            return found
+        start = max(end - overlap, start + 1)
+
+
+def _ids(state: State, own_first: bool = False) -> list[tuple[str, str]]:
+    return [(own, shown) if own_first else (shown, own) for shown, own in state["ids"]]
+
+
+def _read(state: State, part: int | None, reply: str) -> tuple[Metadata, list[str]]:
+    """Return what a reply says: of a part everybody who speaks in it, of the whole everybody who speaks."""
+    whole = part is None or len(state["parts"]) == 1
+    speaking = state["speaking"] if whole else state["parts"][part][1]
+    return read(json_object(reply), dict(_ids(state)), speaking)
+
+
+def _people(state: State) -> str:
+    speaking = set(state["speaking"])
+    return quote(
+        "PEOPLE",
+        [shown if own in speaking else f"{shown} (says nothing)" for shown, own in _ids(state)],
+    )
+
+
+def _reading(state: State, part: int) -> Prompt:
+    lines, speaking = state["parts"][part]
+    number = len(state["parts"])
+    shown = dict(_ids(state, own_first=True))
+    which = "" if number == 1 else f"You see part {part + 1} of {number} of the conversation. "
+    values = {
+        "which": which,
+        "people": _people(state),
+        "speaking": quote("SPEAKING", [shown[one] for one in speaking]),
+        "conversation": quote("CONVERSATION", lines),
+        "styles": ", ".join(STYLES),
+    }
+    return filled("cocoeval_metadata", 1, values, schema([shown for shown, _ in _ids(state)]))
+
+
+def _merging(state: State) -> Prompt:
+    shown = dict(_ids(state, own_first=True))
+    drafts = [json.dumps(_shown(draft, shown), ensure_ascii=False) for draft in state["drafts"]]
+    values = {
+        "people": _people(state),
+        "speaking": quote("SPEAKING", [shown[one] for one in state["speaking"]]),
+        "parts": "\n\n".join(quote(f"PART {number}", [text]) for number, text in enumerate(drafts, start=1)),
+        "styles": ", ".join(STYLES),
+    }
+    return filled("cocoeval_metadata_merged", 1, values, schema([name for name, _ in _ids(state)]))
+
+
+def _shown(metadata: Metadata, shown: dict[str, str]) -> Metadata:
+    """Return M with ids as they are shown."""
+    people = []
+    for person in metadata["participants"]:
+        hidden = person["hidden_information"]
+        beliefs = {shown[about]: text for about, text in hidden["beliefs_about_others"].items()}
+        people.append(
+            {
+                **person,
+                "id": shown[person["id"]],
+                "reporting_to": shown.get(person["reporting_to"], ""),
+                "hidden_information": {**hidden, "beliefs_about_others": beliefs},
+            }
+        )
+    return {**metadata, "participants": people}
+
+
+def _pretended(ids: Sequence[str]) -> str:
+    text = "what can be told from the conversation, in a sentence of usual length"
+    person: dict[str, Any] = {
+        **dict.fromkeys(PERSON_TEXTS, ""),
+        "expertise_level": "senior",
+        "expertise_areas": [text],
+        "hidden_information": {
+            "communication_style": {
+                "length": "usually 5 to 10 words",
+                "style_types": ["informal", "concise"],
+                "personality_traits": ["patient"],
+                "details": f"{text}; {text}; {text}",
+            },
+            **dict.fromkeys(HIDDEN_TEXTS, text),
+        },
+    }
+    people = []
+    for one in ids:
+        beliefs = dict.fromkeys([other for other in ids if other != one][:BELIEVED], text)
+        hidden = {**person["hidden_information"], "beliefs_about_others": beliefs}
+        people.append({"id": one, **person, "hidden_information": hidden})
+    return json.dumps({**dict.fromkeys(TEXTS, text), "participants": people}, ensure_ascii=False)

@@ -1,0 +1,62 @@
+"""The generators, in one table."""
+
+from suites.continuation.benchmarks.cleaning import CocoevalCleaning
+from suites.continuation.benchmarks.metadata import CocoevalMetadata
+from suites.continuation.benchmarks.summary import CocoevalSummary
+from suites.continuation.generators.base import (
+    Done,
+    Failed,
+    Generator,
+    MadeRecord,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    WrongSettings,
+)
+from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
+from suites.continuation.generators.comperdial_response import Response
+from suites.continuation.generators.mpc_conversation import Conversation
+from suites.continuation.generators.mpceval_predictions import (
+    ContentGivenSpeaker,
+    NextMessage,
+    SpeakerGivenContent,
+)
+from suites.group_chat.agents.agent import GroupChatAgent
+from suites.group_chat.agents.live import LiveGroupChat
+from suites.long_dialogue.agent.agent import DialsimAgent, DialsimSessionSummary
+from suites.long_dialogue.agent.quiz import DialsimFacts, DialsimQuiz
+from suites.long_dialogue.agent.styles import DialsimStyle
+
+_LISTED: tuple[Generator, ...] = (
+    CocoevalCleaning(),
+    CocoevalMetadata(),
+    CocoevalSummary(),
+    CocoevalContinuation(),
+    NextMessage(),
+    SpeakerGivenContent(),
+    ContentGivenSpeaker(),
+    Conversation(),
+    Response(),
+    GroupChatAgent(),
+    LiveGroupChat(),
+    DialsimFacts(),
+    DialsimQuiz(),
+    DialsimStyle(),
+    DialsimSessionSummary(),
+    DialsimAgent(),
+)
+GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
+
+__all__ = [
+    "GENERATORS",
+    "Done",
+    "Failed",
+    "Generator",
+    "MadeRecord",
+    "Reply",
+    "Setting",
+    "Settings",
+    "State",
+    "WrongSettings",
+]

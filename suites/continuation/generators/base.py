@@ -1,0 +1,459 @@
+"""What a generator is: pure functions that write continuations, texts or records by asking a model.
+
+    begin(dialogue, settings) -> State             what is kept between steps, plain JSON
+    request(State)            -> prompts, or Done  one step is one request, of one or several prompts
+    receive(State, replies)   -> State             after the step was answered; raises Unparseable or Failed
+
+A generator knows no database and no network. Its state is stored after every step, so that what was answered
+is never asked again; whatever it needs later stands in its state, and the same state always leads to the
+same prompts. Quoted material is quoted as for judges (`judges.protocols.quoting`).
+
+ValueError
+  Unparseable      (jobs.prompt) the reply is not in the form that was asked for: it is asked for once more
+  Failed           the production ends here, and asking again would not help: a limit was passed
+  WrongSettings    settings that do not go together; the message says which, and what to do
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from annotation.formats.fields import ID_LIMIT
+from annotation.records import Dialogue, Turn
+from annotation.text.views import clean, one_line
+from jobs.prompt import Prompt, Unparseable, about_tokens
+from judges.protocols.replies import json_value
+
+# The prompts of generators: files `systems/prompts/<name>_v<version>.txt`, written as those of judges are.
+#
+# The system and the user part are separated by a line `=== user ===`; `{{name}}` stands for what is filled
+# in. A released file is never edited: a change is a new version, because continuations refer to it.
+
+FOLDER = Path(__file__).resolve().parent.parent / "prompts"
+SEPARATOR = "\n=== user ===\n"
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+@cache
+def released(name: str, version: int, folder: Path = FOLDER) -> tuple[str, str]:
+    """Return the system and the user part of a text that comes with Concord; the first may be empty."""
+    text = (folder / f"{name}_v{version}.txt").read_text(encoding="utf-8")
+    system, user = ("\n" + text).split(SEPARATOR)
+    return system.strip(), user.strip()
+
+
+def filled(
+    name: str,
+    version: int,
+    values: Mapping[str, str],
+    schema: Mapping[str, Any] | None = None,
+    *,
+    folder: Path = FOLDER,
+) -> Prompt:
+    """Return a prompt with its places filled, in one pass: what is filled in is never read for places.
+
+    KeyError for a place without a value.
+    """
+    system, user = (
+        _PLACE.sub(lambda place: values[place[1]], part) for part in released(name, version, folder)
+    )
+    return Prompt(system, user, schema)
+
+
+# Reading JSON replies strictly: lists, fields and texts.
+
+
+def array(reply: str) -> list[Any]:
+    """Return a reply's JSON array, or that of an object with one key that holds it; raise Unparseable."""
+    value = json_value(reply)
+    if isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    if not isinstance(value, list):
+        raise Unparseable("the reply is neither a JSON array nor an object with one key that holds one")
+    return value
+
+
+def fields(entry: Any, names: Sequence[str], where: str) -> dict[str, Any]:
+    """Return an object that has every one of the fields; raise Unparseable for another value."""
+    if not isinstance(entry, dict):
+        raise Unparseable(f"{where} is not a JSON object")
+    if missing := [name for name in names if name not in entry]:
+        raise Unparseable(f"{where}: the field {missing[0]} is missing")
+    return entry
+
+
+def only(entry: Mapping[str, Any], names: Collection[str], where: str) -> None:
+    """Raise Unparseable for a field that was not asked for."""
+    if unknown := sorted(set(entry) - set(names)):
+        raise Unparseable(f"{where}: there is no field {unknown[0][:40]!r} in the form that was asked for")
+
+
+def message(value: Any, where: str) -> str:
+    """Return a text that says something and can be stored; raise Unparseable for anything else."""
+    if not isinstance(value, str):
+        raise Unparseable(f"{where} is not a text")
+    if not clean(value).strip():
+        raise Unparseable(f"{where} is empty")
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise Unparseable(f"{where} holds characters that are no text")
+    return value
+
+
+def speaker(value: Any, where: str) -> str:
+    """Return a name on one line; raise Unparseable for none, or one that is too long to be one."""
+    name = one_line(message(value, where))
+    if len(name) > ID_LIMIT:
+        raise Unparseable(f"{where} has {len(name):,} characters; a name has at most {ID_LIMIT}")
+    return name
+
+
+def list_schema(name: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of an object with one key that holds a list of objects of texts."""
+    return _object({name: {"type": "array", "items": object_schema(texts)}})
+
+
+def object_schema(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of an object of texts."""
+    return _object({text: {"type": "string"} for text in texts})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+Produces = Literal["rollout", "static", "text", "record"]
+Value = bool | int | str
+Settings = Mapping[str, Value]
+"""A value for each of a generator's settings."""
+State = dict[str, Any]
+"""Plain JSON."""
+
+
+class Failed(ValueError):
+    """The production cannot be finished; the message says why, in one line."""
+
+
+class WrongSettings(ValueError):
+    """Settings that a generator does not take; the message names the setting and what it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a generator: its default (whose type it keeps), a sentence about it, and its limits.
+
+    One that `varies` is a part of the condition, by which tables are grouped; the others are a part of who
+    the system is.
+    """
+
+    name: str
+    default: Value
+    help: str
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[Value, ...] = ()
+    varies: bool = False
+
+    def checked(self, value: Any) -> Value:
+        """Return a value as it is used, read from text where it is one; raise WrongSettings."""
+        found = self._read(value)
+        if type(found) is not type(self.default):
+            raise WrongSettings(f"{self.name}: {str(value)[:40]!r} is not {_kind(self.default)}.")
+        if self.choices and found not in self.choices:
+            raise WrongSettings(
+                f"{self.name}: {str(value)[:40]!r} is not one of {', '.join(map(str, self.choices))}."
+            )
+        if isinstance(found, str) and (len(found) > 2000 or "\x00" in found):
+            raise WrongSettings(f"{self.name}: a text of at most 2,000 characters is needed.")
+        if isinstance(found, int) and not isinstance(found, bool):
+            self._bounded(found)
+        return found
+
+    def _read(self, value: Any) -> Any:
+        if not isinstance(value, str) or isinstance(self.default, str):
+            return value
+        text = value.strip()
+        if isinstance(self.default, bool):
+            return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), value)
+        return int(text) if text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() else value
+
+    def _bounded(self, value: int) -> None:
+        low, high = self.low, self.high
+        if (low is not None and value < low) or (high is not None and value > high):
+            bounds = f"at least {low}" if high is None else f"between {low} and {high:,}"
+            raise WrongSettings(f"{self.name} must be {bounds}, not {value}.")
+
+
+def _kind(default: Value) -> str:
+    if isinstance(default, bool):
+        return "yes or no"
+    return "a whole number" if isinstance(default, int) else "a text"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply to one prompt. Tokens are None where the server does not say; `asked` counts the completions
+    that were paid for until one could be read, `seconds` how long the last of them took (None where
+    nobody measured). `error` says why there is none, to a generator that takes failures."""
+
+    text: str
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    asked: int = 1
+    seconds: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRecord:
+    """A record of the dialogue that a generator drafts: its kind, a key, and its content as it is stored.
+
+    `supersedes` is the key of the record that it takes the place of, '' for a new one. A key that is taken by
+    another content gets a number when it is written.
+    """
+
+    kind: str
+    key: str
+    content: Mapping[str, Any]
+    supersedes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a production.
+
+    `turns` are those of a rollout or a static continuation (then with their `at`). `people` are the
+    dialogue's own turns at the same points, kept as a static continuation of system `human` where that is not
+    there yet. `text` is the result of a generator that produces text: plain JSON. `records` are the drafts of
+    one that produces records. `flags` say what deserves a look.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    people: tuple[Turn, ...] = ()
+    text: Any = None
+    flags: tuple[str, ...] = ()
+    records: tuple[MadeRecord, ...] = ()
+
+
+class Generator(ABC):
+    """A generator is one file, listed in `GENERATORS`. `version` is raised with every change of its prompts
+    or of how replies are read, as it is a part of who the system is."""
+
+    key: ClassVar[str]
+    version: ClassVar[int] = 1
+    title: ClassVar[str]
+    produces: ClassVar[Produces]
+    settings: ClassVar[tuple[Setting, ...]] = ()
+    identity: ClassVar[str] = ""
+    """What stands for it in who a system is: its key, unless several generators are tasks of one system."""
+    condition: ClassVar[Mapping[str, Value]] = {}
+    """What its condition always says, such as that the speaker is given."""
+    needs: ClassVar[str] = ""
+    """Which material it reads beside its state, '' for none: then it works only once it is `bound` to it."""
+    takes_failures: ClassVar[bool] = False
+    """Whether a call that failed is a reply like others, with its `error`: the production goes on."""
+
+    @property
+    def continues(self) -> bool:
+        """Whether continuations of a system come of it."""
+        return self.produces in ("rollout", "static")
+
+    def bound(self, material: Any) -> Generator:
+        """Return the generator at work on the material of one dialogue, which no state holds."""
+        return self
+
+    def rough(self) -> Generator:
+        """Return what an estimate goes through: prompts of the same number and length, made in less time."""
+        return self
+
+    def calls_left(self, state: State) -> int | None:
+        """Return how many calls a production takes from a state on, None where that has to be tried."""
+        return None
+
+    def begin_trial(self, dialogue: Dialogue, settings: Settings, trial: int) -> State:
+        """Return the first state of a trial, from 0; most begin each trial alike."""
+        return self.begin(dialogue, settings)
+
+    @abstractmethod
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Return the first state. `dialogue` has its own turns alone, without what systems wrote."""
+
+    @abstractmethod
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the prompts of the next step, at least one, or what came of it."""
+
+    @abstractmethod
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Return the state after a step; `replies` are in the order of its prompts. `state` is not changed.
+
+        Raises Unparseable for a reply that is not in the form that was asked for, Failed where it ends here.
+        """
+
+    @abstractmethod
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return replies to the next step as a model might give them: in the right form and of usual length.
+
+        Estimates are made with them, and tests go through every generator.
+        """
+
+    def anew(self, reply: str) -> str:
+        """Return what a reply says anew: less than all of it where it first repeats what it was shown."""
+        return reply
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Raise Unparseable for a reply to one prompt of a step that is not in the form that was asked for.
+
+        A step of one prompt is received for it; a generator that asks several at once overrides this.
+        """
+        self.receive(state, [Reply(reply)])
+
+    def checked(self, settings: Settings) -> None:  # noqa: B027  (most have nothing to add)
+        """Raise WrongSettings for values that are fine one by one, but not together."""
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """Return why nothing can be written for a dialogue, in a few words; '' where it can."""
+        return ""
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the name of a system that nobody named: the model, and the settings that vary."""
+        varying = (str(condition[one.name]) for one in self.settings if one.varies)
+        return " ".join([model, *varying])
+
+    def reasks(self, settings: Settings) -> int:
+        """Return how often an unparseable reply is asked for once more."""
+        return 1
+
+    def calls(self, settings: Settings) -> int | None:
+        """Return how many calls every production takes, None where that hangs on the dialogue."""
+        return None
+
+    def together(self, settings: Settings) -> int:
+        """Return how many dialogues share one request; more than 1 only for what takes a single step."""
+        return 1
+
+    def shared(self, states: Sequence[State]) -> Prompt:
+        """Return the one prompt of several productions that share a request."""
+        raise NotShared(self.key)
+
+    def apart(self, states: Sequence[State], reply: str) -> Sequence[str | None]:
+        """Return each production's own reply, as `receive` reads it alone; None where it has none of its own.
+
+        Raises Unparseable for a reply that cannot be taken apart.
+        """
+        raise NotShared(self.key)
+
+    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Return a value for every setting: those that are given, else the defaults. Raises WrongSettings."""
+        known = {one.name: one for one in self.settings}
+        if unknown := sorted(set(given) - set(known)):
+            listed = ", ".join(known) or "none"
+            raise WrongSettings(f"{self.key} has no setting {unknown[0]!r}; it has {listed}.")
+        found = {name: one.checked(given.get(name, one.default)) for name, one in known.items()}
+        self.checked(found)
+        return found
+
+
+class NotShared(TypeError):
+    """A generator whose productions do not share requests was asked for a shared one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Turns as generators keep them in their state: plain JSON and back."""
+
+    turns: tuple[Turn, ...] = field(default_factory=tuple)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the turns as plain JSON: speaker, text, and what else is known of what happened."""
+        return [
+            {
+                "speaker": turn.speaker,
+                "text": turn.text,
+                **({"act": turn.act} if turn.act != "message" else {}),
+                **({"addressees": list(turn.addressees)} if turn.addressees else {}),
+                **({"audience": list(turn.audience)} if turn.audience is not None else {}),
+                **({"session": turn.session} if turn.session else {}),
+                **({"time": turn.time} if turn.time else {}),
+            }
+            for turn in self.turns
+        ]
+
+    @classmethod
+    def from_json(cls, told: Sequence[Mapping[str, Any]]) -> Shown:
+        """Return the turns that `as_json` wrote."""
+        return cls(
+            tuple(
+                Turn(
+                    speaker=one["speaker"],
+                    text=one["text"],
+                    act=one.get("act", "message"),
+                    addressees=tuple(one.get("addressees", ())),
+                    audience=tuple(one["audience"]) if "audience" in one else None,
+                    session=one.get("session", ""),
+                    time=one.get("time", ""),
+                )
+                for one in told
+            )
+        )
+
+
+# Limits of what a production may spend: calls, tokens and time. Beyond a limit it fails, and says which.
+
+CALLS, TOKENS_IN, TOKENS_OUT, SECONDS = "calls_per_turn", "tokens_in", "tokens_out", "seconds"
+DIALOGUES = 50
+"""The time limit is for so many dialogues; each has its share of it."""
+SETTINGS = (
+    Setting(CALLS, 2, "How many calls one response may take.", low=1, high=10),
+    Setting(TOKENS_IN, 10_000, "How many tokens the prompts of a dialogue may have.", low=1, high=1_000_000),
+    Setting(TOKENS_OUT, 1_000, "How many tokens the replies of a dialogue may have.", low=1, high=1_000_000),
+    Setting(SECONDS, 0, f"How many seconds the calls of {DIALOGUES} dialogues may take; 0 is no limit.",
+            low=0, high=1_000_000),
+)  # fmt: skip
+Spent = Mapping[str, float]
+"""Tokens in and out, and seconds."""
+NOTHING: Spent = {TOKENS_IN: 0, TOKENS_OUT: 0, SECONDS: 0.0}
+
+
+def spend(spent: Spent, prompt: Prompt, reply: Reply, settings: Settings, where: str) -> dict[str, float]:
+    """Return what is spent after a reply; raise Failed where that passes a limit.
+
+    Where the server does not say how many tokens there were, they are counted as `about_tokens` does, once
+    for every completion. Each of several completions counts for as long as the last one took; a reply that
+    another run was given before costs no time.
+    """
+    if reply.asked > int(settings[CALLS]):
+        raise Failed(f"{CALLS}: {where} took {reply.asked} calls, and {settings[CALLS]} are allowed")
+    times = max(1, reply.asked)
+    sent = times * about_tokens("\n".join(part for part in (prompt.system, prompt.user) if part))
+    said = times * about_tokens(reply.text)
+    found = {
+        TOKENS_IN: spent[TOKENS_IN] + (sent if reply.tokens_in is None else reply.tokens_in),
+        TOKENS_OUT: spent[TOKENS_OUT] + (said if reply.tokens_out is None else reply.tokens_out),
+        SECONDS: spent[SECONDS] + reply.asked * (reply.seconds or 0.0),
+    }
+    for name in (TOKENS_IN, TOKENS_OUT):
+        if found[name] > int(settings[name]):
+            raise Failed(f"{name}: {found[name]:,} tokens after {where}, and {settings[name]:,} are allowed")
+    _timed(found[SECONDS], reply, int(settings[SECONDS]), where)
+    return found
+
+
+def _timed(seconds: float, reply: Reply, limit: int, where: str) -> None:
+    share = limit / DIALOGUES
+    if limit and reply.asked and reply.seconds is None:
+        raise Failed(f"{SECONDS}: how long {where} took is not known; set the limit to 0")
+    if limit and seconds > share:
+        raise Failed(
+            f"{SECONDS}: {seconds:.1f} seconds after {where}, and {share:.1f} are allowed "
+            f"({limit:,} for {DIALOGUES} dialogues)"
+        )

@@ -1,0 +1,652 @@
+"""CoCoEval's continuations: a model writes the next turns of a conversation of several people.
+
+The design is that of CoCoEval: metadata with hidden information, a summary of what came before, the last 30
+turns; 30 more turns written 1, 5 or 30 at a time; with or without a list of behaviours (its vanilla and
+taxonomy prompts); the last five turns repeated first. The wording is Concord's own, and the behaviours are
+those of the scheme `cocoeval_behaviours`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+from typing import Any
+
+from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant, Turn
+from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as SCHEME
+from annotation.schemes.cocoeval import BEHAVIOURS
+from annotation.text.context import Names, entries, entry_lines, happening, heading
+from annotation.text.views import METADATA, Blind, View, clean, one_line
+from annotation.text.words import fold, spaced, words
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.base import Case
+from judges.protocols.quoting import Seen, quote
+from judges.protocols.replies import json_object
+from suites.continuation.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    Shown,
+    State,
+    Value,
+    WrongSettings,
+    filled,
+)
+
+# What a continuation is written from: who may speak, metadata as JSON, and the window of numbered turns.
+
+FIRST_TURN = "first_turn"
+BOOKKEEPING = (FIRST_TURN, "part", "source")
+"""Entries of the metadata that say where a dialogue comes from, and nothing about the conversation."""
+PEOPLE = "participants"
+_MORE = "      "
+_NOBODY = Blind()
+"""Ids of participants are no names of systems."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who may speak: the participant's id, as it is shown, and what else he or she is called."""
+
+    id: str
+    shown: str
+    also: tuple[str, ...] = ()
+
+    def as_json(self) -> list[Any]:
+        """Return it as plain JSON."""
+        return [self.id, self.shown, list(self.also)]
+
+
+def people_of(dialogue: Dialogue) -> tuple[Person, ...]:
+    """Return who may speak: the participants, or, where none is declared, the speakers of the turns."""
+    declared = dialogue.participants or tuple(
+        Participant(speaker) for speaker in dict.fromkeys(turn.speaker for turn in dialogue.turns)
+    )
+    found: list[Person] = []
+    for number, person in enumerate(declared, start=1):
+        shown = one_line(person.id) or f"Speaker {number}"
+        while any(shown == other.shown for other in found):
+            shown = f"{shown} ({number})"
+        names = (person.name, *person.aliases)
+        found.append(Person(person.id, shown, tuple(name for name in names if name.strip())))
+    return tuple(found)
+
+
+class Cast:
+    """Everybody who may speak, found by id, name or alias."""
+
+    def __init__(self, people: Iterable[Person]) -> None:
+        self.people = tuple(people)
+        self.names = Names([Participant(one.id, one.shown) for one in self.people], _NOBODY)
+
+    @classmethod
+    def from_json(cls, told: Sequence[Sequence[Any]]) -> Cast:
+        """Return those that `Person.as_json` wrote."""
+        return cls(Person(pk, shown, tuple(also)) for pk, shown, also in told)
+
+    def find(self, speaker: str) -> tuple[Person | None, bool]:
+        """Return who is meant, None where nobody or several may be, and whether by a name or an alias."""
+        for one in self.people:
+            if speaker in (one.shown, one.id):
+                return one, False
+        wanted = fold(one_line(speaker))
+        by_id = [one for one in self.people if wanted in (fold(one.shown), fold(one.id))]
+        if by_id:
+            return (by_id[0] if len(by_id) == 1 else None), False
+        by_name = [one for one in self.people if wanted in map(fold, one.also)]
+        return (by_name[0] if len(by_name) == 1 else None), True
+
+
+def metadata_json(dialogue: Dialogue, people: Sequence[Person]) -> str:
+    """Return what is known of a conversation and its people as indented JSON, systems' names left out.
+
+    The order of keys in what is stored does not count.
+    """
+    view = View(systems=(dialogue.system,))
+    known = {str(key): value for key, value in dialogue.metadata.items()}
+    told = {key: known[key] for key in known if key not in (*BOOKKEEPING, PEOPLE)}
+    declared = {person.id: person for person in dialogue.participants}
+    listed = [_person(one, declared.get(one.id), view) for one in people]
+    return json.dumps({**_plain(told, view), PEOPLE: listed}, indent=1, ensure_ascii=False)
+
+
+def _person(one: Person, declared: Participant | None, view: View) -> dict[str, Any]:
+    found: dict[str, Any] = {"id": one.shown}
+    if declared is None:
+        return found
+    own = {
+        "name": declared.name,
+        "role": declared.role,
+        "profile": list(declared.profile),
+        "aliases": list(declared.aliases),
+    }
+    extra = _plain(dict(declared.extra), view)
+    return found | {k: _plain(v, view) for k, v in own.items() if v} | {
+        key: value for key, value in extra.items() if key not in {"id", *own}
+    }  # fmt: skip
+
+
+def _plain(value: Any, view: View) -> Any:
+    """Return a value with clean texts and sorted keys, without entries that would name a system."""
+    if isinstance(value, Mapping):
+        kept = sorted((str(key), part) for key, part in value.items() if not view.withholds(str(key)))
+        return {view.line(key): _plain(part, view) for key, part in kept}
+    if isinstance(value, list | tuple):
+        return [_plain(part, view) for part in value]
+    return view.about(value) if isinstance(value, str) else value
+
+
+def window_lines(turns: Sequence[Turn], first: int, names: Names) -> list[str]:
+    """Return turns as lines, `[293] Ana: So it stays round?`, further lines of a text indented.
+
+    `first` is the first turn's number. A heading stands where session or date change.
+    """
+    lines: list[str] = []
+    before: Turn | None = None
+    for number, turn in enumerate(turns, start=first):
+        above = heading(turn, before, one_line)
+        head, *rest = happening(turn, names, clean(turn.text)).line().split("\n")
+        lines += [f"== {above} =="] if above else []
+        lines += [f"[{number}] {head}", *(f"{_MORE}{line}" for line in rest)]
+        before = turn
+    return lines
+
+
+def first_number(dialogue: Dialogue) -> int:
+    """Return the number of a dialogue's first turn in the conversation that it was cut from, else 1."""
+    told = dialogue.metadata.get(FIRST_TURN)
+    return told if isinstance(told, int) and not isinstance(told, bool) and told >= 0 else 1
+
+
+@cache
+def behaviours_text() -> str:
+    """Return the ten behaviours with definition and example, as the scheme has them."""
+    return "\n".join(_described(key) for key, *_ in BEHAVIOURS)
+
+
+def _described(key: str) -> str:
+    question = SCHEME.question(key)
+    text = question.help
+    return f"- {key} ({question.group.lower()}): {text['definition']} For example: {text['example']}"
+
+
+# Replies of `cocoeval_continuation`: their form, and reading them strictly.
+
+WRITTEN = "generated_turns"
+COPIES = ("previous_turns", "five_previous_turns")
+"""What the list of copied turns is called: ours, and the paper's name for five."""
+FIVE = 5
+TURN_FIELDS = ("turn_number", "speaker", "content")
+MANY_TIMES = 20
+"""A turn of over so many times the usual length is flagged."""
+RENUMBERED, BY_NAME, OVERLONG, COPY_DIFFERS = "renumbered", "speaker_by_name", "overlong", "copy_differs"
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reply has to answer: the numbers of the turns, who may speak, and the turns to copy.
+
+    `copies` are (number, speaker as shown, text) of the turns to repeat. `usual` is the median length in
+    words per person, and `in_all` the median over all.
+    """
+
+    first: int
+    count: int
+    cast: Cast
+    copies: tuple[tuple[int, str, str], ...] = ()
+    usual: Mapping[str, float] | None = None
+    in_all: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a reply says: (id of the speaker, text) per turn, and what deserves a look."""
+
+    turns: tuple[tuple[str, str], ...]
+    flags: tuple[str, ...] = ()
+
+
+def copies_name(count: int) -> str:
+    """Return what the list of so many copied turns is called."""
+    return COPIES[count == FIVE]
+
+
+def schema(copies: int) -> dict[str, Any]:
+    """Return the JSON schema of a reply."""
+    types = zip(TURN_FIELDS, ("integer", "string", "string"), strict=True)
+    turn = _object({name: {"type": kind} for name, kind in types})
+    names = [*([copies_name(copies)] if copies else []), WRITTEN]
+    return _object({name: {"type": "array", "items": turn} for name in names})
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def form(asked: Asked) -> str:
+    """Return the form of a reply as the prompt shows it."""
+    lists = [f'  "{WRITTEN}": [{_entry(asked.first)}{", ..." if asked.count > 1 else ""}]']
+    if asked.copies:
+        more = ", ..." if len(asked.copies) > 1 else ""
+        lists.insert(0, f'  "{copies_name(len(asked.copies))}": [{_entry(asked.copies[0][0])}{more}]')
+    return "{\n" + ",\n".join(lists) + "\n}"
+
+
+def _entry(number: int) -> str:
+    return f'{{"turn_number": {number}, "speaker": "...", "content": "..."}}'
+
+
+def written(asked: Asked, turns: Sequence[tuple[str, str]]) -> str:
+    """Return the reply that says these turns: (speaker as shown, text) of each."""
+    lists: dict[str, list[Entry]] = {}
+    if asked.copies:
+        lists[copies_name(len(asked.copies))] = [_turn(*copied) for copied in asked.copies]
+    numbered = enumerate(turns, start=asked.first)
+    lists[WRITTEN] = [_turn(number, speaker, text) for number, (speaker, text) in numbered]
+    return json.dumps(lists, ensure_ascii=False)
+
+
+def _turn(number: int, speaker: str, text: str) -> Entry:
+    return dict(zip(TURN_FIELDS, (number, speaker, text), strict=True))
+
+
+def read(reply: str, asked: Asked) -> Read:
+    """Return the turns of a reply; raise Unparseable where it is not in the form that was asked for.
+
+    A shifted run of numbers, a speaker who is named otherwise than by id, a text that is much longer than
+    usual and copies that differ stand, each with a flag.
+    """
+    data = json_object(reply)
+    copied = _copied(data, bool(asked.copies))
+    if unknown := sorted(set(data) - {WRITTEN, *COPIES}):
+        raise Unparseable(f"there is no field {unknown[0][:40]!r} in the form that was asked for")
+    entries = _entries(data, asked.count)
+    flags = [*_renumbered(entries, asked)]
+    turns = []
+    for number, entry in enumerate(entries, start=asked.first):
+        who, by_name = _speaker(entry, number, asked.cast)
+        text = _content(entry, number)
+        flags += [f"{BY_NAME}: turn {number}"] if by_name else []
+        flags += _overlong(text, number, who, asked)
+        turns.append((who, text))
+    flags += _differing(copied, asked)
+    return Read(tuple(turns), tuple(flags))
+
+
+def _copied(data: Mapping[str, Any], is_asked: bool) -> list[Any]:
+    there = [name for name in COPIES if name in data]
+    if len(there) > 1:
+        raise Unparseable(f"the copied turns are there twice, as {' and as '.join(there)}")
+    if not is_asked:
+        if there:
+            raise Unparseable(f"{there[0]}: no turns were to be copied")
+        return []
+    if not there or not isinstance(data[there[0]], list):
+        raise Unparseable(f"the list {COPIES[1]} or {COPIES[0]} is missing")
+    return list(data[there[0]])
+
+
+def _entries(data: Mapping[str, Any], count: int) -> list[Entry]:
+    value = data.get(WRITTEN)
+    if not isinstance(value, list):
+        raise Unparseable(f"the list {WRITTEN} is missing")
+    if len(value) != count:
+        raise Unparseable(f"{WRITTEN} has {len(value):,} turns, not {count}")
+    for place, entry in enumerate(value):
+        if not isinstance(entry, dict) or sorted(entry) != sorted(TURN_FIELDS):
+            raise Unparseable(f"{WRITTEN}[{place}] is not an object of {', '.join(TURN_FIELDS)}")
+    return value
+
+
+def _renumbered(entries: Sequence[Entry], asked: Asked) -> list[str]:
+    numbers = [entry["turn_number"] for entry in entries]
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise Unparseable(f"turn_number: {str(number)[:40]!r} is not a whole number")
+    if numbers[0] == asked.first and numbers == _run(asked.first, asked.count):
+        return []
+    if numbers != _run(numbers[0], asked.count):
+        shown = ", ".join(str(number)[:40] for number in numbers[:10])
+        raise Unparseable(f"the turns are numbered {shown}, not {asked.first} and on without gaps")
+    return [f"{RENUMBERED}: turn {asked.first} and on came as {str(numbers[0])[:40]} and on"]
+
+
+def _run(first: int, count: int) -> list[int]:
+    return list(range(first, first + count))
+
+
+def _speaker(entry: Entry, number: int, cast: Cast) -> tuple[str, bool]:
+    value = entry["speaker"]
+    if not isinstance(value, str):
+        raise Unparseable(f"turn {number}: the speaker is not a text")
+    person, by_name = cast.find(value)
+    if person is None:
+        raise Unparseable(f"turn {number}: {value[:60]!r} is none, or not one alone, of the people listed")
+    return person.id, by_name
+
+
+def _content(entry: Entry, number: int) -> str:
+    value = entry["content"]
+    if not isinstance(value, str):
+        raise Unparseable(f"turn {number}: the content is not a text")
+    if not clean(value).strip():
+        raise Unparseable(f"turn {number}: the content is empty")
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise Unparseable(f"turn {number}: the content holds characters that are no text")
+    return value
+
+
+def _overlong(text: str, number: int, who: str, asked: Asked) -> list[str]:
+    usual = (asked.usual or {}).get(who, asked.in_all)
+    length = len(words(clean(text)))
+    if not usual or length <= MANY_TIMES * usual:
+        return []
+    return [f"{OVERLONG}: turn {number} has {length:,} words, usual are {usual:g}"]
+
+
+def _differing(copied: Sequence[Any], asked: Asked) -> list[str]:
+    """Say how many of the copied turns are not those that were shown, in speaker or in text."""
+    wanted = [(_who(speaker, asked.cast), spaced(text)) for _, speaker, text in asked.copies]
+    found = [_said(entry, asked.cast) for entry in copied]
+    same = sum(one == other for one, other in zip(wanted, found, strict=False))
+    differ = max(len(wanted), len(found)) - same
+    return [f"{COPY_DIFFERS}: {differ} of {len(wanted)} turns before turn {asked.first}"] if differ else []
+
+
+def _said(entry: Any, cast: Cast) -> tuple[str, str] | None:
+    if not isinstance(entry, dict):
+        return None
+    speaker, content = entry.get("speaker"), entry.get("content")
+    if not isinstance(speaker, str) or not isinstance(content, str):
+        return None
+    return _who(speaker, cast), spaced(clean(content))
+
+
+def _who(speaker: str, cast: Cast) -> str:
+    """Return who is meant; somebody who is not in the list is known by what he or she is called."""
+    person, _ = cast.find(speaker)
+    return f"id {person.id}" if person else f"called {fold(speaker)}"
+
+
+# What a conversation is about, in lines to be quoted.
+
+OBJECTIVE = ("objective", "task_goal", "goal", "task", "task_description")
+"""Entries of the metadata that say what a conversation is for."""
+TOPIC = ("topic", *OBJECTIVE)
+"""Entries of the metadata that say what a conversation is about."""
+
+
+def told(dialogue: Dialogue, names: Sequence[str]) -> list[str]:
+    """Return entries of the metadata as lines, [] where there is none of them."""
+    known: Mapping[str, Any] = {name: dialogue.metadata[name] for name in names if name in dialogue.metadata}
+    return entry_lines(entries(known, View(systems=(dialogue.system,))))
+
+
+def facts(dialogue: Dialogue) -> list[str]:
+    """Return topic and objective, the agenda and the summary as lines."""
+    view = View(shows=("agenda", "summary", *(METADATA + name for name in TOPIC)))
+    return Seen(Case(dialogue, Continuation(SELF, dialogue.system, ()), view=view)).facts()
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in words: a, b or c."""
+    return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+VANILLA, TAXONOMY = "vanilla", "taxonomy"
+PROMPTS = 1
+"""The version of the prompt texts."""
+MOST = 300
+
+
+class CocoevalContinuation(Generator):
+    """Writes a rollout in `turns / turns_per_call` steps; each sees what was written so far in its window."""
+
+    key = "cocoeval_continuation"
+    title = "CoCoEval: the next turns of a conversation of several people"
+    produces = "rollout"
+    settings = (
+        Setting(
+            "prompting",
+            VANILLA,
+            "Without (vanilla) or with (taxonomy) the list of inconsistent and uncollaborative behaviours.",
+            choices=(VANILLA, TAXONOMY),
+            varies=True,
+        ),
+        Setting(
+            "turns_per_call",
+            30,
+            "Turns that are written in one call; the number of turns must be divisible by it.",
+            low=1,
+            high=MOST,
+            varies=True,
+        ),
+        Setting("turns", 30, "Turns to write.", low=1, high=MOST),
+        Setting(
+            "window", 30, "How many of the last turns are shown, written ones among them.", low=1, high=MOST
+        ),
+        Setting(
+            "copy", 5, "How many of the last turns the model repeats first; 0 for none.", low=0, high=MOST
+        ),
+    )
+
+    def checked(self, settings: Settings) -> None:
+        """Refuse turns per call that do not divide the turns, and more copies than turns are shown."""
+        turns, per_call = int(settings["turns"]), int(settings["turns_per_call"])
+        if turns % per_call:
+            divisors = ", ".join(str(n) for n in range(1, turns + 1) if turns % n == 0)
+            raise WrongSettings(
+                f"turns_per_call: {per_call} does not divide {turns} turns; {divisors} would do."
+            )
+        if int(settings["copy"]) > int(settings["window"]):
+            raise WrongSettings(
+                f"copy: of {settings['window']} turns that are shown {settings['copy']} cannot be repeated."
+            )
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """A conversation without a turn that says something cannot be continued."""
+        if not any(_is_said(turn) for turn in dialogue.turns):
+            return "it has no turn with text"
+        return "" if people_of(dialogue) else "it has no participants"
+
+    def calls(self, settings: Settings) -> int:
+        """Return the number of steps: each has one prompt."""
+        return int(settings["turns"]) // int(settings["turns_per_call"])
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return `<model> <prompting> <k>/call`."""
+        return f"{model} {condition['prompting']} {condition['turns_per_call']}/call"
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Keep who may speak, what is known, and the window: earlier turns are not needed again."""
+        people = people_of(dialogue)
+        window = int(settings["window"])
+        before = dialogue.turns[-window:]
+        lengths = _lengths(dialogue.turns)
+        return {
+            "settings": {one.name: settings[one.name] for one in self.settings},
+            "people": [one.as_json() for one in people],
+            "metadata": metadata_json(dialogue, people),
+            "summary": clean(dialogue.summary).strip(),
+            "usual": [[who, median(found)] for who, found in lengths.items()],
+            "in_all": median([length for found in lengths.values() for length in found] or [0]),
+            "first": first_number(dialogue) + len(dialogue.turns) - len(before),
+            "before": Shown(before).as_json(),
+            "written": [],
+            "flags": [],
+        }
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the one prompt of the next step, or the continuation."""
+        if len(state["written"]) >= state["settings"]["turns"]:
+            return Done(turns=_written(state), flags=tuple(state["flags"]))
+        asked = _asked(state)
+        turns, first = _window(state)
+        settings = state["settings"]
+        values = {
+            "k": _turns_told(asked.count),
+            "asked": f"turns {asked.first} to {asked.first + asked.count - 1}"
+            if asked.count > 1
+            else f"turn {asked.first}",
+            "first": str(asked.first),
+            "form": form(asked),
+            "copying": _copying(len(asked.copies)),
+            "behaviours": behaviours_text(),
+            "metadata": quote("METADATA", state["metadata"].split("\n")),
+            "summary": quote("SUMMARY", state["summary"].split("\n") if state["summary"] else ()),
+            "history": quote("HISTORY", window_lines(turns, first, asked.cast.names)),
+        }
+        name = f"{self.key}_{settings['prompting']}"
+        return [filled(name, PROMPTS, values, schema(len(asked.copies)))]
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Add the turns of the one reply."""
+        found = read(replies[0].text, _asked(state))
+        return {
+            **state,
+            "written": [*state["written"], *([speaker, text] for speaker, text in found.turns)],
+            "flags": [*state["flags"], *found.flags],
+        }
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Say the turns of the window again, as long as people's are."""
+        asked, before = _asked(state), Shown.from_json(state["before"]).turns
+        people = asked.cast.people
+        turns = []
+        for place in range(len(state["written"]), len(state["written"]) + asked.count):
+            text = clean(before[place % len(before)].text)
+            turns.append((people[place % len(people)].shown, text if text.strip() else "…"))
+        return [written(asked, turns)]
+
+    def anew(self, reply: str) -> str:
+        """Return the written turns, without those that were copied."""
+        return json.dumps(json.loads(reply)[WRITTEN], ensure_ascii=False)
+
+    def reply(self, state: State, turns: Sequence[Turn]) -> str:
+        """Return the reply to the next step that says these turns."""
+        asked = _asked(state)
+        names = asked.cast.names
+        return written(asked, [(names.of(turn.speaker), clean(turn.text)) for turn in turns])
+
+
+def _is_said(turn: Turn) -> bool:
+    return turn.act not in EVENTS and bool(clean(turn.text).strip())
+
+
+def _lengths(turns: Sequence[Turn]) -> dict[str, list[int]]:
+    """Return the lengths in words of everybody's turns."""
+    found: dict[str, list[int]] = {}
+    for turn in turns:
+        if _is_said(turn):
+            found.setdefault(turn.speaker, []).append(len(words(clean(turn.text))))
+    return found
+
+
+def _written(state: State) -> tuple[Turn, ...]:
+    return tuple(Turn(speaker, text) for speaker, text in state["written"])
+
+
+def _window(state: State) -> tuple[tuple[Turn, ...], int]:
+    """Return the turns that are shown, the written ones last, and the number of the first of them."""
+    turns = (*Shown.from_json(state["before"]).turns, *_written(state))
+    shown = turns[-state["settings"]["window"] :]
+    return shown, state["first"] + len(turns) - len(shown)
+
+
+def _asked(state: State) -> Asked:
+    settings = state["settings"]
+    cast = Cast.from_json(state["people"])
+    turns, first = _window(state)
+    said: list[tuple[int, Turn]] = []
+    for number, turn in zip(range(first + len(turns) - 1, first - 1, -1), reversed(turns), strict=True):
+        if len(said) == settings["copy"]:
+            break
+        if _is_said(turn):
+            said.append((number, turn))
+    copies = [(number, cast.names.of(turn.speaker), clean(turn.text)) for number, turn in reversed(said)]
+    return Asked(
+        first=first + len(turns),
+        count=settings["turns_per_call"],
+        cast=cast,
+        copies=tuple(copies),
+        usual=dict(state["usual"]),
+        in_all=state["in_all"],
+    )
+
+
+def _turns_told(count: int) -> str:
+    return "1 turn" if count == 1 else f"{count} turns"
+
+
+def _copying(count: int) -> str:
+    if not count:
+        return ""
+    what = "the last turn" if count == 1 else f"the last {count} turns"
+    return f"{copies_name(count)}: {what} of HISTORY, repeated word for word.\n"
+
+
+# Examples for fine-tuning: what the generator would send, and people's own turns as the reply to it.
+#
+# One example for each window of as many turns as one call writes, with people's turns as the history. Every
+# example is read back with the generator's own reader before it is given away.
+
+Example = dict[str, Any]
+"""A line of the file: `messages` of the roles system, user and assistant."""
+
+
+class NotTaught(ValueError):
+    """A conversation of which no examples can be made; the message says why, in a few words."""
+
+
+def why_not(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) -> str:
+    """Return why people's continuation of a dialogue cannot be taught, '' where it can."""
+    if reason := CocoevalContinuation().why_not(dialogue, settings):
+        return reason
+    if len(people) < int(settings["turns"]):
+        return f"people's continuation has {len(people)} turns, not {settings['turns']}"
+    if any(turn.act in EVENTS or not clean(turn.text).strip() for turn in people[: int(settings["turns"])]):
+        return "a turn of people's continuation says nothing"
+    return ""
+
+
+def examples(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) -> Iterator[Example]:
+    """Yield the examples of one dialogue: turns / turns_per_call of them.
+
+    `people` is people's own continuation, of which the first `turns` count. Raises NotTaught, before the
+    first example, where it cannot be taught.
+    """
+    if reason := why_not(dialogue, people, settings):
+        raise NotTaught(reason)
+    found = list(_examples(dialogue, people[: int(settings["turns"])], settings))
+    yield from found
+
+
+def _examples(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) -> Iterator[Example]:
+    generator, per_call = CocoevalContinuation(), int(settings["turns_per_call"])
+    state = generator.begin(dialogue, settings)
+    for start in range(0, len(people), per_call):
+        prompts = generator.request(state)
+        assert not isinstance(prompts, Done)  # it ends after the last turn
+        reply = generator.reply(state, people[start : start + per_call])
+        try:
+            state = generator.receive(state, [Reply(reply)])
+        except Unparseable as refused:
+            raise NotTaught(f"the reader refuses people's own turns: {refused}") from refused
+        yield {"messages": [*prompts[0].messages(), {"role": "assistant", "content": reply}]}
+    _check(generator.request(state), people)
+
+
+def _check(read: Any, people: Sequence[Turn]) -> None:
+    """Refuse where what was read back is not what people said."""
+    said = [(turn.speaker, clean(turn.text)) for turn in people]
+    if not isinstance(read, Done) or [(turn.speaker, turn.text) for turn in read.turns] != said:
+        raise NotTaught("people's own turns are read back otherwise than they were said")
+    if odd := [flag for flag in read.flags if not flag.startswith(OVERLONG)]:
+        raise NotTaught(f"people's own turns are read back with the flag {odd[0]}")

@@ -1,0 +1,141 @@
+"""ComperDial: one response for each turn of the second speaker, from what people said before it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from annotation.records import Dialogue, Turn
+from jobs.prompt import Prompt
+from judges.protocols.quoting import quote
+from judges.protocols.replies import json_object
+from suites.continuation.generators import base
+from suites.continuation.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    Shown,
+    State,
+    Value,
+    fields,
+    filled,
+    message,
+    object_schema,
+    only,
+)
+from suites.continuation.generators.mpceval_predictions import says
+from suites.continuation.generators.named_cast import Cast
+
+RESPONSE = "response"
+PERSONAS, BOTH, OWN = "personas", "both", "own"
+SETTINGS = (
+    Setting(PERSONAS, BOTH, "Show both speakers' personas, or only that of the one who answers.",
+            choices=(BOTH, OWN), varies=True),
+    *base.SETTINGS,
+)  # fmt: skip
+
+
+class Response(Generator):
+    """Answers in the second speaker's place, each time from the people's own history, within limits.
+
+    The responses are asked for one after another, so that nothing is paid for once a limit is passed.
+    """
+
+    key = "comperdial_response"
+    title = "Responses in the second speaker's place"
+    produces = "static"
+    settings = SETTINGS
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """Return why nobody answers: fewer than two speakers, or none whose persona is known."""
+        speakers = _speakers(dialogue)
+        if len(speakers) < 2:
+            return "nobody answers in it: it has fewer than two speakers"
+        if not any(person.id == speakers[1] and person.profile for person in dialogue.participants):
+            return "the second speaker has no persona (profile)"
+        return ""
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Return the turns up to the last that is answered, the personas, and the points."""
+        cast = Cast.of(dialogue)
+        speakers = _speakers(dialogue)
+        who = speakers[1] if len(speakers) > 1 else ""
+        points = [at for at, turn in enumerate(dialogue.turns) if turn.speaker == who and says(turn)]
+        known = {person.id: person for person in dialogue.participants}
+        personas = {one.id: cast.person(one, known.get(one.id)) for one in cast.members}
+        others = [line for one in cast.members if one.id != who for line in personas[one.id]]
+        return {
+            "cast": cast.as_json(),
+            "who": who,
+            "own": personas.get(who, []),
+            "others": others if settings[PERSONAS] == BOTH else [],
+            "turns": Shown(dialogue.turns[: points[-1] + 1] if points else ()).as_json(),
+            "points": points,
+            "settings": {one.name: settings[one.name] for one in base.SETTINGS},
+            "responses": [],
+            "spent": dict(base.NOTHING),
+        }
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the prompt for the next response, or all of them."""
+        number = len(state["responses"])
+        if number < len(state["points"]):
+            return [_prompt(self, state, state["points"][number])]
+        turns = Shown.from_json(state["turns"]).turns
+        answered = zip(state["points"], state["responses"], strict=True)
+        return Done(
+            turns=tuple(Turn(state["who"], text, at=at) for at, text in answered),
+            people=tuple(replace(turns[at], at=at) for at in state["points"]),
+        )
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Raise Unparseable for a reply that is not one response; what it cost is not looked at here."""
+        _read(reply)
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Return the state with one more response; raises Unparseable, and Failed where a limit is passed."""
+        number = len(state["responses"])
+        prompt = _prompt(self, state, state["points"][number])
+        where = f"response {number + 1} of {len(state['points'])}"
+        spent = base.spend(state["spent"], prompt, replies[0], state["settings"], where)
+        return {**state, "responses": [*state["responses"], _read(replies[0].text)], "spent": spent}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return a response as long as the people's own."""
+        own = state["turns"][state["points"][len(state["responses"])]]["text"]
+        return [json.dumps({RESPONSE: " ".join(["word"] * max(1, len(own.split())))})]
+
+    def reasks(self, settings: Settings) -> int:
+        """Return how many calls are left after the first."""
+        return int(settings[base.CALLS]) - 1
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model, and whether it saw only its own persona."""
+        return f"{model} own persona" if condition[PERSONAS] == OWN else model
+
+
+def _speakers(dialogue: Dialogue) -> list[str]:
+    """Return who speaks, in the order in which they first do."""
+    return list(dict.fromkeys(turn.speaker for turn in dialogue.turns if says(turn)))
+
+
+def _prompt(generator: Generator, state: State, point: int) -> Prompt:
+    cast = Cast.from_json(state["cast"])
+    seen = Shown.from_json(state["turns"][:point]).turns
+    blocks = [
+        quote("YOUR PERSONA", state["own"]),
+        *([quote("OTHER PERSONA", state["others"])] if state["others"] else []),
+        quote("CONVERSATION", cast.transcript(seen)),
+    ]
+    return filled(
+        generator.key, generator.version, {"blocks": "\n\n".join(blocks)}, object_schema([RESPONSE])
+    )
+
+
+def _read(reply: str) -> str:
+    entry = fields(json_object(reply), [RESPONSE], "the reply")
+    only(entry, [RESPONSE], "the reply")
+    return message(entry[RESPONSE], RESPONSE)

@@ -1,0 +1,336 @@
+"""MPCEval: a whole conversation, from a topic and its speakers alone or as the continuation of a history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.records import Dialogue, Turn
+from annotation.text.words import fold
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.quoting import quote
+from judges.protocols.replies import json_value
+from suites.continuation.generators import cocoeval_continuation
+from suites.continuation.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    Shown,
+    State,
+    Value,
+    WrongSettings,
+    array,
+    fields,
+    filled,
+    list_schema,
+    message,
+    object_schema,
+    speaker,
+)
+from suites.continuation.generators.named_cast import Cast, Member, stance_of
+
+# What a conversation that is written has to keep to, in words: constraints are asked for, and checked
+# afterwards. A reply that breaks one is a result, not an error.
+
+TURNS, LEAST, MOST = "turns", "min_turns", "max_turns"
+EACH, IN_A_ROW, ADDRESSEES_SETTING, STANCES = "min_each", "max_in_a_row", "addressees", "stance"
+LONGEST = 1_000
+CONSTRAINT_SETTINGS = (
+    Setting(TURNS, 20, "How many turns are wanted.", low=1, high=LONGEST, varies=True),
+    Setting(LEAST, 0, "The least number of turns; 0 is no limit.", low=0, high=LONGEST, varies=True),
+    Setting(MOST, 0, "The greatest number of turns; 0 is no limit.", low=0, high=LONGEST, varies=True),
+    Setting(EACH, 0, "How often every listed speaker speaks at least.", low=0, high=LONGEST, varies=True),
+    Setting(
+        IN_A_ROW,
+        0,
+        "How many turns in a row one speaker has at most; 0 is no limit.",
+        low=0,
+        high=LONGEST,
+        varies=True,
+    ),
+    Setting(ADDRESSEES_SETTING, False, "Every turn names whom it is addressed to.", varies=True),
+    Setting(STANCES, False, "Everybody keeps to the stance that is declared.", varies=True),
+)
+
+
+def checked_constraints(settings: Settings) -> None:
+    """Raise WrongSettings for numbers of turns that contradict one another."""
+    wanted, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
+    if most and least > most:
+        raise WrongSettings(f"{LEAST} is {least} and {MOST} is {most}: the least is more than the greatest.")
+    if wanted < least or (most and wanted > most):
+        bounds = f"at least {least}" if wanted < least else f"at most {most}"
+        raise WrongSettings(f"{TURNS} is {wanted}, but {bounds} are asked for: change one of the two.")
+
+
+def constraint_error(dialogue: Dialogue, speakers: int, settings: Settings) -> str:
+    """Return why the constraints cannot be kept by so many speakers of a dialogue, '' where they can."""
+    each, longest = int(settings[EACH]), int(settings[MOST]) or int(settings[TURNS])
+    if each * speakers > longest:
+        return f"{speakers} speakers with at least {each} turns each do not fit into {longest} turns"
+    if settings[STANCES] and not any(map(stance_of, dialogue.participants)):
+        return "none of its participants has a stance (extra.stance)"
+    return ""
+
+
+def worded(settings: Settings) -> str:
+    """Return the constraints as a list: one line each."""
+    each, in_a_row = int(settings[EACH]), int(settings[IN_A_ROW])
+    lines = [
+        "Only the people listed under CAST speak, each under the name that stands there.",
+        _length(settings),
+    ]
+    if each:
+        lines.append(f"Everybody listed under CAST speaks at least {_times(each)}.")
+    if in_a_row:
+        lines.append(f"Nobody has more than {_turns(in_a_row)} in a row.")
+    if settings[ADDRESSEES_SETTING]:
+        lines.append("Every turn names whom it is addressed to: one of the people listed under CAST, or all.")
+    if settings[STANCES]:
+        lines.append("Everybody whose stance is stated under CAST holds it from the first turn to the last.")
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _length(settings: Settings) -> str:
+    wanted, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
+    if not least and not most:
+        return f"The new part has exactly {_turns(wanted)}."
+    limits = [f"at least {least}"] * bool(least) + [f"at most {most}"] * bool(most)
+    return f"The new part has about {_turns(wanted)}: {' and '.join(limits)}."
+
+
+def _turns(number: int) -> str:
+    return "1 turn" if number == 1 else f"{number} turns"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+# Replies of `mpc_conversation`: a list of turns, or one turn; strict in form, free in what they say.
+
+SPEAKER, MESSAGE, ADDRESSEE = "speaker", "message", "addressee"
+EVERYBODY = frozenset(["all", "everybody", "everyone"])
+UNKNOWN_SPEAKER, UNKNOWN_ADDRESSEE, EXTRA_FIELD = "unknown_speaker", "unknown_addressee", "extra_field"
+LISTED = 10
+Read = tuple[Turn, tuple[str, ...]]
+"""A turn, and names of flags about it."""
+
+
+def names_in(addressees: bool) -> tuple[str, ...]:
+    """Return the fields of a turn."""
+    return (SPEAKER, MESSAGE, ADDRESSEE) if addressees else (SPEAKER, MESSAGE)
+
+
+def conversation(reply: str, cast: Cast, *, addressees: bool) -> list[Read]:
+    """Return the turns of a reply; raise Unparseable for one without a list, an empty message or a field that
+    is missing."""
+    entries = array(reply)
+    if not entries:
+        raise Unparseable("the list has no turns")
+    return [_turn(entry, number, cast, addressees) for number, entry in enumerate(entries, start=1)]
+
+
+def next_turn(reply: str, number: int, cast: Cast, *, addressees: bool) -> Read:
+    """Return the one turn of a reply, the `number`th that is written; raise Unparseable as `conversation`."""
+    return _turn(json_value(reply), number, cast, addressees)
+
+
+def _turn(entry: Any, number: int, cast: Cast, addressees: bool) -> Read:
+    where = f"turn {number}"
+    wanted = names_in(addressees)
+    told = fields(entry, wanted, where)
+    who, flags = _speaker(told, where, cast)
+    text = message(told[MESSAGE], f"{where}: the message")
+    to: tuple[str, ...] = ()
+    if addressees:
+        to, more = _addressees(told[ADDRESSEE], where, who, cast)
+        flags += more
+    if set(told) - set(wanted):
+        flags.append(EXTRA_FIELD)
+    return Turn(who, text, addressees=to), tuple(flags)
+
+
+def _speaker(told: Mapping[str, Any], where: str, cast: Cast) -> tuple[str, list[str]]:
+    name = speaker(told[SPEAKER], f"{where}: the speaker")
+    member = _member(name, cast)
+    return (member.id, []) if member else (name, [UNKNOWN_SPEAKER])
+
+
+def _addressees(value: Any, where: str, who: str, cast: Cast) -> tuple[tuple[str, ...], list[str]]:
+    """Return whom a turn is addressed to: nobody, somebody, or all others. An unlisted name stays."""
+    if not isinstance(value, str):
+        raise Unparseable(f"{where}: the addressee is not a text")
+    if not value.strip():
+        return (), []
+    name = speaker(value, f"{where}: the addressee")
+    if (member := _member(name, cast)) is not None:
+        return (member.id,), []
+    if fold(name) in EVERYBODY:
+        return tuple(one.id for one in cast.members if one.id != who), []
+    return (name,), [UNKNOWN_ADDRESSEE]
+
+
+def flags_told(found: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
+    """Return flags with the turns that have them: `unknown_speaker: turns 3, 7`."""
+    told = []
+    for name, turns in sorted(found.items()):
+        more = f" and {len(turns) - LISTED:,} more" if len(turns) > LISTED else ""
+        numbers = ", ".join(map(str, turns[:LISTED]))
+        told.append(f"{name}: {'turn' if len(turns) == 1 else 'turns'} {numbers}{more}")
+    return tuple(told)
+
+
+def _member(name: str, cast: Cast) -> Member | None:
+    """Return who is listed under a name; nobody where it may be several."""
+    try:
+        return cast.find(name)
+    except Unparseable:
+        return None
+
+
+FROM, SCRATCH, HISTORY = "from", "scratch", "history"
+STRATEGY, ONE_PASS, TURN_BY_TURN = "strategy", "one_pass", "turn_by_turn"
+SETTINGS = (
+    Setting(FROM, HISTORY, "Continue the dialogue, or begin one of a dialogue without turns.",
+            choices=(HISTORY, SCRATCH), varies=True),
+    Setting(STRATEGY, ONE_PASS, "All turns in one reply, or one turn a call.",
+            choices=(ONE_PASS, TURN_BY_TURN), varies=True),
+    *CONSTRAINT_SETTINGS,
+)  # fmt: skip
+FORMS = {SPEAKER: "the name of whoever speaks", MESSAGE: "what is said, without the name in front",
+         ADDRESSEE: "the name of whoever it is addressed to, or all"}  # fmt: skip
+
+
+class Conversation(Generator):
+    """Writes a conversation under declared constraints. What breaks one stands, and is counted afterwards."""
+
+    key = "mpc_conversation"
+    title = "A whole conversation among several people, under constraints"
+    produces = "rollout"
+    settings = SETTINGS
+
+    def checked(self, settings: Settings) -> None:
+        """Refuse numbers of turns that contradict one another."""
+        checked_constraints(settings)
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """Return why no conversation can be written: turns or none of them, nobody to speak, no topic."""
+        speakers = len(Cast.of(dialogue).members)
+        if settings[FROM] == SCRATCH and dialogue.turns:
+            return "it has turns, and a conversation from scratch begins without any"
+        if settings[FROM] == SCRATCH and not cocoeval_continuation.told(
+            dialogue, cocoeval_continuation.TOPIC
+        ):
+            return f"its metadata have no {cocoeval_continuation.listed(cocoeval_continuation.TOPIC)}"
+        if settings[FROM] == HISTORY and not dialogue.turns:
+            return f"it has no turns to continue; set {FROM} to {SCRATCH}"
+        if speakers < 2:
+            return "it has fewer than two speakers"
+        return constraint_error(dialogue, speakers, settings)
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Return the history, who may speak, what it is about, and the settings."""
+        cast = Cast.of(dialogue)
+        return {
+            "cast": cast.as_json(),
+            "people": cast.people(dialogue),
+            "facts": cocoeval_continuation.facts(dialogue),
+            "history": Shown(dialogue.turns).as_json(),
+            "settings": dict(settings),
+            "written": [],
+            "done": False,
+            "flags": {},
+        }
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the prompt for the conversation or its next turn, or all turns that were written."""
+        if state["done"]:
+            return Done(turns=Shown.from_json(state["written"]).turns, flags=flags_told(state["flags"]))
+        names = names_in(state["settings"][ADDRESSEES])
+        step_by_step = _step_by_step(state)
+        schema = object_schema(names) if step_by_step else list_schema("conversation", names)
+        return [
+            filled(f"{self.key}_{state['settings'][STRATEGY]}", self.version, _values(state, names), schema)
+        ]
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Return the state with the turns of the reply; raises Unparseable for errors of form alone."""
+        cast, addressees = Cast.from_json(state["cast"]), bool(state["settings"][ADDRESSEES])
+        text, number = replies[0].text, len(state["written"]) + 1
+        read: list[Read]
+        if _step_by_step(state):
+            read = [next_turn(text, number, cast, addressees=addressees)]
+            done = number >= state["settings"][TURNS]
+        else:
+            read = conversation(text, cast, addressees=addressees)
+            done = True
+        flags = {name: list(turns) for name, turns in state["flags"].items()}
+        for place, (_, names) in enumerate(read, start=number):
+            for name in names:
+                flags.setdefault(name, []).append(place)
+        written = [*state["written"], *Shown(tuple(turn for turn, _ in read)).as_json()]
+        return {**state, "written": written, "done": done, "flags": flags}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return a turn, or as many as are wanted, by the speakers in their order."""
+        names = Cast.from_json(state["cast"]).shown()
+        wanted = state["settings"][TURNS]
+        words = " ".join(["word"] * _usual_words(state))
+        asked = names_in(state["settings"][ADDRESSEES])
+        at = len(state["written"])
+        numbers = [at] if _step_by_step(state) else range(wanted)
+        turns = [
+            {name: {SPEAKER: names[i % len(names)], MESSAGE: words, ADDRESSEE: "all"}[name] for name in asked}
+            for i in numbers
+        ]
+        return [json.dumps(turns[0] if _step_by_step(state) else turns, ensure_ascii=False)]
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model with what is not as usual, such as `m1 from scratch max_in_a_row 1`."""
+        told = [model, "conversation"]
+        for one in self.settings:
+            if (value := condition[one.name]) != one.default:
+                told.append(one.name if value is True else f"{one.name} {value}")
+        return " ".join(told)
+
+
+ADDRESSEES = ADDRESSEES_SETTING
+CONTINUES = "Continue the conversation whose turns so far stand under CONVERSATION."
+BEGINS = (
+    "Write the conversation that these people have about what stands under TOPIC, from its first turn on."
+)
+USUAL_WORDS = 20
+
+
+def _step_by_step(state: State) -> bool:
+    return bool(state["settings"][STRATEGY] == TURN_BY_TURN)
+
+
+def _values(state: State, names: Sequence[str]) -> dict[str, str]:
+    """Return what the places of the prompt stand for."""
+    cast, settings = Cast.from_json(state["cast"]), state["settings"]
+    history, written = (Shown.from_json(state[name]).turns for name in ("history", "written"))
+    blocks = [quote("CAST", state["people"])]
+    blocks += [quote("TOPIC", state["facts"])] if state["facts"] else []
+    blocks += [quote("CONVERSATION", cast.transcript(history))] if history else []
+    blocks += [quote("NEW TURNS", cast.transcript(written, after=history, numbers=True))] if written else []
+    fields: dict[str, Any] = dict.fromkeys(names, "...")
+    return {
+        "task": CONTINUES if settings[FROM] == HISTORY else BEGINS,
+        "blocks": "\n\n".join(blocks),
+        "constraints": worded(settings),
+        "number": str(len(written) + 1),
+        "wanted": str(settings[TURNS]),
+        "fields": "\n".join(f'- "{name}": {FORMS[name]}' for name in names),
+        "example": json.dumps(fields),
+    }
+
+
+def _usual_words(state: State) -> int:
+    """Return the mean length of a turn of the history in words, that of a short turn without one."""
+    lengths = [len(turn["text"].split()) for turn in state["history"]]
+    return max(1, sum(lengths) // len(lengths)) if lengths else USUAL_WORDS

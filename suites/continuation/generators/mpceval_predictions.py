@@ -1,0 +1,342 @@
+"""MPCEval: predictions of a next turn - speaker and message, the speaker alone, or the message alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from annotation.records import Dialogue, Turn
+from annotation.text.views import clean
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.quoting import quote
+from suites.continuation.generators import cocoeval_continuation
+from suites.continuation.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    Shown,
+    State,
+    Value,
+    WrongSettings,
+    array,
+    fields,
+    filled,
+    list_schema,
+    message,
+    only,
+    speaker,
+)
+from suites.continuation.generators.named_cast import Cast
+
+# Where a next turn is predicted: after how many turns of a dialogue.
+
+LAST, EVERY = "last", "every:"
+MOST = 1_000
+FORM = f"the point is {LAST}, {EVERY}N (such as {EVERY}5), or numbers of turns (such as 3,7,12)"
+
+
+def is_single(point: str) -> bool:
+    """Return whether a setting names one point of a dialogue."""
+    return point.strip() == LAST or len(_listed(point) or ()) == 1
+
+
+def check_points(point: str) -> None:
+    """Raise WrongSettings for a setting that names no points."""
+    if point.strip() != LAST and not _step(point) and not _listed(point):
+        raise WrongSettings(f"point: {point[:60]!r} is not understood; {FORM}.")
+
+
+def prediction_points(point: str, turns: Sequence[Turn]) -> tuple[tuple[int, ...], int]:
+    """Return the numbers of turns that are seen, ascending, and how many points were left out.
+
+    At each of them something was said, and something before it: elsewhere there is nothing to predict, or
+    nobody's turn beside which the prediction could stand. `last` is the last such place.
+    """
+    if point.strip() == LAST:
+        found = [at for at in range(1, len(turns)) if says(turns[at])][-1:]
+        return tuple(found), 0
+    step = _step(point)
+    wanted = range(step, len(turns), step) if step else _listed(point)
+    there = [at for at in wanted if 0 < at < len(turns) and says(turns[at])]
+    return tuple(there), len(wanted) - len(there)
+
+
+def says(turn: Turn) -> bool:
+    """Return whether a turn is a message that says something."""
+    return turn.act == "message" and bool(clean(turn.text).strip())
+
+
+def _step(point: str) -> int:
+    """Return n of `every:n`, 0 for anything else."""
+    told = point.strip()
+    return _number_of_mpceval_points(told.removeprefix(EVERY)) if told.startswith(EVERY) else 0
+
+
+def _listed(point: str) -> tuple[int, ...]:
+    """Return the numbers of a list, ascending and each once; () for anything else."""
+    numbers = [_number_of_mpceval_points(part) for part in point.split(",")]
+    return tuple(sorted(set(numbers))) if all(numbers) and len(numbers) <= MOST else ()
+
+
+def _number_of_mpceval_points(text: str) -> int:
+    """Return a number from 1, 0 for anything else."""
+    told = text.strip()
+    return int(told) if told.isascii() and told.isdigit() and len(told) <= 6 else 0
+
+
+# What the three predictions of a next turn share: settings, what is shown, batches, and reading.
+#
+# Nothing is given, or one half of the turn that people said next: then it is shown, and the other half asked.
+
+NUMBER, SPEAKER, MESSAGE = "dialogue_id", "next_speaker", "next_message"
+SPEAKERS, OBJECTIVE, PROFILES, DIALOGUE = "SPEAKERS", "OBJECTIVE", "PROFILES", "DIALOGUE"
+GIVEN_SPEAKER, GIVEN_MESSAGE = "NEXT SPEAKER", "NEXT MESSAGE"
+UNKNOWN_SPEAKER = "unknown_speaker"
+SETTINGS = (
+    Setting("point", LAST, f"Where the next turn is predicted: {FORM}.", varies=True),
+    Setting(
+        "window", 0, "How many turns before the point are shown; 0 is all.", low=0, high=10_000, varies=True
+    ),
+    Setting("batch", 1, "How many dialogues share one call.", low=1, high=20),
+    Setting("objective", False, "Show what the conversation is for, from the metadata.", varies=True),
+    Setting("profiles", False, "Show the participants' roles and profiles.", varies=True),
+    Setting("allow_new_speakers", False, "Keep a turn by somebody who is not listed, with a flag."),
+)
+
+
+class Prediction(Generator):
+    """Predicts a next turn, or the half of it that `asks` names; the other half is `condition`'s.
+
+    One system does all three tasks: tables join the rows of those that a system was given a half of.
+    """
+
+    identity = "mpceval_prediction"
+    produces = "static"
+    settings = SETTINGS
+    asks: ClassVar[tuple[str, ...]] = (SPEAKER, MESSAGE)
+
+    def checked(self, settings: Settings) -> None:
+        """Refuse points that are not understood, and a batch of dialogues with several points each."""
+        point = str(settings["point"])
+        check_points(point)
+        if self.together(settings) > 1 and not is_single(point):
+            raise WrongSettings(
+                f"batch: dialogues share a call only where each has one point, and {point!r} may be several; "
+                "set batch to 1, or point to last."
+            )
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """Return why nothing can be predicted: no such point, or nothing of what was to be shown."""
+        found, _ = prediction_points(str(settings["point"]), dialogue.turns)
+        if not found:
+            return f"nothing is said by people at the point {settings['point']}, after another turn"
+        if settings["objective"] and not cocoeval_continuation.told(
+            dialogue, cocoeval_continuation.OBJECTIVE
+        ):
+            return f"its metadata have no {cocoeval_continuation.listed(cocoeval_continuation.OBJECTIVE)}"
+        if settings["profiles"] and not any(one.profile or one.role for one in dialogue.participants):
+            return "none of its participants has a profile"
+        return ""
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Return the points with the turns that are shown before them, and those that people said there."""
+        points, left_out = prediction_points(str(settings["point"]), dialogue.turns)
+        window = int(settings["window"])
+        first = max(0, points[0] - window) if window and points else 0
+        kept = dialogue.turns[first : points[-1] + 1] if points else ()
+        cast = Cast.of(dialogue)
+        return {
+            "cast": cast.as_json(),
+            "turns": Shown(kept).as_json(),
+            "first": first,
+            "points": list(points),
+            "window": window,
+            "objective": cocoeval_continuation.told(dialogue, cocoeval_continuation.OBJECTIVE)
+            if settings["objective"]
+            else [],
+            "profiles": cast.people(dialogue) if settings["profiles"] else [],
+            "new_speakers": bool(settings["allow_new_speakers"]),
+            "flags": [f"points_left_out: {left_out}"] if left_out else [],
+            "answers": [],
+        }
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return one prompt for each point, or the turns that were predicted."""
+        if not state["answers"]:
+            return [self._prompt([(state, point)]) for point in state["points"]]
+        turns = []
+        for point, (who, text) in zip(state["points"], state["answers"], strict=True):
+            own = _own(state, point)
+            turns.append(
+                Turn(
+                    who if SPEAKER in self.asks else own.speaker,
+                    text if MESSAGE in self.asks else own.text,
+                    at=point,
+                )
+            )
+        people = tuple(replace(_own(state, point), at=point) for point in state["points"])
+        return Done(turns=tuple(turns), people=people, flags=tuple(state["flags"]))
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Raise Unparseable for a reply about one point that is not in the form that was asked for."""
+        self._read(state, state["points"][part], reply)
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Return the state with what was predicted at every point."""
+        answers, flags = [], list(state["flags"])
+        for point, reply in zip(state["points"], replies, strict=True):
+            who, text, is_new = self._read(state, point, reply.text)
+            answers.append([who, text])
+            flags += [f"{UNKNOWN_SPEAKER}: after {point} turns"] if is_new else []
+        return {**state, "answers": answers, "flags": flags}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return the last speaker's name and a message of about the mean length, for each point."""
+        texts = [turn.text for turn in Shown.from_json(state["turns"]).turns] or ["yes"]
+        words = max(1, sum(len(text.split()) for text in texts) // len(texts))
+        replies = []
+        for point in state["points"]:
+            names = Cast.from_json(state["cast"]).known_at(point).shown()
+            said = {NUMBER: "1", SPEAKER: names[0], MESSAGE: " ".join(["word"] * words)}
+            replies.append(
+                json.dumps([{name: said[name] for name in (NUMBER, *self.asks)}], ensure_ascii=False)
+            )
+        return replies
+
+    def together(self, settings: Settings) -> int:
+        """Return the size of a batch."""
+        return int(settings["batch"])
+
+    def shared(self, states: Sequence[State]) -> Prompt:
+        """Return the one prompt of several dialogues, numbered from 1 in their order."""
+        return self._prompt([(state, state["points"][0]) for state in states])
+
+    def apart(self, states: Sequence[State], reply: str) -> Sequence[str | None]:
+        """Return each dialogue's own object as a reply about it alone; None where its number is missing, or
+        there twice.
+
+        Raises Unparseable for anything but a list of numbered objects, and for a number that was not sent.
+        """
+        found: dict[int, list[Mapping[str, Any]]] = {number: [] for number in range(1, len(states) + 1)}
+        for place, entry in enumerate(array(reply)):
+            found[_number(entry, place, len(states))].append(entry)
+        return [
+            json.dumps([{**entries[0], NUMBER: "1"}], ensure_ascii=False) if len(entries) == 1 else None
+            for entries in found.values()
+        ]
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model with what is not as usual, such as `m1 window 8 profiles`."""
+        told = [model, *(f"{half} given" for half in self.condition)]
+        for one in self.settings:
+            if one.varies and (value := condition[one.name]) != one.default:
+                told.append(one.name if value is True else f"{one.name} {value}")
+        return " ".join(told)
+
+    def _prompt(self, asked: Sequence[tuple[State, int]]) -> Prompt:
+        sections = [self._section(number, *one) for number, one in enumerate(asked, start=1)]
+        may_be_new = all(state["new_speakers"] for state, _ in asked)
+        values = {
+            "dialogues": "\n\n".join(sections),
+            "count": "one object" if len(asked) == 1 else f"{len(asked)} objects, one for each conversation",
+            "speaker_rule": NEW if may_be_new else LISTED,
+        }
+        return filled(self.key, self.version, values, list_schema("predictions", (NUMBER, *self.asks)))
+
+    def _section(self, number: int, state: State, point: int) -> str:
+        cast = Cast.from_json(state["cast"]).known_at(point)
+        seen = Shown.from_json(state["turns"]).turns[: point - state["first"]]
+        shown = seen[-state["window"] :] if state["window"] else seen
+        left_out = point - len(shown)
+        heading = f"Conversation {number}"
+        blocks = [
+            f"{heading}, without its first {left_out:,} turns" if left_out else heading,
+            quote(f"{SPEAKERS} {number}", cast.shown()),
+            *([quote(f"{OBJECTIVE} {number}", state["objective"])] if state["objective"] else []),
+            *([quote(f"{PROFILES} {number}", state["profiles"])] if state["profiles"] else []),
+            quote(f"{DIALOGUE} {number}", cast.transcript(shown)),
+        ]
+        own = _own(state, point)
+        if SPEAKER not in self.asks:
+            blocks.append(
+                quote(f"{GIVEN_SPEAKER} {number}", [Cast.from_json(state["cast"]).name_of(own.speaker)])
+            )
+        if MESSAGE not in self.asks:
+            blocks.append(quote(f"{GIVEN_MESSAGE} {number}", cast.spoken(own.text)))
+        return "\n\n".join(blocks)
+
+    def _read(self, state: State, point: int, reply: str) -> tuple[str, str, bool]:
+        """Return speaker and message ('' for what was given), and whether the speaker is not listed."""
+        entries = array(reply)
+        if len(entries) != 1:
+            raise Unparseable(f"the reply has {len(entries):,} objects, not one")
+        _number(entries[0], 0, 1)
+        entry = fields(entries[0], self.asks, "the object")
+        only(entry, (NUMBER, *self.asks), "the object")
+        text = message(entry[MESSAGE], MESSAGE) if MESSAGE in self.asks else ""
+        if SPEAKER not in self.asks:
+            return "", text, False
+        name = speaker(entry[SPEAKER], SPEAKER)
+        member = Cast.from_json(state["cast"]).known_at(point).find(name)
+        if member is None and not state["new_speakers"]:
+            raise Unparseable(f"unknown speaker {name[:60]!r}")
+        return member.id if member else name, text, member is None
+
+
+LISTED = "exactly as it stands under SPEAKERS; nobody else speaks"
+NEW = "as it stands under SPEAKERS, or, where somebody new joins in, the name of that person"
+
+
+def _own(state: State, point: int) -> Turn:
+    """Return the turn that people said at a point."""
+    return Shown.from_json([state["turns"][point - state["first"]]]).turns[0]
+
+
+def _number(entry: Any, place: int, most: int) -> int:
+    """Return the number of an entry's dialogue; raise Unparseable where it has none that was sent."""
+    where = f"object {place + 1} of the reply"
+    told = fields(entry, (NUMBER,), where)[NUMBER]
+    numbers = {str(number): number for number in range(1, most + 1)}
+    if isinstance(told, bool) or not isinstance(told, int | str) or str(told) not in numbers:
+        raise Unparseable(
+            f"{where}: {NUMBER} {str(told)[:40]!r} is not the number of a dialogue that was sent"
+        )
+    return numbers[str(told)]
+
+
+# MPCEval: the next speaker and that speaker's message, at fixed points of a dialogue.
+
+
+class NextMessage(Prediction):
+    """Who speaks next, and what that person says."""
+
+    key = "mpceval_next_message"
+    title = "Who speaks next, and what that person says"
+
+
+# MPCEval: the next speaker alone; the message is shown.
+
+
+class SpeakerGivenContent(Prediction):
+    """Who says the next message, which is given."""
+
+    key = "mpceval_speaker_given_content"
+    title = "Who says the next message, which is given"
+    condition = {"content": "given"}
+    asks = (SPEAKER,)
+
+
+# MPCEval: the next message alone; its speaker is shown.
+
+
+class ContentGivenSpeaker(Prediction):
+    """What the next speaker says, who is given."""
+
+    key = "mpceval_content_given_speaker"
+    title = "What the next speaker says, who is given"
+    condition = {"speaker": "given"}
+    asks = (MESSAGE,)

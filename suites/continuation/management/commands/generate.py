@@ -1,0 +1,192 @@
+"""`manage.py generate`: let a model write continuations, or texts, for the dialogues of a corpus."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db.models import Sum
+
+from config.commands import DatabaseCommand
+from jobs import runs
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
+from jobs.errors import JobError
+from jobs.models import CallCount, Run
+from judges.management.commands.run_judge import add_settings
+from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpoint_named, split_for
+from judges.runs.selection import settings_of
+from suites.continuation.generators import GENERATORS
+from suites.continuation.models import Production
+from suites.continuation.productions import actions
+from suites.continuation.productions.actions import estimate
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
+
+INTERRUPTED = 130
+
+
+class Settings(argparse.Action):
+    """Prints every generator's settings, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *args: Any, **kwargs: Any) -> None:
+        """Print them."""
+        parser.exit(message="\n".join(listed()) + "\n")
+
+
+def listed() -> list[str]:
+    """Return every generator with its settings, as lines."""
+    lines = []
+    for generator in GENERATORS.values():
+        lines.append(f"{generator.key}: {generator.title}")
+        for one in generator.settings:
+            choices = f" ({', '.join(map(str, one.choices))})" if one.choices else ""
+            varies = ", part of the condition" if one.varies else ""
+            lines.append(f"  {one.name}={one.default}{choices}  {one.help}{varies}")
+    return lines
+
+
+class Command(DatabaseCommand):
+    """Start or resume generation and bring it to its end."""
+
+    help = (
+        "Let a model write continuations for the dialogues of a corpus, with a progress bar. The command "
+        "does the work itself, together with any workers that run. The same command again resumes: no step "
+        "whose reply is there is asked or paid for twice. The last line of the output is one JSON object; "
+        "the exit status is 1 where a production failed. Generators: "
+        + "; ".join(f"{one.key} ({one.title})" for one in GENERATORS.values())
+        + "."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add what writes, for which dialogues, and how."""
+        parser.add_argument("--generator", required=True, metavar="KEY", help="what writes")
+        parser.add_argument("--corpus", required=True, help="name of the corpus")
+        parser.add_argument("--endpoint", required=True, help="name of the endpoint to ask")
+        pairs: dict[str, Any] = {"nargs": "+", "action": "extend", "default": [], "metavar": "NAME=VALUE"}
+        parser.add_argument("--set", help="settings of the generator; --list-settings shows them", **pairs)
+        parser.add_argument("--condition", help="keys of your own in the condition", **pairs)
+        parser.add_argument(
+            "--name", default="", help="of the system; by default the model and the settings that vary"
+        )
+        parser.add_argument("--trials", type=int, default=1, help="how often each dialogue is written for")
+        parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
+        turns = "only dialogues with at {} so many turns of their own"
+        parser.add_argument("--min-turns", type=int, default=0, help=turns.format("least"))
+        parser.add_argument("--max-turns", type=int, default=0, help=turns.format("most"))
+        parser.add_argument("--first", type=int, default=0, help="only so many dialogues, by their ids")
+        parser.add_argument(
+            "--estimate", action="store_true", help="only say what it would take, as JSON; send nothing"
+        )
+        parser.add_argument(
+            "--list-settings", action=Settings, nargs=0, help="list every generator's settings, and end"
+        )
+        parser.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
+        parser.add_argument(
+            "--wait", action="store_true", help="leave the work to the running workers and wait for them"
+        )
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+        add_parameters(parser)
+        add_settings(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start, drive, and print the counts."""
+        try:
+            generation, dialogues = _chosen(options)
+            asked = estimate(generation.plan(), dialogues, options["trials"])
+            if options["estimate"]:
+                self.stdout.write(json.dumps(asked.as_json()))
+                return
+            self.stderr.write(asked.sentence())
+            run = actions.start(
+                by=None,
+                generation=generation,
+                dialogues=dialogues,
+                trials=options["trials"],
+                settings=settings_of(options),
+            )
+            if options["retry_failed"]:
+                if not run.calls.filter(state__in=runs.AGAIN).exists():
+                    self.stderr.write(NOTHING_FAILED)
+                run = runs.retry_failed(by=None, run=run)
+        except JobError as error:
+            raise CommandError(str(error)) from None
+        ended = Drive(
+            [run], wait=options["wait"], bar_to=None if options["quiet"] else sys.stderr
+        ).to_the_end()
+        run.refresh_from_db()
+        self.stdout.write(json.dumps(summary(run)))
+        if not ended:
+            raise CommandError(
+                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
+            )
+        if run.state != Run.State.DONE:
+            why = run.error or run.pause_reason or f"the run is {run.state}"
+            raise CommandError(f"Run {run.pk} of {run.name}: {why}")
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """Return what a run came to, as plain data; `flags` counts the productions that have each."""
+    rows = Production.objects.filter(run=run)
+    flags: Counter[str] = Counter()
+    for found in rows.exclude(flags=[]).values_list("flags", flat=True):
+        flags.update({flag.partition(":")[0] for flag in found})
+    taken = CallCount.objects.filter(run=run).aggregate(
+        calls=Sum("asked"),
+        read=Sum("tokens_in"),
+        written=Sum("tokens_out"),
+        cost=Sum("cost"),
+        costed=Sum("costed"),
+    )
+    return {
+        "run": run.pk,
+        "system": run.name,
+        "state": run.state,
+        "productions": rows.count(),
+        "done": rows.filter(status=Production.Status.DONE).count(),
+        "failed": rows.filter(status=Production.Status.FAILED).count(),
+        "reused": run.reused,
+        "calls": taken["calls"] or 0,
+        "tokens_in": taken["read"] or 0,
+        "tokens_out": taken["written"] or 0,
+        "cost": float(taken["cost"] or 0) if taken["costed"] or not taken["calls"] else None,
+        "flags": dict(sorted(flags.items())),
+    }
+
+
+def _chosen(options: dict[str, Any]) -> tuple[Generation, Dialogues]:
+    corpus = corpus_named(options["corpus"])
+    generation = Generation(
+        options["generator"],
+        endpoint_named(options["endpoint"]),
+        pairs(options["set"], "--set"),
+        parameters_from_options(options),
+        options["name"],
+        pairs(options["condition"], "--condition"),
+    )
+    dialogues = Dialogues(
+        corpus,
+        split_for(corpus, options["part"]),
+        options["part"],
+        options["min_turns"],
+        options["max_turns"],
+        options["first"],
+    )
+    return generation, dialogues
+
+
+def pairs(told: Sequence[str], option: str) -> dict[str, Any]:
+    """Return what `NAME=VALUE` options give; raise CommandError."""
+    found: dict[str, Any] = {}
+    for one in told:
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise CommandError(f"{option}: {one[:60]!r} is not NAME=VALUE.")
+        if name in found:
+            raise CommandError(f"{option}: {name} is given twice.")
+        found[name] = value
+    return found

@@ -1,0 +1,168 @@
+"""`manage.py make_benchmark`: a benchmark of conversations to be continued, made of source corpora."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotation.models import Corpus
+from config.commands import DatabaseCommand
+from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
+from jobs.errors import JobError
+from jobs.models import Run
+from jobs.runs import ACTIVE, OPEN
+from judges.runs.lookup import Drive, corpus_named, endpoint_named
+from suites.continuation.models import Benchmark
+from suites.continuation.productions import benchmark_actions
+from suites.continuation.productions.benchmark_actions import Source, as_json, estimate
+from suites.continuation.productions.benchmark_steps import STEPS, Order
+
+INTERRUPTED = 130
+_PAUSE = 0.5
+
+
+class Command(DatabaseCommand):
+    """Make a benchmark, or go on with it, and bring it to its end."""
+
+    help = (
+        "Make a benchmark of conversations to be continued: the last 30 turns of a history, people's own "
+        "next 30 turns, metadata of the conversation, and a summary of what came before. The command does "
+        "the work itself, together with any workers that run; the corpus is there, whole, in the end. The "
+        "same command again goes on: nothing that was answered is asked or paid for twice. The last line of "
+        "the output is one JSON object. `manage.py benchmarks` lists them and marks one as checked."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add what it is made of, and how."""
+        parser.add_argument(
+            "--from", dest="sources", action="append", required=True, metavar="CORPUS[=SOURCE]",
+            help="a source corpus, with what its source is called; may be repeated. Where a dialogue's "
+            "metadata say `source`, that counts",
+        )  # fmt: skip
+        parser.add_argument("--into", required=True, metavar="NAME", help="name of the new corpus")
+        parser.add_argument(
+            "--per-source", type=int, required=True, metavar="N", help="instances for evaluation per source"
+        )
+        parser.add_argument(
+            "--train",
+            type=int,
+            default=0,
+            metavar="N",
+            help="instances for training in all, of other conversations",
+        )
+        sources: dict[str, Any] = {"action": "append", "default": [], "metavar": "SOURCE"}
+        parser.add_argument("--train-from", help="only this source; may be repeated", **sources)
+        parser.add_argument("--seed", type=int, default=0, help="of the cuts and of the choice (0)")
+        parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
+        parser.add_argument("--clean", action="store_true", help="clean the utterances first, of all sources")
+        parser.add_argument("--verbatim", help="clean only this source; may be repeated", **sources)
+        parser.add_argument(
+            "--steps", default=",".join(STEPS), help="some of metadata,cut,summary; the cut among them"
+        )
+        parser.add_argument(
+            "--per-conversation", type=int, default=1, metavar="M",
+            help="instances of one conversation at most, 60 turns apart (1)",
+        )  # fmt: skip
+        parser.add_argument("--allow-fewer", action="store_true", help="take what there is")
+        parser.add_argument(
+            "--part-tokens", type=int, default=Order.__dataclass_fields__["part_tokens"].default, metavar="N",
+            help="longer conversations are read for their metadata in parts of so many tokens",
+        )  # fmt: skip
+        failed = parser.add_mutually_exclusive_group()
+        failed.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
+        failed.add_argument(
+            "--leave-out-failed",
+            action="store_true",
+            help="go on without conversations that a step failed on",
+        )
+        parser.add_argument("--estimate", action="store_true", help="only say what it would take, as JSON")
+        parser.add_argument("--wait", action="store_true", help="leave the work to the running workers")
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+        add_parameters(parser, "model")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start, drive, and print what came of it."""
+        try:
+            sources = [_source(one) for one in options["sources"]]
+            order = _order(options)
+            endpoint = endpoint_named(options["endpoint"]) if options["endpoint"] else None
+            if options["estimate"]:
+                self.stdout.write(json.dumps(estimate(sources, order, endpoint).as_json()))
+                return
+            found = benchmark_actions.start(
+                by=None,
+                name=options["into"],
+                sources=sources,
+                order=order,
+                endpoint=endpoint,
+                leave_out_failed=options["leave_out_failed"],
+            )
+            if options["retry_failed"]:
+                found = self._retried(found)
+        except JobError as error:
+            raise CommandError(str(error)) from None
+        found, ended = self._bring_on(found, options)
+        self.stdout.write(json.dumps(as_json(found), ensure_ascii=False))
+        if not ended:
+            raise CommandError(
+                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
+            )
+        if not found.is_done:
+            raise CommandError(found.error or f"The benchmark {found.name} is {found.state}.")
+
+    @staticmethod
+    def _retried(found: Benchmark) -> Benchmark:
+        """Look again at a benchmark, and try again what failed where it is stuck."""
+        found = benchmark_actions.advance(found.pk)
+        return (
+            benchmark_actions.go_on(by=None, benchmark=found)
+            if found.state == Benchmark.State.STUCK
+            else found
+        )
+
+    def _bring_on(self, found: Benchmark, options: dict[str, Any]) -> tuple[Benchmark, bool]:
+        """Go on until it is done, stuck or waits for a person; False where it was interrupted."""
+        bar = None if options["quiet"] else sys.stderr
+        while True:
+            found = benchmark_actions.advance(found.pk)
+            links = Run.objects.filter(benchmarks__benchmark=found, state__in=OPEN).distinct()
+            active = [run for run in links if run.state in ACTIVE]
+            if found.state != Benchmark.State.MAKING:
+                return found, True
+            if links and not active:
+                raise CommandError(f"Run {links[0].pk} is paused: {links[0].pause_reason}")
+            if bar is not None and active:
+                self.stderr.write(f"{found.step}: {active[0].name}")
+            if active and not Drive(active, wait=options["wait"], bar_to=bar).to_the_end():
+                return found, False
+            if not active:
+                time.sleep(_PAUSE)
+
+
+def _source(told: str) -> Source:
+    """Return the corpus that an option names, and what its source is called."""
+    if found := Corpus.objects.filter(name=told).first():
+        return found, found.name
+    name, _, called = told.rpartition("=")
+    corpus = corpus_named(name or told)
+    return corpus, called.strip() or corpus.name
+
+
+def _order(options: dict[str, Any]) -> Order:
+    return Order(
+        per_source=options["per_source"],
+        train=options["train"],
+        train_sources=tuple(options["train_from"]),
+        per_conversation=options["per_conversation"],
+        seed=options["seed"],
+        steps=tuple(step.strip() for step in options["steps"].split(",") if step.strip()),
+        clean=options["clean"],
+        verbatim=tuple(options["verbatim"]),
+        part_tokens=options["part_tokens"],
+        parameters=parameters_from_options(options, "model"),
+        allow_fewer=options["allow_fewer"],
+    )

@@ -1,0 +1,540 @@
+"""Starting or resuming generation; `jobs.runs` has what comes after."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation import records
+from annotation.corpora import splits
+from annotation.models import Dialogue, Split
+from annotation.models.corpora import Corpus
+from jobs import actions as jobs
+from jobs import runs
+from jobs.endpoints.costs import BY_CHARACTERS, Count, cost, counter
+from jobs.endpoints.wire import literal
+from jobs.errors import JobError, JobRefused
+from jobs.kinds import JobKind
+from jobs.kinds import Progress as JobProgress
+from jobs.models import Call, Endpoint, Job
+from jobs.models.run import Run
+from jobs.prompt import Prompt, about_tokens
+from judges.runs import estimates
+from judges.runs.selection import RunSettings, settings_from
+from suites.continuation.errors import SystemsError
+from suites.continuation.generators import Done, Failed, Generator, Reply, State
+from suites.continuation.models import Production, ProductionCall, Writer
+from suites.continuation.productions import steps
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation, Plan, digest
+from suites.long_dialogue.simulations import material as scripts
+
+# What generation would take, before it is started: calls, tokens, cost, and how much of it is done.
+#
+# Calls are counted by going through a production with made-up replies of usual length (`Generator.pretend`),
+# for every dialogue of a small selection and for some of a large one; tokens are those of five dialogues.
+
+COUNTED = 300
+"""Dialogues whose calls are counted one by one; of more, the mean of these holds for all."""
+SAMPLED = 5
+MOST_STEPS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Generation before it starts. `productions` are all, of which `done` are there; `calls` are those to
+    come.
+
+    `left_out` counts the dialogues for which nothing can be written, by reason. `cost` is in `currency`, None
+    where the endpoint has no prices. `tokens_new` are those of `tokens_out` that do not repeat what
+    was shown. `about` says that calls were counted on some dialogues only, `counted_by` how tokens were.
+    """
+
+    productions: int
+    done: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    tokens_new: int
+    cost: Decimal | None
+    currency: str
+    endpoint: str
+    model: str
+    host: str
+    is_here: bool
+    left_out: dict[str, int]
+    name: str
+    about: bool = False
+    counted_by: str = BY_CHARACTERS
+
+    @property
+    def price(self) -> str:
+        """The cost in words."""
+        return estimates.cost_in_words(self.cost, self.currency, calls=self.calls)
+
+    @property
+    def to_write(self) -> int:
+        """The productions that are still to be written."""
+        return self.productions - self.done
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return values | {"cost": None if self.cost is None else float(self.cost)}
+
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        about = "about " if self.about else ""
+        done = f" ({self.done:,} are there)" if self.done else ""
+        where = f"{self.host}, on this machine" if self.is_here else self.host
+        anew = f", {self.tokens_new:,} of them anew" if self.tokens_new < self.tokens_out else ""
+        left = "".join(f" Left out: {n:,} ({why})." for why, n in self.left_out.items())
+        return (
+            f"{self.productions:,} to write by {self.name}{done}: {about}{self.calls:,} calls, about "
+            f"{self.tokens_in:,} tokens to read and {self.tokens_out:,} to write{anew} ({self.counted_by}), "
+            f"cost {self.price}; the text goes to {where} (endpoint {self.endpoint}, model "
+            f"{self.model}).{left}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one production takes: calls, and tokens read, written, and written anew in all."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    tokens_new: int
+
+
+def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
+    """Return what generation would take. Nothing is written. Raises SystemsError for what cannot be."""
+    left_out: dict[str, int] = {}
+    begun: list[Begun] = []
+    eligible = 0
+    for row, record in dialogues.read():
+        generator, why = plan.at(row.pk, record)
+        if why:
+            left_out[why] = left_out.get(why, 0) + 1
+            continue
+        eligible += 1
+        if len(begun) < COUNTED:
+            begun.append((row.pk, generator.rough(), _first_states(plan, generator, record, trials)))
+    there = _there(plan, dialogues, trials)
+    done = sum(status == Production.Status.DONE for status, _ in there.values())
+    count, counted_by = counter(plan.endpoint)
+    calls, read, written, new = _still(plan, begun, there, eligible, trials, count)
+    host = urlsplit(plan.endpoint.base_url).hostname or ""
+    return Estimate(
+        productions=eligible * trials,
+        done=done,
+        calls=calls,
+        tokens_in=read,
+        tokens_out=written,
+        tokens_new=new,
+        cost=cost(plan.endpoint, read, written),
+        currency=plan.endpoint.currency,
+        endpoint=plan.endpoint.name,
+        model=plan.endpoint.answering_model,
+        host=host,
+        is_here=literal(host) in {"127.0.0.1", "::1"},
+        left_out=left_out,
+        name=plan.name,
+        about=eligible > len(begun),
+        counted_by=counted_by,
+    )
+
+
+Begun = tuple[int, Generator, tuple[State, ...]]
+"""A dialogue's id, the generator at work on it, and the first state of each trial."""
+Place = tuple[int, int]
+"""The id of a dialogue, and a trial."""
+
+
+def _first_states(
+    plan: Plan, generator: Generator, record: records.Dialogue, trials: int
+) -> tuple[State, ...]:
+    if not generator.needs:
+        return (generator.begin(record, plan.settings),) * trials
+    return tuple(generator.begin_trial(record, plan.settings, trial) for trial in range(trials))
+
+
+def _there(plan: Plan, dialogues: Dialogues, trials: int) -> dict[Place, tuple[str, State]]:
+    """Return the status and the state of the productions that were begun before."""
+    writer = Writer.objects.filter(corpus=dialogues.corpus, name=plan.name).first()
+    if writer is None:
+        return {}
+    rows = Production.objects.filter(writer=writer, condition_hash=plan.digest, trial__lt=trials)
+    chosen = rows.filter(dialogue__in=list(dialogues.rows().values_list("pk", flat=True)))
+    return {
+        (dialogue, trial): (status, memory)
+        for dialogue, trial, status, memory in chosen.values_list("dialogue", "trial", "status", "memory")
+    }
+
+
+def _still(
+    plan: Plan,
+    begun: Sequence[Begun],
+    there: dict[Place, tuple[str, State]],
+    eligible: int,
+    trials: int,
+    count: Count,
+) -> tuple[int, int, int, int]:
+    """Return the calls, and tokens read, written and written anew, that are still to come."""
+    width = plan.generator.together(plan.settings)
+    states = [
+        (generator, there.get((pk, trial), ("", first[trial]))[1])
+        for trial in range(trials)
+        for pk, generator, first in begun
+        if there.get((pk, trial), ("", {}))[0] != Production.Status.DONE
+    ]
+    if not states:
+        return 0, 0, 0, 0
+    if width > 1:
+        alone = [state for _, state in states]
+        groups = [alone[at : at + width] for at in range(0, len(alone), width)]
+        taken = [_taken_together(plan.generator, group, count) for group in groups]
+        scale = eligible / len(begun)
+        sums = (
+            sum(one.calls for one in taken),
+            sum(one.tokens_in for one in taken),
+            sum(one.tokens_out for one in taken),
+            sum(one.tokens_new for one in taken),
+        )
+        read, written, new = (round(one * scale) for one in sums[1:])
+        return math.ceil(sums[0] * scale), read, written, new
+    step = max(1, len(states) // SAMPLED)
+    some = [taken_by(generator, state, count) for generator, state in states[::step][:SAMPLED]]
+    scale = eligible / len(begun)
+    each_takes = None if there else plan.generator.calls(plan.settings)
+    counted = (
+        each_takes if each_takes is not None else calls_of(generator, state) for generator, state in states
+    )
+    calls = round(sum(counted) * scale)
+    each = sum(one.calls for one in some) or 1
+    read = round(calls * sum(one.tokens_in for one in some) / each)
+    written = round(calls * sum(one.tokens_out for one in some) / each)
+    return calls, read, written, round(calls * sum(one.tokens_new for one in some) / each)
+
+
+def taken_by(generator: Generator, state: State, count: Count = about_tokens) -> Taken:
+    """Return what a production takes from a state on, with made-up replies."""
+    calls = read = written = new = 0
+    for prompts, replies in _steps(generator, state):
+        calls += len(prompts)
+        read += sum(count(prompt.system) + count(prompt.user) for prompt in prompts)
+        written += sum(map(count, replies))
+        new += sum(count(generator.anew(reply)) for reply in replies)
+    return Taken(calls, read, written, new)
+
+
+def calls_of(generator: Generator, state: State) -> int:
+    """Return how many calls a production takes from a state on, with made-up replies."""
+    left = generator.calls_left(state)
+    return left if left is not None else sum(len(prompts) for prompts, _ in _steps(generator, state))
+
+
+def _steps(generator: Generator, state: State) -> Iterator[tuple[Sequence[Prompt], Sequence[str]]]:
+    """Yield the prompts of each step with made-up replies, up to the end or to where a limit is passed."""
+    for _ in range(MOST_STEPS):
+        asked = generator.request(state)
+        if isinstance(asked, Done):
+            return
+        replies = generator.pretend(state)
+        yield asked, replies
+        try:
+            state = generator.receive(state, [Reply(reply, seconds=0.0) for reply in replies])
+        except Failed:
+            return
+    raise AssertionError(f"{generator.key} does not come to an end")
+
+
+def _taken_together(generator: Generator, states: Sequence[State], count: Count) -> Taken:
+    prompt = generator.shared(states)
+    replies = [reply for state in states for reply in generator.pretend(state)]
+    read = count(prompt.system) + count(prompt.user)
+    new = sum(count(generator.anew(reply)) for reply in replies)
+    return Taken(1, read, sum(map(count, replies)), new)
+
+
+KIND = "generate"
+MOST_TRIALS = 50
+_BATCH = 200
+COPIES = "trials_are_copies"
+"""Several trials at temperature 0, which may all be the same."""
+Progress = Callable[[int, int], None]
+Read = tuple[Dialogue, records.Dialogue]
+"""A dialogue's row, and its record as a generator reads it."""
+
+
+@transaction.atomic
+def start(
+    *,
+    by: User | None,
+    generation: Generation,
+    dialogues: Dialogues,
+    trials: int = 1,
+    settings: RunSettings | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Start generation, or resume the run of the same writer, condition and selection; return the run.
+
+    Productions that are there are never begun again; those that other runs of the writer did not finish are
+    taken over. `settings` say how it is asked and what it may take, `progress` is told (productions looked
+    at, all). Raises SystemsError where nothing can be written, or for what does not fit together.
+    """
+    plan = generation.plan()
+    if not 1 <= trials <= MOST_TRIALS:
+        raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
+    if dialogues.split is not None:
+        splits.fix(split=dialogues.split, by=by)
+    scope = dialogues.as_json() | {"condition": dict(plan.condition), "trials": trials}
+    return _start(
+        by, dialogues.corpus, [(plan, dialogues.read())], scope, trials, settings or RunSettings(), progress
+    )
+
+
+@transaction.atomic
+def start_each(
+    *,
+    by: User | None,
+    corpus: Corpus,
+    planned: Sequence[tuple[Plan, Sequence[Read]]],
+    scope: Mapping[str, Any],
+    settings: RunSettings | None = None,
+) -> Run:
+    """Start, or resume, one run in which each condition has dialogues of its own; return the run.
+
+    `planned` are plans of the same writer that differ in their conditions, with what each is written for, as
+    generators are to read it; `scope` tells the run from others. Raises SystemsError as `start` does.
+    """
+    return _start(by, corpus, planned, scope, 1, settings or RunSettings(), None)
+
+
+def _start(
+    by: User | None,
+    corpus: Corpus,
+    planned: Sequence[tuple[Plan, Iterable[Read]]],
+    scope: Mapping[str, Any],
+    trials: int,
+    settings: RunSettings,
+    progress: Progress | None,
+) -> Run:
+    plan = planned[0][0]
+    writer = plan.writer(corpus, by)
+    scope = {**scope, "writer": writer.pk}
+    run, created = Run.objects.get_or_create(
+        kind=KIND,
+        scope_hash=hashlib.sha256(json.dumps(scope, sort_keys=True).encode()).hexdigest(),
+        rater=None,
+        endpoint=plan.endpoint,
+        defaults={
+            "title": writer.name,
+            "spec": writer.spec,
+            "corpus": corpus,
+            "queue": Run.Queue.CALLS,
+            "scope": scope,
+            "samples": trials,
+            "created_by": by,
+            "reasks": plan.generator.reasks(plan.settings),
+        },
+    )
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    settings.put(run)
+    found: set[int] = set()
+    left_out: Counter[str] = Counter()
+    for each, rows in planned:
+        begun = Beginning(run, writer, each, trials)
+        for row, record in rows:
+            begun.look_at(row.pk, record)
+            if progress:
+                progress(begun.seen, begun.seen)
+        begun.open()
+        run.expected = (run.expected or 0) + begun.expected
+        found |= begun.found
+        left_out.update(begun.left_out)
+    if not found:
+        raise SystemsError(_nothing(left_out))
+    _mark_used(planned[0][0], found)
+    run.save(update_fields=["expected"])
+    _take_over(run, found)
+    run.reused = Production.objects.filter(pk__in=found).exclude(run=run).count()
+    runs.log(by, "start run" if created else "resume run", run)
+    runs.reopen(run)
+    return run
+
+
+class Beginning:
+    """Productions that are begun, some dialogues at a time."""
+
+    def __init__(self, run: Run, writer: Writer, plan: Plan, trials: int) -> None:
+        self.run, self.writer, self.plan, self.trials = run, writer, plan, trials
+        self.seen = self.expected = 0
+        self.found: set[int] = set()
+        self.left_out: dict[str, int] = {}
+        self._new: list[Production] = []
+        self._each = plan.generator.calls(plan.settings)
+        rows = Production.objects.filter(writer=writer, condition_hash=plan.digest, trial__lt=trials)
+        self._there = {
+            (dialogue, trial): pk for pk, dialogue, trial in rows.values_list("pk", "dialogue", "trial")
+        }
+        temperature = plan.spec["parameters"].get("temperature")
+        self._flags = [COPIES] if trials > 1 and temperature == 0 else []
+
+    def look_at(self, dialogue: int, record: Any) -> None:
+        """Begin what is not there for a dialogue, or count why nothing can be written for it."""
+        self.seen += 1
+        generator, why = self.plan.at(dialogue, record)
+        if why:
+            self.left_out[why] = self.left_out.get(why, 0) + 1
+            return
+        state = None
+        for trial in range(self.trials):
+            if pk := self._there.get((dialogue, trial)):
+                self.found.add(pk)
+                continue
+            if state is None or generator.needs:  # what is bound to material may begin each trial otherwise
+                state = generator.begin_trial(record, self.plan.settings, trial)
+                calls = self._each if self._each is not None else calls_of(generator, state)
+            self.expected += calls
+            self._new.append(self._production(dialogue, trial, state))
+
+    def open(self) -> None:
+        """Save what was begun, and make the calls of its first step."""
+        width = self.plan.generator.together(self.plan.settings)
+        if width > 1:
+            self.expected = -(-len(self._new) // width)
+        self._new.sort(key=lambda one: one.trial)
+        size = max(1, _BATCH // width) * width
+        for at in range(0, len(self._new), size):
+            made = Production.objects.bulk_create(self._new[at : at + size])
+            rows = Production.objects.select_related("writer__system", "dialogue", "run")
+            steps.open_steps(list(rows.filter(pk__in=[one.pk for one in made]).order_by("pk")))
+            self.found |= {one.pk for one in made}
+
+    def _production(self, dialogue: int, trial: int, state: dict[str, Any]) -> Production:
+        return Production(
+            run=self.run,
+            writer=self.writer,
+            dialogue_id=dialogue,
+            generator=self.plan.generator.key,
+            condition=dict(self.plan.condition),
+            condition_hash=self.plan.digest,
+            trial=trial,
+            memory=state,
+            flags=list(self._flags),
+        )
+
+
+def _mark_used(plan: Plan, found: Collection[int]) -> None:
+    """Have the question set that an agent is asked from stay as it is."""
+    if plan.generator.needs == "script":
+        first = Production.objects.filter(pk__in=found).values_list("dialogue", flat=True)[0]
+        scripts.mark_used(first, plan.settings)
+
+
+def _take_over(run: Run, found: Collection[int]) -> None:
+    """Bring what is not finished here: of other runs, and what was cancelled of this one."""
+    unfinished = Production.objects.filter(pk__in=found).exclude(status=Production.Status.DONE)
+    others = unfinished.exclude(run=run)
+    left = set(others.values_list("run", flat=True))
+    taken = list(others.values_list("pk", flat=True))
+    idle = [Call.State.PENDING, Call.State.CANCELLED, Call.State.FAILED]
+    theirs = ProductionCall.objects.filter(production__in=taken)
+    Call.objects.filter(pk__in=theirs.values("call"), state__in=idle).update(run=run, **runs.AFRESH)
+    Production.objects.filter(pk__in=taken).update(run=run)
+    run.calls.filter(state=Call.State.CANCELLED).update(**runs.AFRESH)
+    for pk in left:
+        runs.settle(pk)
+
+
+def _nothing(left_out: Mapping[str, int]) -> str:
+    if not left_out:
+        return "There is no dialogue in this selection."
+    told = "; ".join(f"{why} ({n})" for why, n in left_out.items())
+    return f"Nothing can be written for these dialogues: {told}."
+
+
+# Starting generation for many dialogues: a job, so that nobody waits in a request while it is begun.
+
+JOB_KIND = "writing"
+AT_ONCE = 500
+"""Generation for at most so many dialogues is begun while the page waits, in a few seconds."""
+
+
+def start_job(
+    *,
+    by: User | None,
+    generation: Generation,
+    dialogues: Dialogues,
+    trials: int = 1,
+    settings: RunSettings | None = None,
+) -> Run | Job:
+    """Start generation for some dialogues and return its run; start a job for many, whose result names the
+    run.
+
+    Raises JobError for what does not fit together, before any job is started.
+    """
+    plan = generation.plan()
+    if dialogues.rows().count() <= AT_ONCE:
+        return start(by=by, generation=generation, dialogues=dialogues, trials=trials, settings=settings)
+    told = {
+        "generator": generation.generator,
+        "endpoint": generation.endpoint.pk,
+        "settings": dict(generation.settings),
+        "parameters": dict(generation.parameters),
+        "name": generation.name,
+        "condition": dict(generation.condition),
+    }
+    how = (settings or RunSettings()).as_json()
+    params = {"generation": told, "dialogues": dialogues.as_json(), "trials": trials, "settings": how}
+    subject = f"{plan.name[:180]} for {dialogues.corpus.name}, {digest(params)[:8]}"
+    return jobs.start(kind=JOB_KIND, subject=subject, params=params, by=by)
+
+
+def run(job: Job, progress: JobProgress) -> dict[str, Any]:
+    """Begin what a job names, in one transaction; its result is {run: id}."""
+    told = job.params
+    try:
+        started = start(
+            by=job.created_by,
+            generation=_generation(told["generation"]),
+            dialogues=dialogues_from(told["dialogues"]),
+            trials=told["trials"],
+            settings=settings_from(told["settings"]),
+            progress=progress,
+        )
+    except JobRefused:
+        raise
+    except JobError as error:
+        raise JobRefused(str(error)) from error
+    return {"run": started.pk}
+
+
+def _generation(told: Mapping[str, Any]) -> Generation:
+    endpoint = Endpoint.objects.filter(pk=told["endpoint"], active=True).first()
+    if endpoint is None:
+        raise JobRefused("its endpoint was taken away")
+    return Generation(**{**told, "endpoint": endpoint})
+
+
+def dialogues_from(told: Mapping[str, Any]) -> Dialogues:
+    """Return the selection that `Dialogues.as_json` wrote; raise JobRefused where it is gone."""
+    corpus = Corpus.objects.filter(pk=told["corpus"]).first()
+    split = Split.objects.filter(pk=told["split"] or 0).first()
+    if corpus is None or (told["split"] and split is None):
+        raise JobRefused("what it was to go over was deleted")
+    return Dialogues(corpus, split, told["part"], told["min_turns"], told["max_turns"], told["first"])
+
+
+JOB = JobKind(JOB_KIND, "Start of generation", run)

@@ -1,0 +1,525 @@
+"""Benchmarks asked for, estimated, resumed, marked as checked, and described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from statistics import fmean
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotation import records
+from annotation.corpora.import_file import NAME
+from annotation.models import Label, Occasion
+from annotation.models.corpora import Corpus
+from annotation.records import HUMAN
+from config.models import Event
+from jobs import actions, fake_models, runs
+from jobs import actions as jobs
+from jobs.endpoints.costs import cost
+from jobs.endpoints.wire import literal
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Job, Run
+from jobs.models.endpoint import Endpoint
+from jobs.runs import OPEN
+from judges.runs import estimates
+from suites.continuation.benchmarks.instances import HISTORY, LEAST, Shortage, choose, wilson
+from suites.continuation.errors import SystemsError
+from suites.continuation.generators import GENERATORS
+from suites.continuation.models import Benchmark, BenchmarkRun, Production
+from suites.continuation.productions import benchmark_steps
+from suites.continuation.productions.actions import taken_by
+from suites.continuation.productions.benchmark_steps import (
+    CLEANING,
+    CUT,
+    GENERATOR,
+    METADATA,
+    SUMMARY,
+    Making,
+    Order,
+    differences,
+    write,
+)
+from suites.continuation.schemes import SCHEME
+
+# Benchmarks: asked for, gone on with, left, and marked as checked. Every act is logged with who did it.
+
+KIND = "benchmark"
+Source = tuple[Corpus, str]
+"""A source corpus, and what its source is called where its conversations do not say."""
+
+
+@transaction.atomic
+def start(
+    *,
+    by: User | None,
+    name: str,
+    sources: Sequence[Source],
+    order: Order,
+    endpoint: Endpoint | None,
+    leave_out_failed: bool = False,
+) -> Benchmark:
+    """Ask for a benchmark, or go on with the one of this name that was asked for alike; return it.
+
+    Raises SystemsError for what cannot be: a name that is taken, an order that differs from the first,
+    sources with too few conversations.
+    """
+    order = order.checked()
+    found = Benchmark.objects.select_for_update().filter(name=name).first()
+    if found is not None:
+        _alike(found, sources, order, endpoint)
+        return _reopened(by, found, order, leave_out_failed)
+    _refuse_name(name)
+    if not sources:
+        raise SystemsError("from: at least one source corpus is needed.")
+    if len({corpus.pk for corpus, _ in sources}) < len(sources):
+        raise SystemsError("from: a corpus is named twice.")
+    if order.asks and endpoint is None:
+        raise SystemsError("endpoint: a model is asked, so an endpoint is needed.")
+    _refuse_shortage(sources, order)
+    made = Benchmark.objects.create(
+        name=name,
+        endpoint=endpoint if order.asks else None,
+        sources=_told(sources),
+        made_from=[corpus.name for corpus, _ in sources],
+        order=order.as_json(),
+        leave_out_failed=leave_out_failed,
+        created_by=by,
+    )
+    _log(by, "make benchmark", made, {"sources": made.made_from, **made.order})
+    _wake(made, by)
+    return made
+
+
+def advance(benchmark: int) -> Benchmark:
+    """Do what can be done for a benchmark now: start runs, or write its corpus.
+
+    It may be called at any time, by several at once."""
+    with transaction.atomic():
+        found = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark)
+        if found.state != Benchmark.State.MAKING:
+            return found
+        made = None
+        making: Making | None = None
+        try:
+            with transaction.atomic():
+                making = Making(found)
+                made = making.go_on()
+                if made is not None:
+                    write(found, made)
+        except (SystemsError, Shortage) as error:
+            found.state, found.error, found.corpus = Benchmark.State.STUCK, str(error), None
+        if not found.is_done:
+            found.step = making.step if making else found.step
+        found.save()
+        if found.is_done:
+            _log(found.created_by, "benchmark made", found, {"sha256": found.sha256})
+        return found
+
+
+@transaction.atomic
+def go_on(*, by: User | None, benchmark: Benchmark, leave_out_failed: bool = False) -> Benchmark:
+    """Go on with a benchmark that is stuck or was cancelled: what failed is tried again, or left out."""
+    found = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
+    if found.state not in (Benchmark.State.STUCK, Benchmark.State.CANCELLED):
+        raise SystemsError(f"The benchmark is {found.state}: there is nothing to go on with.")
+    if leave_out_failed:
+        found.leave_out_failed = True
+    else:
+        ended = [Run.State.FAILED, Run.State.CANCELLED]
+        for run in Run.objects.filter(benchmarks__benchmark=found, state__in=ended).distinct():
+            runs.retry_failed(by=by, run=run)
+    found.state, found.error = Benchmark.State.MAKING, ""
+    found.save()
+    _log(by, "go on with benchmark", found, {"leave_out_failed": leave_out_failed})
+    _wake(found, by)
+    return found
+
+
+@transaction.atomic
+def cancel(*, by: User | None, benchmark: Benchmark) -> Benchmark:
+    """Stop making a benchmark, and its runs; what was answered is kept. One that is done stays so."""
+    found = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
+    if found.state in (Benchmark.State.DONE, Benchmark.State.CANCELLED):
+        return found
+    for run in Run.objects.filter(benchmarks__benchmark=found, state__in=runs.OPEN).distinct():
+        runs.cancel(by=by, run=run)
+    found.state, found.error = Benchmark.State.CANCELLED, ""
+    found.save()
+    _log(by, "cancel benchmark", found, {})
+    return found
+
+
+@transaction.atomic
+def mark_checked(*, by: User | None, benchmark: Benchmark) -> Benchmark:
+    """Say that somebody read a benchmark and found no offensive content, or dealt with it."""
+    found = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
+    if not found.is_done:
+        raise SystemsError("The benchmark is not made yet: there is nothing to be checked.")
+    found.checked_by, found.checked_at = by, timezone.now()
+    found.checked_by_name = by.get_username() if by else "a command"
+    found.save()
+    _log(by, "check benchmark for offensive content", found, {})
+    return found
+
+
+def _refuse_name(name: str) -> None:
+    if not NAME.fullmatch(name) or name != name.strip() or name in (".", ".."):
+        raise SystemsError("into: the name of a corpus has 1 to 100 characters, and no slash.")
+    if Corpus.objects.filter(name=name).exists():
+        raise SystemsError(f"into: the corpus {name!r} exists already; a benchmark is a new one.")
+
+
+def _refuse_shortage(sources: Sequence[Source], order: Order) -> None:
+    """Refuse what even the raw conversations have too few instances for, or sources that are not there."""
+    found = benchmark_steps.source_conversations({corpus.pk: (corpus, name) for corpus, name in sources}, {})
+    known = {one.source for one in found}
+    for option, named in (("verbatim", order.verbatim), ("train-from", order.train_sources)):
+        if unknown := [one for one in named if one not in known]:
+            listed = ", ".join(sorted(known)) or "none"
+            raise SystemsError(f"{option}: there is no source {unknown[0]!r}; there are {listed}.")
+    try:
+        choose([one.offer for one in found], order.wanted, order.seed, known)
+    except Shortage as error:
+        raise SystemsError(str(error)) from None
+
+
+def _alike(found: Benchmark, sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> None:
+    """Refuse to go on with a benchmark that was asked for in another way."""
+    told: list[str] = []
+    if found.sources != _told(sources):
+        told.append(f"it was made of {', '.join(found.made_from)}")
+    told += filter(None, [differences(found.order, order.as_json())])
+    if order.asks and found.endpoint_id != (endpoint.pk if endpoint else None):
+        told.append(f"it asked the endpoint {found.endpoint}")
+    if told:
+        raise SystemsError(
+            f"There is a benchmark {found.name!r} already, and it is another one: {'; '.join(told)}. Choose "
+            "another name."
+        )
+
+
+def _reopened(by: User | None, found: Benchmark, order: Order, leave_out: bool) -> Benchmark:
+    """Return a benchmark that goes on, with what may be changed on the way."""
+    if found.is_done:
+        return found
+    found.order = found.order | {"allow_fewer": order.allow_fewer}
+    found.leave_out_failed = found.leave_out_failed or leave_out
+    if found.state == Benchmark.State.CANCELLED:
+        found.save()
+        return go_on(by=by, benchmark=found)
+    found.state, found.error = Benchmark.State.MAKING, ""
+    found.save()
+    _wake(found, by)
+    return found
+
+
+def _told(sources: Sequence[Source]) -> list[dict[str, Any]]:
+    return [{"corpus": corpus.pk, "name": name} for corpus, name in sources]
+
+
+def _wake(benchmark: Benchmark, by: User | None) -> None:
+    jobs.start(kind=KIND, subject=f"benchmark {benchmark.name}", by=by, params={"benchmark": benchmark.pk})
+
+
+def _log(by: User | None, verb: str, benchmark: Benchmark, detail: dict[str, Any]) -> None:
+    Event.objects.create(by=by, verb=verb, subject=f"benchmark {benchmark.name}", detail=detail)
+
+
+# What making a benchmark would take, before anything is asked.
+
+SAMPLED = 5
+"""Productions of a step that are gone through; the others take what these do for each token they read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a step takes: productions, calls, tokens read and written; about so."""
+
+    step: str
+    productions: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class MakingEstimate:
+    """What a benchmark takes: its steps, and their cost (None where the endpoint has no prices).
+
+    Nothing is taken off for replies that are there already.
+    """
+
+    instances: int
+    conversations: int
+    steps: tuple[Step, ...]
+    cost: Decimal | None
+    endpoint: Endpoint | None
+
+    @property
+    def calls(self) -> int:
+        """All calls."""
+        return sum(one.calls for one in self.steps)
+
+    @property
+    def tokens_in(self) -> int:
+        """All tokens that are read."""
+        return sum(one.tokens_in for one in self.steps)
+
+    @property
+    def tokens_out(self) -> int:
+        """All tokens that are written."""
+        return sum(one.tokens_out for one in self.steps)
+
+    @property
+    def price(self) -> str:
+        """The cost in words."""
+        currency = self.endpoint.currency if self.endpoint else ""
+        return estimates.cost_in_words(self.cost, currency, calls=self.calls)
+
+    @property
+    def host(self) -> str:
+        """Where the text goes."""
+        return (urlsplit(self.endpoint.base_url).hostname or "") if self.endpoint else ""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether that is this machine."""
+        return literal(self.host) in {"127.0.0.1", "::1"}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "instances": self.instances,
+            "conversations": self.conversations,
+            "calls": self.calls,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "cost": None if self.cost is None else float(self.cost),
+            "steps": [{name: getattr(one, name) for name in one.__slots__} for one in self.steps],
+        }
+
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        made = f"{self.instances:,} instances of {self.conversations:,} conversations"
+        if self.endpoint is None:
+            return f"{made}; no model is asked."
+        where = f"{self.host}, on this machine" if self.is_here else self.host
+        return (
+            f"{made}: about {self.calls:,} calls, {self.tokens_in:,} tokens to read and {self.tokens_out:,} "
+            f"to write (four characters to a token), cost {self.price}; the conversations go to {where}."
+        )
+
+
+def estimate(sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> MakingEstimate:
+    """Return what a benchmark would take; raise SystemsError for what cannot be made."""
+    order = order.checked()
+    found = benchmark_steps.source_conversations({corpus.pk: (corpus, name) for corpus, name in sources}, {})
+    try:
+        instances = choose(
+            [one.offer for one in found], order.wanted, order.seed, {one.source for one in found}
+        )
+    except Shortage as error:
+        raise SystemsError(str(error)) from None
+    by_key = {(one.source, one.key): one.dialogue for one in found}
+    chosen = sorted({by_key[one.source, one.conversation] for one in instances})
+    cleaned = [one.dialogue for one in found if order.cleans(one.source) and one.raw >= LEAST]
+    cuts = [(by_key[one.source, one.conversation], one.start - HISTORY) for one in instances]
+    wanted = {
+        CLEANING: [(pk, 0) for pk in cleaned],
+        METADATA: [(pk, 0) for pk in chosen] if METADATA in order.steps else [],
+        SUMMARY: [cut for cut in cuts if cut[1]] if SUMMARY in order.steps else [],
+    }
+    steps = tuple(_step(step, places, order) for step, places in wanted.items() if places)
+    read, written = sum(one.tokens_in for one in steps), sum(one.tokens_out for one in steps)
+    asked = endpoint if order.asks else None
+    return MakingEstimate(
+        len(instances), len(chosen), steps, cost(asked, read, written) if asked else None, asked
+    )
+
+
+def _step(step: str, places: Sequence[tuple[int, int]], order: Order) -> Step:
+    """Return what a step takes: that of a few of its productions, as often as there are productions."""
+    generator = GENERATORS[GENERATOR[step]]
+    sample = list(places[:: max(1, len(places) // SAMPLED)])[:SAMPLED]
+    taken = []
+    for until, record in _read(sample):
+        given = order.settings(step) | ({"until": until} if step == SUMMARY else {})
+        taken.append(taken_by(generator, generator.begin(record, generator.resolved(given))))
+    each = len(places) / len(taken)
+    return Step(
+        step,
+        len(places),
+        round(sum(one.calls for one in taken) * each),
+        round(sum(one.tokens_in for one in taken) * each),
+        round(sum(one.tokens_out for one in taken) * each),
+    )
+
+
+def _read(sample: Sequence[tuple[int, int]]) -> Iterator[tuple[int, records.Dialogue]]:
+    known = {row.pk: record for row, record in benchmark_steps.read({pk for pk, _ in sample})}
+    for pk, until in sample:
+        yield until, replace(known[pk])
+
+
+# A benchmark in words and figures, for pages, commands and programs alike.
+
+# What people found when they reviewed a benchmark: shares of the scheme `benchmark_review`.
+
+QUESTIONS = tuple(question for question in SCHEME.questions if question.values)
+
+
+def shares(corpus: Corpus) -> list[dict[str, Any]]:
+    """Return for each question the share of yes over the instances that were reviewed, with n and interval.
+
+    An instance that several people reviewed counts by the mean of their answers. Imported and main answers
+    about people's continuations count. `share`, `low` and `high` are None where nobody answered.
+    """
+    rows = Label.objects.filter(
+        item__corpus=corpus,
+        item__continuation__key=HUMAN,
+        question__version__scheme__key=SCHEME.key,
+        question__key__in=[question.key for question in QUESTIONS],
+        rater__kind="human",
+        occasion__in=[Occasion.MAIN, Occasion.IMPORTED],
+        superseded_at=None,
+        number__isnull=False,
+    ).values_list("question__key", "item", "number", "item__continuation__dialogue__metadata")
+    found: dict[str, dict[int, list[float]]] = {question.key: {} for question in QUESTIONS}
+    sources: dict[int, str] = {}
+    for key, item, number, metadata in rows:
+        found[key].setdefault(item, []).append(float(number or 0.0))
+        sources[item] = str(metadata.get("source", ""))
+    return [_share(question.key, question.wording, found[question.key], sources) for question in QUESTIONS]
+
+
+def _share(
+    key: str, wording: str, answers: dict[int, list[float]], sources: dict[int, str]
+) -> dict[str, Any]:
+    by_item = {item: fmean(numbers) for item, numbers in answers.items()}
+    parts = sorted({sources[item] for item in by_item})
+    return {
+        "question": key,
+        "wording": wording,
+        **_of(list(by_item.values())),
+        "answers": sum(map(len, answers.values())),
+        "by_source": [
+            {"source": part, **_of([value for item, value in by_item.items() if sources[item] == part])}
+            for part in parts
+        ],
+    }
+
+
+def _of(values: Sequence[float]) -> dict[str, Any]:
+    if not values:
+        return {"share": None, "low": None, "high": None, "n": 0}
+    low, high = wilson(sum(values), len(values))
+    return {"share": fmean(values), "low": low, "high": high, "n": len(values)}
+
+
+TITLES = {
+    CLEANING: "Cleaning",
+    METADATA: "Metadata",
+    CUT: "Cut",
+    SUMMARY: "Summaries",
+    "writing": "Writing the corpus",
+}
+
+
+def steps_of(benchmark: Benchmark) -> list[dict[str, Any]]:
+    """Return each step that asks a model, in order: its runs, and how many productions are done, and failed.
+
+    A production that another benchmark shares counts where it was asked."""
+    order = Order.of(benchmark.order)
+    steps = [
+        *([CLEANING] if order.clean else []),
+        *(one for one in (METADATA, SUMMARY) if one in order.steps),
+    ]
+    links = list(benchmark.links.select_related("run").order_by("id"))
+    found = []
+    for step in steps:
+        runs = {link.run_id: link.run for link in links if link.step == step}
+        counted = Production.objects.filter(run__in=runs).aggregate(
+            productions=Count("pk"),
+            done=Count("pk", filter=Q(status=Production.Status.DONE)),
+            failed=Count("pk", filter=Q(status=Production.Status.FAILED)),
+        )
+        told = [{"run": run.pk, "state": run.state, "name": run.name} for run in runs.values()]
+        found.append({"step": step, "title": TITLES[step], "runs": told, **counted})
+    return found
+
+
+def is_fake(benchmark: Benchmark) -> bool:
+    """Whether a fake model wrote what was written for it."""
+    return benchmark.endpoint is not None and fake_models.is_fake(benchmark.endpoint.answering_model)
+
+
+def as_json(benchmark: Benchmark) -> dict[str, Any]:
+    """Return all that is known of a benchmark as plain data."""
+    return {
+        "id": benchmark.pk,
+        "benchmark": benchmark.name,
+        "state": benchmark.state,
+        "step": benchmark.step,
+        "error": benchmark.error,
+        "corpus": benchmark.corpus.name if benchmark.corpus else None,
+        "made_from": benchmark.made_from,
+        "endpoint": benchmark.endpoint.name if benchmark.endpoint else None,
+        "order": benchmark.order,
+        "leave_out_failed": benchmark.leave_out_failed,
+        "steps": steps_of(benchmark),
+        "figures": benchmark.figures,
+        "fake_model": is_fake(benchmark),
+        "sha256": benchmark.sha256,
+        "review": shares(benchmark.corpus) if benchmark.corpus else [],
+        "checked_for_offensive_content": (
+            None
+            if benchmark.checked_at is None
+            else {"by": benchmark.checked_by_name, "at": benchmark.checked_at.isoformat()}
+        ),
+        "created_by": benchmark.created_by.get_username() if benchmark.created_by else None,
+        "created_at": benchmark.created_at.isoformat(),
+        "finished_at": benchmark.finished_at.isoformat() if benchmark.finished_at else None,
+    }
+
+
+# Going on with a benchmark in the background: a short job whenever its runs have come to their end.
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Start the runs that a benchmark needs next, or write its corpus."""
+    pk = job.params["benchmark"]
+    if not Benchmark.objects.filter(pk=pk).exists():
+        raise JobRefused("the benchmark was deleted")
+    found = advance(pk)
+    if found.state == Benchmark.State.STUCK:
+        raise JobRefused(found.error)
+    return {"benchmark": found.name, "state": found.state, "step": found.step}
+
+
+def sweep() -> int:
+    """Have every benchmark gone on with whose runs have ended; return how many.
+
+    One whose last job failed is stuck until a person looks at it.
+    """
+    under_way = BenchmarkRun.objects.filter(run__state__in=OPEN).values("benchmark")
+    ready = Benchmark.objects.filter(state=Benchmark.State.MAKING).exclude(pk__in=under_way)
+    for found in ready.select_related("created_by"):
+        subject = f"benchmark {found.name}"
+        last = Job.objects.filter(kind=KIND, subject=subject).order_by("-id").first()
+        if last is not None and last.state in (Job.State.FAILED, Job.State.CANCELLED):
+            error = f"Job {last.pk} was to go on with it and {last.state}: {last.error or last.note}"
+            ready.filter(pk=found.pk).update(state=Benchmark.State.STUCK, error=error)
+        else:
+            actions.start(kind=KIND, subject=subject, by=found.created_by, params={"benchmark": found.pk})
+    return len(ready)
+
+
+JOB = JobKind(KIND, "Making of a benchmark", run)

@@ -1,0 +1,598 @@
+"""Steps of a benchmark: what is asked for, its source conversations, runs, and the new corpus."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from annotation import records
+from annotation.corpora.import_file import import_path
+from annotation.corpora.rows import turn_record
+from annotation.formats import ImportProblem
+from annotation.models import Continuation, Turn
+from annotation.models.corpora import Corpus, Dialogue
+from annotation.records import HUMAN, SELF
+from annotation.records import Continuation as ContinuationRecord
+from annotation.records import Dialogue as DialogueRecord
+from jobs.endpoints import parameters
+from jobs.models import Run
+from judges.runs.material import dialogue_record
+from suites.continuation.benchmarks import instances
+from suites.continuation.benchmarks.instances import (
+    HISTORY,
+    LEAST,
+    Cleaned,
+    Instance,
+    Offer,
+    Wanted,
+    assembled,
+    choose,
+    line,
+    removed,
+    told,
+)
+from suites.continuation.benchmarks.summary import spoken
+from suites.continuation.errors import SystemsError
+from suites.continuation.generators import GENERATORS, WrongSettings
+from suites.continuation.models import Benchmark, BenchmarkRun
+from suites.continuation.productions.actions import Read, start_each
+from suites.continuation.productions.dialogues import Dialogues, of_rows
+from suites.continuation.productions.plans import Generation, Plan
+from suites.continuation.productions.steps import Came, Need, Place, Stuck, came, named_alone
+
+# What somebody asks for when a benchmark is to be made, checked without reading corpora.
+
+METADATA, CUT, SUMMARY, CLEANING = "metadata", "cut", "summary", "cleaning"
+STEPS = (METADATA, CUT, SUMMARY)
+GENERATOR = {step: f"cocoeval_{step}" for step in (CLEANING, METADATA, SUMMARY)}
+MOST = 100_000
+LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked for.
+
+    `steps` are some of STEPS, the cut among them. With `clean` the sources that `verbatim` names are cleaned
+    first, all of them where it names none. `part_tokens` is the generator's setting, `parameters` are those
+    of sampling.
+    """
+
+    per_source: int
+    train: int = 0
+    train_sources: tuple[str, ...] = ()
+    per_conversation: int = 1
+    seed: int = 0
+    steps: tuple[str, ...] = STEPS
+    clean: bool = False
+    verbatim: tuple[str, ...] = ()
+    part_tokens: int = 60_000
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    allow_fewer: bool = False
+
+    def checked(self) -> Order:
+        """Return it, its steps in order; raise SystemsError for what cannot be."""
+        for name, low, high in (
+            ("per_source", 0, MOST),
+            ("train", 0, MOST),
+            ("per_conversation", 1, MOST),
+            ("seed", 0, LARGEST_SEED),
+        ):
+            if not low <= getattr(self, name) <= high:
+                raise SystemsError(f"{_option(name)}: must be between {low} and {high:,}.")
+        if not self.per_source + self.train:
+            raise SystemsError("per-source and train are both 0: there is nothing to make.")
+        if unknown := [step for step in self.steps if step not in STEPS]:
+            raise SystemsError(f"steps: there is no step {unknown[0]!r}; there are {', '.join(STEPS)}.")
+        if CUT not in self.steps:
+            raise SystemsError("steps: without the cut there is no benchmark; name it, too.")
+        if self.verbatim and not self.clean:
+            raise SystemsError("verbatim: names what is cleaned, so clean has to be given, too.")
+        if self.train_sources and not self.train:
+            raise SystemsError("train-from: says where training comes from, so train has to be given, too.")
+        try:
+            GENERATORS[GENERATOR[METADATA]].resolved(self.settings(METADATA))
+        except WrongSettings as error:
+            raise SystemsError(str(error)) from None
+        told = asdict(self) | {
+            "steps": tuple(step for step in STEPS if step in self.steps),
+            "parameters": parameters.checked(self.parameters),
+            "verbatim": tuple(sorted(set(self.verbatim))),
+            "train_sources": tuple(sorted(set(self.train_sources))),
+        }
+        return Order(**told)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model is asked at any step."""
+        return self.clean or METADATA in self.steps or SUMMARY in self.steps
+
+    @property
+    def wanted(self) -> Wanted:
+        """How many instances."""
+        return Wanted(
+            self.per_source, self.train, self.train_sources, self.per_conversation, self.allow_fewer
+        )
+
+    def cleans(self, source: str) -> bool:
+        """Whether conversations of a source are cleaned."""
+        return self.clean and (not self.verbatim or source in self.verbatim)
+
+    def settings(self, step: str) -> dict[str, Any]:
+        """Return the settings of a step's generator that are asked for."""
+        return {"part_tokens": self.part_tokens} if step == METADATA else {}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Order:
+        """Return the order that `as_json` wrote."""
+        known = {one.name for one in fields(cls)}
+        given: dict[str, Any] = {name: value for name, value in told.items() if name in known}
+        lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+        return cls(**(given | lists))
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Return in words how two orders differ, '' for none. Whether fewer are allowed may change."""
+    names = sorted((set(one) | set(other)) - {"allow_fewer"})
+    return "; ".join(
+        f"{_option(name)} was {_told(one.get(name))} and is {_told(other.get(name))}"
+        for name in names
+        if one.get(name) != other.get(name)
+    )
+
+
+def _option(name: str) -> str:
+    return "train-from" if name == "train_sources" else name.replace("_", "-")
+
+
+def _told(value: Any) -> str:
+    return ", ".join(map(str, value)) or "not given" if isinstance(value, Sequence | Mapping) else str(value)
+
+
+# The source conversations of a benchmark, as the corpora have them.
+
+Key = tuple[str, str]
+"""Source and id of a conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation of a source: where it is, and how many turns with text it has, raw and cleaned."""
+
+    corpus: int
+    dialogue: int
+    source: str
+    key: str
+    cluster: str
+    raw: int
+    turns: int
+    words: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def offer(self) -> Offer:
+        """What may be cut of it."""
+        return Offer(self.source, self.key, self.cluster, self.turns)
+
+
+def corpora_of(benchmark: Benchmark) -> dict[int, tuple[Corpus, str]]:
+    """Return the source corpora by id, each with what its source is called; raise SystemsError where one is
+    gone."""
+    ids = [one["corpus"] for one in benchmark.sources]
+    found = Corpus.objects.in_bulk(ids)
+    if gone := [name for pk, name in zip(ids, benchmark.made_from, strict=True) if pk not in found]:
+        raise SystemsError(f"The corpus {gone[0]!r} was deleted; a benchmark cannot be made of it any more.")
+    return {one["corpus"]: (found[one["corpus"]], one["name"]) for one in benchmark.sources}
+
+
+def source_conversations(
+    corpora: Mapping[int, tuple[Corpus, str]], cleaned: Mapping[int, Cleaned]
+) -> list[Conversation]:
+    """Return all conversations of some corpora, in the order of their sources and ids; `cleaned` by dialogue.
+
+    Where corpora have clusters of the same name under different sources, the source's name is put before it.
+    Raises SystemsError where two have the same source and id.
+    """
+    found: dict[Key, Conversation] = {}
+    for pk, (corpus, name) in corpora.items():
+        for row, record in Dialogues(corpus).read():
+            one = _conversation(pk, row, record, name, cleaned.get(row.pk))
+            if (one.source, one.key) in found:
+                raise SystemsError(
+                    f"The source {one.source!r} has the conversation {one.key[:80]!r} twice: give the "
+                    "corpora sources of different names."
+                )
+            found[one.source, one.key] = one
+    return [found[key] for key in sorted(found)]
+
+
+def _conversation(
+    corpus: int, row: Dialogue, record: records.Dialogue, name: str, cleaned: Cleaned | None
+) -> Conversation:
+    source = record.metadata.get("source")
+    named = source.strip() if isinstance(source, str) and source.strip() else name
+    before = [turn for turn in record.turns if spoken(turn)]
+    after = told(record, cleaned)
+    words = removed(before, after) if cleaned is not None else {}
+    return Conversation(
+        corpus,
+        row.pk,
+        named,
+        record.id,
+        record.cluster or record.id,
+        len(before),
+        len(after),
+        {name: words[name] for name in ("words_before", "words_after") if name in words},
+    )
+
+
+def clusters(found: Collection[Conversation]) -> dict[Key, str]:
+    """Return the cluster of each conversation in the benchmark: its own, with the source's name before it
+    where another source has one of that name."""
+    sources: dict[str, set[str]] = {}
+    for one in found:
+        sources.setdefault(one.cluster, set()).add(one.source)
+    return {
+        (one.source, one.key): f"{one.source}-{one.cluster}" if len(sources[one.cluster]) > 1 else one.cluster
+        for one in found
+    }
+
+
+def read(dialogues: Collection[int]) -> Iterator[tuple[Dialogue, records.Dialogue]]:
+    """Yield some dialogues with their records, in the order of their ids, a hundred at a time."""
+    ids = sorted(dialogues)
+    for begin in range(0, len(ids), 100):
+        rows = list(Dialogue.objects.filter(pk__in=ids[begin : begin + 100]).order_by("pk"))
+        made = of_rows(rows)
+        yield from ((row, made[row.pk]) for row in rows)
+
+
+# Going on with a benchmark: each step's runs are started where they are needed, and the corpus is written
+# once nothing is missing.
+#
+# Everything that was answered stands in productions, so what is looked up here is the same after any
+# interruption, and the same replies lead to the same corpus.
+
+# One step of a benchmark: which productions it needs, what came of them, and the runs that make the rest.
+
+
+def plan_of(
+    benchmark: Benchmark, step: str, condition: Mapping[str, Any] | None = None, **settings: Any
+) -> Plan:
+    """Return who does a step, under the name of a writer that no other settings have."""
+    order = Order.of(benchmark.order)
+    assert benchmark.endpoint is not None
+    generation = Generation(
+        GENERATOR[step],
+        benchmark.endpoint,
+        {**order.settings(step), **settings},
+        order.parameters,
+        "unnamed",
+        condition or {},
+    )
+    return named_alone(generation.plan(), GENERATOR[step])
+
+
+def begin(
+    benchmark: Benchmark,
+    step: str,
+    needs: Sequence[Need],
+    material: Mapping[Place, Read],
+    corpora: Mapping[int, Corpus],
+) -> list[Run]:
+    """Start the runs of what is missing, one for each source corpus, and return them."""
+    started: list[Run] = []
+    for pk, corpus in corpora.items():
+        own = sorted((one for one in needs if one.corpus == pk), key=lambda one: one.place)
+        if not own:
+            continue
+        plans = {one.plan.digest: one.plan for one in own}
+        planned = [
+            (plan, [material[one.place] for one in own if one.plan.digest == key])
+            for key, plan in sorted(plans.items())
+        ]
+        places = json.dumps([one.place for one in own])
+        scope = {
+            "corpus": pk,
+            "step": step,
+            "benchmark": benchmark.pk,
+            "places": hashlib.sha256(places.encode()).hexdigest(),
+        }
+        run = start_each(by=benchmark.created_by, corpus=corpus, planned=planned, scope=scope)
+        started.append(run)
+    link(benchmark, step, {run.pk for run in started})
+    return started
+
+
+def link(benchmark: Benchmark, step: str, found: Collection[int]) -> None:
+    """Keep which runs a step is made by: those that were started for it, and others that do it already."""
+    made = [BenchmarkRun(benchmark=benchmark, step=step, run_id=pk) for pk in sorted(found)]
+    BenchmarkRun.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def text_digest(turns: Sequence[records.Turn]) -> str:
+    """Return what tells texts apart that are summed up: the first 12 digits of a hash of who says what."""
+    said = json.dumps([[turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a benchmark is made of: dialogues, conversations that were looked at, and what was left out."""
+
+    dialogues: list[records.Dialogue]
+    conversations: list[Conversation]
+    left_out: list[dict[str, str]]
+
+
+class Making:
+    """One look at a benchmark in the making. `step` is where it is."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.benchmark = benchmark
+        self.order = Order.of(benchmark.order)
+        self.corpora = corpora_of(benchmark)
+        self.step = ""
+        self.left_out: list[dict[str, str]] = []
+        self._cleaned: dict[int, Cleaned] = {}
+        self._told: dict[int, tuple[records.Turn, ...]] = {}
+        self._records: dict[int, tuple[Dialogue, records.Dialogue]] = {}
+        self._metadata: dict[Key, Any] = {}
+        self._summaries: dict[Instance, str] = {}
+
+    def go_on(self) -> Made | None:
+        """Do what can be done now; return what the benchmark is made of, None where runs are under way.
+
+        Raises Shortage where there are fewer instances than asked for, Stuck where a step failed.
+        """
+        raw = source_conversations(self.corpora, {})
+        failed = self._clean(raw)
+        if failed is None:
+            return None
+        found = source_conversations(self.corpora, self._cleaned) if self._cleaned else raw
+        sources = {one.source for one in found}
+        while True:
+            offered = {(one.source, one.key): one for one in found if (one.source, one.key) not in failed}
+            self.step = "cut"
+            offers = [one.offer for one in offered.values()]
+            instances = choose(offers, self.order.wanted, self.order.seed, sources)
+            more = self._tell(instances, offered)
+            if more is None:
+                return None
+            if not more:
+                return Made(self._assembled(instances, offered, found), found, self.left_out)
+            failed |= more
+
+    def _clean(self, raw: Sequence[Conversation]) -> set[Key] | None:
+        """Have verbatim conversations cleaned; return those that failed, None where runs are under way."""
+        chosen = {one.dialogue: one for one in raw if self.order.cleans(one.source) and one.raw >= LEAST}
+        if not chosen:
+            return set()
+        self.step = CLEANING
+        plan = plan_of(self.benchmark, CLEANING)
+        needs = [Need(one.corpus, one.dialogue, plan) for one in chosen.values()]
+        found = self._came(needs, {})
+        if found is None:
+            return None
+        self._cleaned = {place[0]: Cleaned.of(result) for place, result in found.results.items()}
+        return self._without({place: chosen[place[0]] for place in found.failed}, found)
+
+    def _tell(self, instances: Sequence[Instance], offered: Mapping[Key, Conversation]) -> set[Key] | None:
+        """Have metadata and summaries written; return conversations that failed, None where runs are under
+        way."""
+        chosen = {(one.source, one.conversation): offered[one.source, one.conversation] for one in instances}
+        self._read([one.dialogue for one in chosen.values()])
+        failed = self._describe(chosen) if METADATA in self.order.steps else set()
+        if failed or failed is None or SUMMARY not in self.order.steps:
+            return failed
+        return self._sum_up(instances, chosen)
+
+    def _describe(self, chosen: Mapping[Key, Conversation]) -> set[Key] | None:
+        self.step = METADATA
+        plan = plan_of(self.benchmark, METADATA)
+        places = {(one.dialogue, plan.digest): one for one in chosen.values()}
+        needs = [Need(one.corpus, one.dialogue, plan) for one in chosen.values()]
+        found = self._came(needs, {})
+        if found is None:
+            return None
+        self._metadata = {
+            (places[place].source, places[place].key): result for place, result in found.results.items()
+        }
+        return self._without({place: places[place] for place in found.failed}, found)
+
+    def _sum_up(self, instances: Sequence[Instance], chosen: Mapping[Key, Conversation]) -> set[Key] | None:
+        self.step = SUMMARY
+        wanted: dict[Place, Instance] = {}
+        needs: list[Need] = []
+        cut: dict[Place, tuple[Dialogue, records.Dialogue]] = {}
+        for one in instances:
+            if one.start == HISTORY:
+                continue
+            conversation = chosen[one.source, one.conversation]
+            row, record = self._records[conversation.dialogue]
+            turns = self._turns(conversation.dialogue)[: one.start - HISTORY]
+            condition = {"text": text_digest(turns)}
+            plan = plan_of(self.benchmark, SUMMARY, condition, until=len(turns))
+            need = Need(conversation.corpus, conversation.dialogue, plan)
+            needs.append(need)
+            wanted[need.place] = one
+            cut[need.place] = row, replace(record, turns=turns)
+        found = self._came(needs, cut)
+        if found is None:
+            return None
+        self._summaries = {wanted[place]: str(result) for place, result in found.results.items()}
+        failed = {place: wanted[place] for place in found.failed}
+        return self._without(
+            {place: chosen[one.source, one.conversation] for place, one in failed.items()}, found
+        )
+
+    def _came(self, needs: Sequence[Need], given: Mapping[Place, Read]) -> Came | None:
+        """Return what came of a step, None where runs are under way.
+
+        What is missing is begun, with what is given for it, else with the conversation as it is.
+        """
+        found = came(needs)
+        if found.missing:
+            if not given:
+                known = self._read([need.dialogue for need in found.missing])
+                given = {need.place: known[need.dialogue] for need in found.missing}
+            corpora = {pk: corpus for pk, (corpus, _) in self.corpora.items()}
+            begin(self.benchmark, self.step, found.missing, given, corpora)
+            found = came(needs)  # what had nothing to be asked is done already
+        link(self.benchmark, self.step, found.running)
+        return None if found.running else found
+
+    def _without(self, failed: Mapping[Place, Conversation], found: Came) -> set[Key]:
+        """Return the conversations that failed, where they are to be left out; raise Stuck where not."""
+        if not failed:
+            return set()
+        told_of = [
+            {"source": one.source, "conversation": one.key, "step": self.step, "error": found.failed[place]}
+            for place, one in sorted(failed.items(), key=lambda pair: (pair[1].source, pair[1].key))
+        ]
+        if not self.benchmark.leave_out_failed:
+            first = told_of[0]
+            raise Stuck(
+                f"The step {self.step} failed for {len(failed)} of {len(failed) + len(found.results)}, first "
+                f"{first['source']} {first['conversation'][:80]!r}: {first['error'][:300]}. Try again what "
+                "failed, or go on without it."
+            )
+        self.left_out += told_of
+        return {(one.source, one.key) for one in failed.values()}
+
+    def _read(self, dialogues: Sequence[int]) -> dict[int, tuple[Dialogue, records.Dialogue]]:
+        """Return dialogues with their records, read once."""
+        new = [pk for pk in dialogues if pk not in self._records]
+        self._records |= {row.pk: (row, record) for row, record in read(new)}
+        return self._records
+
+    def _turns(self, dialogue: int) -> tuple[records.Turn, ...]:
+        """Return the turns with text of a conversation, after cleaning."""
+        if dialogue not in self._told:
+            self._told[dialogue] = told(self._records[dialogue][1], self._cleaned.get(dialogue))
+        return self._told[dialogue]
+
+    def _assembled(
+        self,
+        instances: Sequence[Instance],
+        offered: Mapping[Key, Conversation],
+        found: Sequence[Conversation],
+    ) -> list[records.Dialogue]:
+        """Return the dialogues of the benchmark in the order of their ids."""
+        self.step = "writing"
+        names = clusters(found)
+        made = []
+        for one in instances:
+            key = one.source, one.conversation
+            conversation = offered[key]
+            record = self._records[conversation.dialogue][1]
+            made.append(
+                assembled(
+                    one,
+                    record,
+                    self._turns(conversation.dialogue),
+                    cluster=names[key],
+                    metadata=self._metadata.get(key),
+                    summary=self._summaries.get(one, ""),
+                )
+            )
+        return sorted(made, key=lambda dialogue: dialogue.id)
+
+
+# Writing a benchmark: its dialogues become a new corpus in one import, and its figures are counted.
+
+FORMAT, ENDING = "jsonl", "jsonl"
+
+
+def write(benchmark: Benchmark, made: Made) -> None:
+    """Make the corpus of a benchmark, in the current transaction; the caller saves the benchmark."""
+    text = "".join(f"{line(dialogue)}\n" for dialogue in made.dialogues).encode()
+    corpora = list(
+        Corpus.objects.filter(pk__in=[one["corpus"] for one in benchmark.sources]).order_by("name")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"benchmark.{ENDING}"
+        path.write_bytes(text)
+        try:
+            import_path(
+                path=path,
+                name=f"{benchmark.name}.{ENDING}",
+                format=FORMAT,
+                corpus=benchmark.name,
+                into=False,
+                by=benchmark.created_by,
+                source=f"A benchmark made of {', '.join(benchmark.made_from)}",
+                licence="; ".join(sorted({one.licence for one in corpora if one.licence}))[:200],
+            )
+        except ImportProblem as problem:
+            raise Stuck(f"The corpus cannot be written: {problem}") from None
+    benchmark.corpus = Corpus.objects.get(name=benchmark.name)
+    benchmark.sha256 = hashlib.sha256(text).hexdigest()
+    benchmark.figures = figures(made)
+    benchmark.state, benchmark.step, benchmark.error = Benchmark.State.DONE, "", ""
+    benchmark.finished_at = timezone.now()
+
+
+def figures(made: Made) -> dict[str, Any]:
+    """Return what the benchmark's page tells: by source and in all, what cleaning took away, and what was
+    left out."""
+    cleaned = [one for one in made.conversations if one.words]
+    sources = sorted({one.source for one in cleaned})
+    parts = Counter(str(dialogue.metadata["part"]) for dialogue in made.dialogues)
+    return {
+        "tokenizer": instances.tokenizer(),
+        "by_source": [
+            {"source": source, **row} for source, row in instances.by_source(made.dialogues).items()
+        ],
+        "cleaning": [
+            {"source": source, **instances.share_of(one.words for one in cleaned if one.source == source)}
+            for source in sources
+        ],
+        "instances": len(made.dialogues),
+        "evaluation": parts["evaluation"],
+        "train": parts["train"],
+        "clusters": len({dialogue.cluster for dialogue in made.dialogues}),
+        "left_out": made.left_out,
+    }
+
+
+def export(corpus: Corpus) -> Iterator[str]:
+    """Yield a benchmark's dialogues as JSON lines with people's continuations alone, in the order of ids: the
+    bytes that it was written from."""
+    rows = Dialogue.objects.filter(corpus=corpus).order_by("pk").values_list("key", "pk")
+    ids = [pk for _, pk in sorted(rows)]
+    for begin in range(0, len(ids), 100):
+        found = Dialogue.objects.in_bulk(ids[begin : begin + 100])
+        said = _said(list(found))
+        for pk in ids[begin : begin + 100]:
+            yield f"{line(_record(found[pk], said.get(pk, {})))}\n"
+
+
+def _said(dialogues: list[int]) -> dict[int, dict[str, tuple[Any, ...]]]:
+    """Return the turns of x and r by dialogue and continuation."""
+    own = {row.pk: row for row in Continuation.objects.filter(dialogue__in=dialogues, key__in=[SELF, HUMAN])}
+    found: dict[int, dict[str, tuple[Any, ...]]] = {}
+    for turn in Turn.objects.filter(continuation__in=own).order_by("continuation_id", "position"):
+        row = own[turn.continuation_id]
+        told = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
+        by_key = found.setdefault(row.dialogue_id, {})
+        by_key[row.key] = (*by_key.get(row.key, ()), told)
+    return found
+
+
+def _record(row: Dialogue, said: dict[str, tuple[Any, ...]]) -> DialogueRecord:
+    people = (ContinuationRecord(HUMAN, HUMAN, said[HUMAN]),) if HUMAN in said else ()
+    return dialogue_record(row, said.get(SELF, ()), people, HUMAN)

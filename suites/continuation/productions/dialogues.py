@@ -1,0 +1,101 @@
+"""Which dialogues are written for, and their records as generators read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from annotation import records
+from annotation.corpora.rows import turn_record
+from annotation.corpora.splits import of_dialogues
+from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
+from annotation.script_records import script_record
+from annotation.text.context import dated
+from judges.runs.material import dialogue_record
+from suites.continuation.errors import SystemsError
+
+BATCH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogues:
+    """A selection of a corpus's dialogues. `part` is dev or test of `split`, or training, which is left out
+    where it is not named; `least` and `most` limit the number of their own turns (0: no limit), `first` takes
+    so many of them, in the order of their ids."""
+
+    corpus: Corpus
+    split: Split | None = None
+    part: str = ""
+    least: int = 0
+    most: int = 0
+    first: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.least, self.most, self.first) < 0:
+            raise SystemsError("Limits of a selection cannot be below 0.")
+        if self.most and self.least > self.most:
+            raise SystemsError(f"No dialogue has at least {self.least} and at most {self.most} turns.")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the selection as plain data."""
+        return {
+            "corpus": self.corpus.pk,
+            "split": self.split.pk if self.split else None,
+            "part": self.part,
+            "min_turns": self.least,
+            "max_turns": self.most,
+            "first": self.first,
+        }
+
+    def rows(self) -> QuerySet[Dialogue]:
+        """Return the dialogues, in the order of their ids."""
+        rows = Dialogue.objects.filter(of_dialogues(self.part), corpus=self.corpus)
+        if self.split is not None:
+            clusters = self.split.clusters.filter(part=self.part).values("cluster")
+            rows = rows.filter(cluster__in=clusters)
+        if self.least or self.most:
+            own = Q(continuations__key=records.SELF)
+            rows = rows.annotate(own_turns=Count("continuations__turns", filter=own))
+            rows = rows.filter(own_turns__gte=self.least)
+            rows = rows.filter(own_turns__lte=self.most) if self.most else rows
+        rows = rows.order_by("key")
+        return rows[: self.first] if self.first else rows
+
+    def read(self) -> Iterator[tuple[Dialogue, records.Dialogue]]:
+        """Yield each dialogue with its record: its own turns alone, nothing that a system wrote."""
+        for rows in in_batches(self.rows()):
+            made = of_rows(rows)
+            yield from ((row, made[row.pk]) for row in rows)
+
+
+def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:
+    """Return the records of dialogues by their ids, in two queries."""
+    own = {
+        row.pk: row
+        for row in Continuation.objects.select_related("system").filter(dialogue__in=rows, key=records.SELF)
+    }
+    said: dict[int, list[records.Turn]] = {row.dialogue_id: [] for row in own.values()}
+    for turn in Turn.objects.filter(continuation__in=own).order_by("continuation_id", "position"):
+        said[own[turn.continuation_id].dialogue_id].append(
+            turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
+        )
+    systems = {row.dialogue_id: row.system.name for row in own.values()}
+    return {
+        row.pk: dialogue_record(row, _said(row, said), (), systems.get(row.pk, records.HUMAN)) for row in rows
+    }
+
+
+def _said(row: Dialogue, said: Mapping[int, Sequence[records.Turn]]) -> tuple[records.Turn, ...]:
+    """Return a dialogue's own turns, of a script with the dates of their sessions: prompts show them."""
+    return tuple(dated(said.get(row.pk, ()), script_record(row.script)))
+
+
+def in_batches(rows: QuerySet[Dialogue]) -> Iterator[list[Dialogue]]:
+    """Yield rows in lists of at most `BATCH`."""
+    ids = list(rows.values_list("pk", flat=True))
+    for begin in range(0, len(ids), BATCH):
+        found = Dialogue.objects.in_bulk(ids[begin : begin + BATCH])
+        yield [found[pk] for pk in ids[begin : begin + BATCH] if pk in found]

@@ -1,0 +1,678 @@
+"""Steps of productions: their calls are made, and what was answered leads to the next step or to the end.
+
+Everything here happens in the transaction in which the calls' results are written, with the productions
+locked: a step that was answered has its successor, or what was written is there, whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Exists, F, OuterRef
+from django.utils import timezone
+
+from annotation import records
+from annotation.corpora import continuing
+from annotation.models import Continuation, Record, System
+from annotation.models.corpora import Dialogue
+from annotation.script_records import FACT
+from annotation.text.words import fold
+from jobs import errors, runs
+from jobs.calls.outcomes import DEFECTS, Outcome
+from jobs.calls.prepared import Asked, Read
+from jobs.endpoints.parameters import of_sample
+from jobs.fake_models import EMBEDDING_MODEL
+from jobs.models.run import Call, Run
+from jobs.prompt import Prompt, Tokens, Unparseable, about_tokens
+from jobs.queue.waking import wake
+from jobs.runs import OPEN
+from suites.continuation.errors import SystemsError
+from suites.continuation.generators import GENERATORS, Failed, MadeRecord, Reply
+from suites.continuation.generators.base import Done, Generator
+from suites.continuation.models import Production, ProductionCall
+from suites.continuation.productions.plans import LONGEST_NAME, Plan, continuation_id, digest, settings_of
+from suites.long_dialogue.agent.trial_settings import EMBEDDER
+from suites.long_dialogue.editing.import_records import make_records
+from suites.long_dialogue.simulations import material as scripts
+from suites.long_dialogue.simulations.material import bound
+
+# Productions that something needs: what came of them so far, and which are still to be begun.
+
+Place = tuple[int, str]
+"""The id of a dialogue, and the hash of a condition."""
+
+
+class Stuck(SystemsError):
+    """Something that a person has to look at; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A dialogue that something is written for, under a plan; what it is begun with is read when it is."""
+
+    corpus: int
+    dialogue: int
+    plan: Plan
+
+    @property
+    def place(self) -> Place:
+        """What its production is known by."""
+        return self.dialogue, self.plan.digest
+
+
+@dataclass(slots=True)
+class Came:
+    """What came of needs so far: results, and why others failed, by place; `missing` were never
+    begun; `running` are the runs in which others are under way."""
+
+    results: dict[Place, Any] = field(default_factory=dict)
+    failed: dict[Place, str] = field(default_factory=dict)
+    missing: list[Need] = field(default_factory=list)
+    running: set[int] = field(default_factory=set)
+
+
+def named_alone(plan: Plan, what: str) -> Plan:
+    """Return a plan under the name of a writer that no other settings, model or parameters have."""
+    mark = digest(plan.spec)[:8]
+    return replace(plan, name=f"{what} {plan.endpoint.answering_model}"[: LONGEST_NAME - 9] + f" {mark}")
+
+
+_COLUMNS = (
+    "dialogue_id",
+    "condition_hash",
+    "status",
+    "result",
+    "error",
+    "run_id",
+    "run__state",
+    "run__error",
+)
+
+
+def came(needs: Sequence[Need], own: Collection[int] | None = None) -> Came:
+    """Return what came of the productions that are needed; raise Stuck where their run has ended before.
+
+    `own` are the runs that were begun for this: what failed, or was left, in another run counts as missing,
+    since a new run takes it over. None: in whatever run.
+    """
+    state = Came()
+    if not needs:
+        return state
+    rows = Production.objects.filter(
+        writer__name__in={need.plan.name for need in needs},
+        writer__corpus__in={need.corpus for need in needs},
+        dialogue__in={need.dialogue for need in needs},
+        trial=0,
+    )
+    there = {(row["dialogue_id"], row["condition_hash"]): row for row in rows.values(*_COLUMNS)}
+    for need in needs:
+        _sort(need, there.get(need.place), state, own)
+    return state
+
+
+def _sort(need: Need, row: Mapping[str, Any] | None, state: Came, own: Collection[int] | None) -> None:
+    """Note what came of one need."""
+    if row is None:
+        state.missing.append(need)
+    elif row["status"] == Production.Status.DONE:
+        state.results[need.place] = row["result"]
+    elif row["run__state"] in OPEN:
+        state.running.add(row["run_id"])
+    elif own is not None and row["run_id"] not in own:
+        state.missing.append(need)
+    elif row["status"] == Production.Status.FAILED:
+        state.failed[need.place] = row["error"]
+    else:
+        why = row["run__error"] or f"it is {row['run__state']}"
+        raise Stuck(f"Run {row['run_id']} did not come to its end: {why[:300]} Try again what failed.")
+
+
+# What came of a production becomes visible at once: its continuation with turns and items, its text, or its
+# records.
+
+# What a generator of records drafts: facts and questions of a dialogue, each once, to be reviewed.
+
+SAID = ("head", "relation", "tail", "session")
+"""What makes two facts the same one, whoever drew them."""
+DRAFT = "draft"
+
+
+def write(production: Production, made: Sequence[MadeRecord]) -> dict[str, Any]:
+    """Write drafts in the current transaction, with their items; return the production's result.
+
+    What the dialogue has already is not drafted again, and what is no longer an open draft is not superseded:
+    the result says how many were `made`, their `keys`, and how many `there` or `decided`.
+    """
+    dialogue = Dialogue.objects.select_for_update().select_related("corpus").get(pk=production.dialogue_id)
+    held = {(row.kind, row.key): row for row in Record.objects.filter(dialogue=dialogue)}
+    known = {_identity(row.kind, row.content) for row in held.values() if row.superseded_by_id is None}
+    taken, new, old = set(held), [], []
+    counts = {"there": 0, "decided": 0}
+    for draft in made:
+        before = held.get((draft.kind, draft.supersedes)) if draft.supersedes else None
+        if draft.supersedes and (before is None or before.superseded_by_id or before.status != DRAFT):
+            counts["decided"] += 1
+        elif (identity := _identity(draft.kind, draft.content)) in known:
+            counts["there"] += 1
+        else:
+            known.add(identity)
+            key = _free(draft.kind, draft.key, taken)
+            new.append((dialogue.pk, draft.kind, key, dict(draft.content), DRAFT, None))
+            old.append(before)
+    ids = make_records(
+        corpus=dialogue.corpus, rows=new, provenance={"by": "production", "production": production.pk}
+    )
+    _supersede(old, ids)
+    return {"made": len(new), "keys": [row[2] for row in new], **counts}
+
+
+def _supersede(old: Sequence[Record | None], ids: Sequence[int]) -> None:
+    changed = []
+    for row, pk in zip(old, ids, strict=True):
+        if row is not None:
+            row.superseded_by_id = pk
+            changed.append(row)
+    Record.objects.bulk_update(changed, ["superseded_by"], batch_size=500)
+
+
+def _identity(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what two records have in common that say the same."""
+    if kind == FACT:
+        return (kind, *(fold(str(content[name])) for name in SAID))
+    return (kind, *(f"{name}: {content[name]}" for name in sorted(content)))
+
+
+def _free(kind: str, key: str, taken: set[tuple[str, str]]) -> str:
+    """Return a key, with a number behind it where it is taken, and take it."""
+    number, free = 1, key
+    while (kind, free) in taken:
+        number += 1
+        free = f"{key}.{number}"
+    taken.add((kind, free))
+    return free
+
+
+LONGEST_KEY = 300
+
+
+def finish(production: Production, done: Done) -> None:
+    """Write what came of a production, in the current transaction, and mark it done; the caller saves it."""
+    system = production.writer.system
+    if GENERATORS[production.generator].produces == "record":
+        production.result = write(production, done.records)
+    elif system is None:
+        production.result = _storable(done.text)
+        if production.generator == scripts.GENERATOR:
+            scripts.take_one(production, production.run.created_by)
+    else:
+        production.continuation = continuing.add(
+            dialogue=production.dialogue, system=system, made=_record(production, system, done)
+        )
+        if done.people:
+            _keep_people(production.dialogue, done.people)
+    production.status, production.error, production.finished_at = Production.Status.DONE, "", timezone.now()
+    production.flags = list(dict.fromkeys([*production.flags, *map(_line, done.flags)]))
+    production.memory = {}
+
+
+def _record(production: Production, system: System, done: Done) -> records.Continuation:
+    static = any(turn.at is not None for turn in done.turns)
+    return records.Continuation(
+        id=continuation_id(system.name, production.condition_hash, production.trial),
+        system=system.name,
+        turns=tuple(map(_clean, done.turns)),
+        mode="static" if static else "rollout",
+        trial=production.trial,
+        condition=production.condition | _embedded_by(production.condition),
+    )
+
+
+def _embedded_by(condition: Mapping[str, Any]) -> dict[str, str]:
+    """Return the model of the endpoint whose vectors were looked up, as a condition names it."""
+    model = scripts.model_of(str(condition.get(EMBEDDER, "")))
+    return {EMBEDDING_MODEL: model} if model else {}
+
+
+def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:
+    """Keep people's own turns at some points as a static continuation, once for all who wrote there."""
+    Dialogue.objects.select_for_update().get(pk=dialogue.pk)
+    told = json.dumps([[turn.at, turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
+    key = f"{records.HUMAN}-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}-0"
+    if Continuation.objects.filter(dialogue=dialogue, key=key).exists():
+        return
+    system, _ = System.objects.get_or_create(corpus_id=dialogue.corpus_id, name=records.HUMAN)
+    made = records.Continuation(id=key, system=records.HUMAN, turns=tuple(turns), mode="static")
+    continuing.add(dialogue=dialogue, system=system, made=made)
+
+
+def _clean(turn: records.Turn) -> records.Turn:
+    speaker = _storable(turn.speaker)[:LONGEST_KEY]
+    return records.Turn(
+        speaker=speaker,
+        text=_storable(turn.text),
+        at=turn.at,
+        given=turn.given,
+        act=turn.act,
+        addressees=tuple(_storable(one) for one in turn.addressees),
+        audience=turn.audience,
+        session=turn.session,
+        extra=turn.extra,
+    )
+
+
+def _line(flag: str) -> str:
+    return str(_storable(flag))[:300]
+
+
+def _storable(value: Any) -> Any:
+    """Return text, or plain JSON with its texts, that PostgreSQL can hold: no NUL, no lone surrogates."""
+    if isinstance(value, str):
+        return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+    if isinstance(value, list | tuple):
+        return [_storable(one) for one in value]
+    if isinstance(value, dict):
+        return {_storable(key): _storable(one) for key, one in value.items()}
+    return value
+
+
+SHARED, ALONE = 0, 1
+"""Parts of a production whose first request is shared: the shared one, and one of its own after that."""
+_SAVE = """
+UPDATE continuation_production SET memory = %s::jsonb, step = %s, status = %s, error = %s, flags = %s::jsonb,
+       continuation_id = %s, result = %s::jsonb, finished_at = %s WHERE id = %s
+"""
+NOTHING = "the model wrote nothing"
+FAILED_CALL = "The call failed."
+WENT_ON = "It failed, what was being written went on without it, and it is not asked again."
+Links = dict[int, list[ProductionCall]]
+Shares = dict[tuple[int, int], str]
+"""Per call and production: its own reply."""
+
+
+def generator_of(production: Production) -> Generator:
+    """Return the generator that a production is by, bound to what it needs.
+
+    Raises Failed where that is gone.
+    """
+    generator = GENERATORS[production.generator]
+    if not generator.needs:
+        return generator
+    settings = settings_of(generator, production.writer, production.condition)
+    endpoint = production.run.endpoint
+    return bound(generator, dialogue=production.dialogue_id, settings=settings, endpoint=endpoint)
+
+
+def width_of(production: Production) -> int:
+    """Return how many productions of its writer and condition share a request."""
+    generator = GENERATORS[production.generator]
+    return generator.together(settings_of(generator, production.writer, production.condition))
+
+
+def open_steps(productions: Sequence[Production]) -> None:
+    """Make the calls of the step that each production is at, or finish it; saves the productions.
+
+    `productions` are new to their step and locked, or not yet seen by anybody else.
+    """
+    planned: list[tuple[Call, list[tuple[Production, int]]]] = []
+    sharing: dict[tuple[int, int], list[Production]] = defaultdict(list)
+    for production in productions:
+        try:
+            asked = generator_of(production).request(production.memory)
+        except Failed as error:
+            _fail(production, str(error))
+            continue
+        if isinstance(asked, Done):
+            _end(production, asked)
+        elif width_of(production) > 1:
+            sharing[production.run_id, production.trial].append(production)
+        else:
+            for part in range(len(asked)):
+                planned.append((_call(production, part, len(asked)), [(production, part)]))
+    for together in sharing.values():
+        width = width_of(together[0])
+        for begin in range(0, len(together), width):
+            group = together[begin : begin + width]
+            shared = _call(group[0], 0, 1, others=len(group) - 1)
+            planned.append((shared, [(production, SHARED) for production in group]))
+    _make(planned)
+    _save(productions)
+
+
+def answered(calls: Sequence[Call]) -> int:
+    """Go on with the productions of calls that are done or failed; return how many are finished."""
+    ids = set(
+        ProductionCall.objects.filter(call__in=[call.pk for call in calls]).values_list(
+            "production", flat=True
+        )
+    )
+    productions = list(
+        Production.objects.select_for_update(of=("self",))
+        .select_related("writer__system", "dialogue", "run")
+        .filter(pk__in=ids)
+        .order_by("pk")
+    )
+    links = _links(productions)
+    shares = _shares(calls)
+    on: list[Production] = []
+    for production in productions:
+        if production.status != Production.Status.DONE and _take(production, links[production.pk], shares):
+            on.append(production)
+    _save([production for production in productions if production not in on])
+    open_steps(on)
+    return sum(production.status == Production.Status.DONE for production in productions)
+
+
+def reconcile(run: Run) -> None:
+    """Take in calls that failed without a result, as when their worker was lost: most productions fail with
+    them, one that takes failures goes on."""
+    failed = ProductionCall.objects.filter(
+        production=OuterRef("pk"), step=OuterRef("step"), call__state=Call.State.FAILED
+    )
+    waiting = Production.objects.filter(run=run, status=Production.Status.WRITING)
+    for production in waiting.filter(Exists(failed)):
+        on = _take(production, _links([production])[production.pk], {})
+        if on:
+            open_steps([production])
+        else:
+            _save([production])
+
+
+def take_up(run: Run) -> None:
+    """Note of productions that failed that they are being written again: a call of their step waits."""
+    _leave_taken(run)
+    waiting = ProductionCall.objects.filter(
+        production=OuterRef("pk"), step=OuterRef("step"), call__state__in=runs.UNFINISHED
+    )
+    failed = Production.objects.filter(run=run, status=Production.Status.FAILED)
+    failed.filter(Exists(waiting)).update(status=Production.Status.WRITING, error="", finished_at=None)
+
+
+def takes_failures(run: Run) -> bool:
+    """Whether what a run writes goes on where a call failed, so that the run does not fail with it."""
+    key = Production.objects.filter(run=run).values_list("generator", flat=True).first()
+    return key is not None and GENERATORS[key].takes_failures
+
+
+def _leave_taken(run: Run) -> None:
+    """Leave calls that failed as they are where their production took that and went on: nobody asks again."""
+    links = ProductionCall.objects.filter(call=OuterRef("pk"))
+    passed = links.filter(step__lt=F("production__step"))
+    here = links.filter(step=F("production__step"))
+    waiting = Call.objects.filter(Exists(passed), ~Exists(here), run=run, state=Call.State.PENDING)
+    waiting.update(state=Call.State.FAILED, error=WENT_ON, finished_at=timezone.now())
+
+
+def _take(production: Production, links: Sequence[ProductionCall], shares: Shares) -> bool:
+    """Take in what a step was answered, as far as it was; return whether the next step can be opened."""
+    shares_requests = width_of(production) > 1
+    links = links[-1:] if shares_requests else links  # the shared request, or the one of its own after it
+    takes_failures = GENERATORS[production.generator].takes_failures
+    failed = next((link.call for link in links if link.call.state == Call.State.FAILED), None)
+    if failed and not takes_failures:
+        _fail(production, failed.error)
+        return False
+    if any(link.call.state not in (Call.State.DONE, Call.State.FAILED) for link in links):
+        return False
+    try:
+        generator = generator_of(production)
+        if shares_requests:
+            return _take_own(production, links[0], shares)
+        replies = [_reply(link.call) for link in links]
+        _accept(production, generator, replies)
+    except Unparseable as error:
+        _fail(production, f"unparseable: {error}")
+    except Failed as error:
+        _fail(production, str(error))
+    else:
+        return True
+    return False
+
+
+def _take_own(production: Production, last: ProductionCall, shares: Shares) -> bool:
+    """Take a production's own part of a shared reply; ask for it alone, once, where there is none.
+
+    Raises Unparseable or Failed where it was asked alone.
+    """
+    generator = generator_of(production)
+    if last.part == ALONE:
+        _accept(production, generator, [_reply(last.call)])
+        return True
+    own = shares.get((last.call_id, production.pk))
+    if own is not None:
+        try:
+            _accept(production, generator, [Reply(own)])
+        except Unparseable:
+            own = None
+    if own is not None:
+        return True
+    call = _call(production, ALONE, 1)
+    call.part = f"{call.part}, asked alone"[:100]
+    call.reasked = production.run.reasks  # this is the asking once more
+    _make([(call, [(production, ALONE)])])
+    return False
+
+
+def _accept(production: Production, generator: Generator, replies: Sequence[Reply]) -> None:
+    production.memory = generator.receive(production.memory, replies)
+    production.step += 1
+    production.status, production.error, production.finished_at = Production.Status.WRITING, "", None
+
+
+def _end(production: Production, done: Done) -> None:
+    """Finish a production, or fail it where nothing came of it."""
+    if production.writer.system is not None and not done.turns:
+        _fail(production, NOTHING)
+    else:
+        finish(production, done)
+
+
+def _fail(production: Production, error: str) -> None:
+    production.status = Production.Status.FAILED
+    production.error = error[:2000] or FAILED_CALL
+    production.finished_at = timezone.now()
+
+
+def _reply(call: Call) -> Reply:
+    seconds = None if call.latency_ms is None else call.latency_ms / 1000
+    error = (call.error or FAILED_CALL) if call.state == Call.State.FAILED else ""
+    return Reply(call.reply, call.tokens_in, call.tokens_out, call.asked, seconds, error)
+
+
+def _links(productions: Sequence[Production]) -> Links:
+    """Return the links of the step that each production is at, with their calls, in the order of the
+    parts."""
+    at = {production.pk: production.step for production in productions}
+    found: Links = {pk: [] for pk in at}
+    rows = ProductionCall.objects.select_related("call").filter(
+        production__in=list(at), step=F("production__step")
+    )
+    for link in rows.order_by("production_id", "part"):
+        found[link.production_id].append(link)
+    return found
+
+
+def _shares(calls: Iterable[Call]) -> Shares:
+    """Return the productions' own parts of shared replies."""
+    done = [call for call in calls if call.state == Call.State.DONE]
+    rows = (
+        ProductionCall.objects.select_related("production__writer")
+        .filter(call__in=[call.pk for call in done], part=SHARED)
+        .order_by("call_id", "production_id")
+    )
+    groups: dict[int, list[Production]] = defaultdict(list)
+    for link in rows:
+        groups[link.call_id].append(link.production)
+    replies = {call.pk: call.reply for call in done}
+    found: Shares = {}
+    for call, productions in groups.items():
+        if width_of(productions[0]) > 1:
+            own = generator_of(productions[0]).apart([one.memory for one in productions], replies[call])
+            pairs = zip(productions, own, strict=True)
+            found |= {(call, one.pk): text for one, text in pairs if text is not None}
+    return found
+
+
+def _call(production: Production, part: int, parts: int, others: int = 0) -> Call:
+    """Return a new call of a production's step, named for people."""
+    told = f"step {production.step + 1}" + (f", part {part + 1} of {parts}" if parts > 1 else "")
+    told += f", {others} more with it" if others else ""
+    told += f", trial {production.trial + 1}" if production.trial else ""
+    stopped = production.run.state == Run.State.CANCELLED
+    return Call(
+        run=production.run,
+        part=f"{production.dialogue.key[: 98 - len(told)]}, {told}",
+        sample=production.trial,
+        state=Call.State.CANCELLED if stopped else Call.State.PENDING,
+    )
+
+
+def _save(productions: Sequence[Production]) -> None:
+    """Save what changes of productions, in one round trip: a state goes in as it is, row by row."""
+    with connection.cursor() as cursor:
+        cursor.executemany(_SAVE, [_row(production) for production in productions])
+
+
+def _row(production: Production) -> tuple[Any, ...]:
+    result = None if production.result is None else _json(production.result)
+    return (
+        *(_json(production.memory), production.step, production.status, production.error),
+        *(_json(production.flags), production.continuation_id, result, production.finished_at),
+        production.pk,
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _make(planned: Sequence[tuple[Call, Sequence[tuple[Production, int]]]]) -> None:
+    Call.objects.bulk_create([call for call, _ in planned])
+    ProductionCall.objects.bulk_create(
+        [
+            ProductionCall(production=production, step=production.step, part=part, call=call)
+            for call, served in planned
+            for production, part in served
+        ]
+    )
+
+
+# The calls of generators: from a production's state to the prompt, from the reply to what follows from
+# it.
+
+logger = logging.getLogger(__name__)
+FINISHED = (Call.State.DONE, Call.State.FAILED)
+
+
+class GenerateRun:
+    """Runs of generators: a call is a prompt of a step of one production, or of several that share it."""
+
+    def preparer(self) -> GenerateRun:
+        """Nothing is remembered from one batch to the next: states change with every step."""
+        return self
+
+    def make(self, calls: Sequence[Call]) -> list[Asked]:
+        """Return the calls made ready, in order."""
+        links: dict[int, list[ProductionCall]] = defaultdict(list)
+        rows = ProductionCall.objects.select_related("production__writer", "production__run__endpoint")
+        for link in rows.filter(call__in=[call.pk for call in calls]).order_by("production_id"):
+            links[link.call_id].append(link)
+        return [_asked(call, links[call.pk]) for call in calls]
+
+    def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
+        """Generators ask, they do not compute."""
+        raise AssertionError(f"{len(calls)} calls of generators on the queue of metrics")
+
+    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+        """Go on with the productions whose calls are finished; return how many of them are, too."""
+        finished = [call for call, _ in given if call.state in FINISHED]
+        return answered(finished) if finished else 0
+
+    def reopened(self, run: Run) -> None:
+        """Note of productions that failed that they are being written again."""
+        take_up(run)
+
+    def settled(self, run: Run) -> None:
+        """Count what was written and what failed; a run in which a production failed has failed, too."""
+        reconcile(run)
+        if run.calls.filter(
+            state__in=runs.UNFINISHED
+        ).exists():  # a failure was taken, and the next step waits
+            run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
+            wake(run.queue)
+            return
+        states = Production.objects.filter(run=run).values("status")
+        counts = {row["status"]: row["n"] for row in states.annotate(n=Count("pk"))}
+        run.values, run.missing = counts.get("done", 0), counts.get("failed", 0)
+        failed = Production.objects.filter(run=run, status="failed").values("error")
+        common = failed.annotate(n=Count("pk")).order_by("-n", "error").first()
+        run.missing_reason = common["error"] if common else ""
+        if run.missing:
+            run.state = Run.State.FAILED
+            whole = run.values + run.missing
+            run.error = f"{run.missing} of {whole} productions failed: {run.missing_reason[:300]}"
+        elif run.state == Run.State.FAILED and takes_failures(run):
+            run.state, run.error = Run.State.DONE, ""
+
+
+def _asked(call: Call, links: Sequence[ProductionCall]) -> Asked:
+    """Return a call made ready; one whose prompt cannot be made carries its failure."""
+    by = call.run.spec.get("generator", "a generator")
+    try:
+        return _ready(call, links)
+    except DEFECTS as error:
+        logger.exception("%s failed on call %s", by, call.pk)
+        trouble = f"defect in {by}: {type(error).__name__}: {error}"
+        return Asked(call, by, known=Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT))
+
+
+def _ready(call: Call, links: Sequence[ProductionCall]) -> Asked:
+    spec, part = call.run.spec, links[0].part
+    productions = [link.production for link in links]
+    generator = generator_of(productions[0])
+    shared = width_of(productions[0]) > 1 and part == SHARED
+    if shared:
+        prompt = generator.shared([one.memory for one in productions])
+    else:
+        prompt = _prompt(generator, productions[0], part)
+    read = partial(_read_shared if shared else _read, generator, productions, part)
+    told = _usual(generator, productions) if call.run.is_capped else 100
+    sent = of_sample(spec["parameters"], call.sample)
+    return Asked(call, generator.key, prompt, None, spec["model"], sent, read, told)
+
+
+def _prompt(generator: Generator, production: Production, part: int) -> Prompt:
+    prompts = generator.request(production.memory)
+    assert isinstance(prompts, Sequence), f"{production} was done before it was asked"
+    return prompts[0] if width_of(production) > 1 else prompts[part]
+
+
+def _usual(generator: Generator, productions: Sequence[Production]) -> int:
+    """Return about how many tokens a reply has."""
+    lengths = [max(map(about_tokens, generator.pretend(one.memory))) for one in productions]
+    return sum(lengths)
+
+
+def _read(
+    generator: Generator, productions: Sequence[Production], part: int, reply: str, _tokens: Tokens
+) -> Read:
+    alone = 0 if width_of(productions[0]) > 1 else part
+    generator.check(productions[0].memory, alone, reply)
+    return Read()
+
+
+def _read_shared(
+    generator: Generator, productions: Sequence[Production], _part: int, reply: str, _tokens: Tokens
+) -> Read:
+    generator.apart([one.memory for one in productions], reply)
+    return Read()
+
+
+RUN = GenerateRun()

@@ -1,0 +1,167 @@
+"""Examples for fine-tuning as a file: people's continuations as replies to the generator's own prompts.
+
+One JSON object a line, `messages` of the roles system, user and assistant, as providers' tools read them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from annotation.corpora import splits
+from annotation.corpora.splits import EVALUATION, TRAINING
+from annotation.models import Continuation, Corpus, Dialogue, SplitCluster
+from annotation.records import HUMAN, SELF
+from calibration.errors import ExportRefused
+from calibration.exports.parts import PARTS, Taken, take
+from calibration.exports.writing import Blocks
+from judges.runs.material import load
+from suites.continuation.generators.base import Settings, WrongSettings
+from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation, NotTaught, examples
+
+TOGETHER = 50
+"""Dialogues that are read together."""
+NAMED = (TRAINING, EVALUATION)
+"""The parts of a benchmark."""
+CHOICES = tuple(dict.fromkeys((*NAMED, *PARTS)))
+LABELS_AN_EXAMPLE = 30
+"""An example takes about as long as so many labels."""
+NOBODY = "people did not continue it"
+
+
+@dataclass
+class Tuning:
+    """What is written: of which corpus and part, under which settings. `left_out` fills as it is written."""
+
+    corpus: Corpus
+    taken: Taken
+    part: str
+    settings: Settings
+    taught: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def dialogues(self) -> QuerySet[Dialogue]:
+        """Return the dialogues of the part, those of a locked test part left out."""
+        found = self.corpus.dialogues.order_by("key")
+        if self.part in NAMED:
+            found = found.filter(part=self.part)
+        if self.taken.split is not None and self.taken.part != "all":
+            mine = SplitCluster.objects.filter(split=self.taken.split, part=self.taken.part)
+            found = found.filter(cluster__in=mine.values("cluster"))
+        return found
+
+    @property
+    def each(self) -> int:
+        """How many examples a dialogue gives."""
+        return int(self.settings["turns"]) // int(self.settings["turns_per_call"])
+
+    def most(self) -> int:
+        """Return how many examples there are at most."""
+        return self.dialogues().count() * self.each
+
+    def blocks(self) -> Blocks:
+        """Yield the lines; those of one dialogue in a block. Raises ExportRefused where there are none."""
+        rows = 0
+        ids = list(self.dialogues().values_list("pk", flat=True))
+        for start in range(0, len(ids), TOGETHER):
+            together = ids[start : start + TOGETHER]
+            theirs = _by_people(together)
+            found = load(theirs.values())
+            for pk in together:
+                lines = self._lines(found.get(theirs.get(pk, 0)))
+                rows += len(lines)
+                if lines:
+                    yield "".join(lines).encode()
+        if not rows:
+            raise ExportRefused(f"there are no examples: {self._why_none(len(ids))}")
+        return rows
+
+    def _lines(self, material: Any) -> list[str]:
+        if material is None:
+            self.left_out[NOBODY] += 1
+            return []
+        try:
+            found = list(examples(material.dialogue, material.continuation.turns, self.settings))
+        except NotTaught as refused:
+            self.left_out[str(refused)] += 1
+            return []
+        self.taught += 1
+        return [json.dumps(example, ensure_ascii=False) + "\n" for example in found]
+
+    def _why_none(self, n: int) -> str:
+        if not n:
+            return f"no dialogue of {self.corpus.name} is in the part {self.part or self.taken.part or 'all'}"
+        reason, _ = self.left_out.most_common(1)[0]
+        return f"of the {n:,} dialogues none can be taught, most often because {reason}"
+
+    def facts(self) -> dict[str, Any]:
+        """Return what was taken, and how many dialogues were left out for which reasons."""
+        return {
+            "part": self.part or self.taken.part or "all",
+            **{name: self.settings[name] for name in sorted(self.settings)},
+            "dialogues": self.taught,
+            "left_out": dict(sorted(self.left_out.items())),
+        }
+
+
+def _by_people(dialogues: Sequence[int]) -> dict[int, int]:
+    """Return people's own continuation of each dialogue that has one: the first by id."""
+    rows = (
+        Continuation.objects.filter(
+            dialogue__in=dialogues, system__name__iexact=HUMAN, mode=Continuation.Mode.ROLLOUT
+        )
+        .exclude(key=SELF)
+        .order_by("-key")
+        .values_list("dialogue", "pk")
+    )
+    return dict(rows)
+
+
+def named_parts(corpus: Corpus) -> list[str]:
+    """Return the parts that a corpus has as a benchmark, training first."""
+    return list(splits.sizes(corpus))
+
+
+def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the generator's settings; raise ExportRefused for those that it does not take."""
+    try:
+        return CocoevalContinuation().resolved(given)
+    except WrongSettings as refused:
+        raise ExportRefused(str(refused).removesuffix(".")) from refused
+
+
+def taken_for(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | None) -> tuple[Taken, str]:
+    """Return what is taken, and the named part of it, '' for a part of the split.
+
+    A benchmark has its own parts, training where nothing is said. Elsewhere they are those of the split, and
+    taking test is a look at it. Raises ExportRefused for a part that there is not.
+    """
+    named = named_parts(corpus)
+    part = part or (TRAINING if named else "")
+    if part in NAMED:
+        if part not in named:
+            there = f"its parts are {' and '.join(named)}" if named else "its dialogues name none"
+            raise ExportRefused(f"no dialogue of {corpus.name} is in the part {part}: {there}")
+        return take(corpus=corpus, part=part if part == TRAINING else "", by=by), part
+    if named:
+        raise ExportRefused(f"{corpus.name} is a benchmark: its parts are {' and '.join(named)}, not {part}")
+    return take(corpus=corpus, part=part, purpose=purpose, by=by), ""
+
+
+def offered(corpus: Corpus) -> dict[str, Any] | None:
+    """Return what a page offers: the named parts and the settings; None where people continued nothing."""
+    theirs = Continuation.objects.filter(dialogue__corpus=corpus, system__name__iexact=HUMAN)
+    if not theirs.filter(mode=Continuation.Mode.ROLLOUT).exclude(key=SELF).exists():
+        return None
+    known = {setting.name: setting for setting in CocoevalContinuation.settings}
+    return {
+        "parts": named_parts(corpus),
+        "promptings": known["prompting"].choices,
+        "turns_per_call": (1, 5, 30),
+    }

@@ -1,0 +1,358 @@
+"""A group-chat agent: asked at every point of a scenario what it does, from what it has seen.
+
+The script goes on whatever it does, so all points are asked at once, unless it sees what it decided before.
+A reply that cannot be read is asked for once more; if that cannot be read either, the decision is
+`unparseable`: silence that counts as a failure. `group_chat.md`, sections 2, 5 and 8.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from annotation.records import Dialogue, Participant, Turn
+from annotation.scenario_records import ACTS, EVERYBODY, MODE, MODES, MOVES, UNPARSEABLE, Act, Decision
+from annotation.text.views import one_line
+from annotation.text.words import fold
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.quoting import quote
+from judges.protocols.replies import json_object
+from suites.continuation.generators.base import (
+    Done,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    Shown,
+    State,
+    Value,
+    fields,
+    filled,
+    message,
+    only,
+)
+from suites.continuation.generators.named_cast import Cast
+from suites.group_chat.agents import PROMPTS
+from suites.group_chat.scenarios.cascade import turn_of
+from suites.group_chat.scenarios.points import (
+    as_delivered,
+    others_at,
+    points_of,
+    positions_seen,
+    present_at,
+    scenario_of,
+)
+
+# Reading an agent's reply: a decision, or the reason why it cannot be read. Nothing is repaired silently.
+
+EXPLICIT_FIELDS = ("attend", "act", "addressed", "targets", "ground", "text")
+IMPLICIT_FIELDS = ("act", "text")
+SILENCE_TOKEN = "[silence]"
+BY_NAME = "named_by_name"
+"""The one repair: somebody given by name or alias instead of by id, found by exact match after folding."""
+LONGEST = 8_000
+
+
+def explicit(
+    reply: str, point: int, people: Sequence[Participant], everybody: Mapping[str, Sequence[str]]
+) -> Decision:
+    """Return the decision that a reply in explicit mode is; raise Unparseable.
+
+    `people` are all participants, `everybody` the ids for whom `all` stands among addressed and targets.
+    """
+    found = fields(json_object(reply), EXPLICIT_FIELDS, "the reply")
+    only(found, EXPLICIT_FIELDS, "the reply")
+    if not isinstance(found["attend"], bool):
+        raise Unparseable("attend is neither true nor false")
+    if found["ground"] not in MOVES:
+        raise Unparseable(f"ground is none of {', '.join(MOVES)}")
+    act = _act(found["act"])
+    text = _text(found["text"], act)
+    flags: list[str] = []
+    addressed = _ids(found["addressed"], "addressed", people, everybody["addressed"], flags)
+    targets = _ids(found["targets"], "targets", people, everybody["targets"], flags)
+    if act == "silence" and targets:
+        raise Unparseable("silence has targets")
+    return Decision(
+        point=point,
+        act=act,
+        text=text,
+        mode="explicit",
+        attend=found["attend"],
+        addressed=addressed,
+        targets=targets,
+        ground=found["ground"],
+        flags=tuple(dict.fromkeys(flags)),
+    )
+
+
+def implicit(reply: str, point: int) -> Decision:
+    """Return the decision that a reply in implicit mode is: an object of act and text, or plain text."""
+    plain = reply.strip()
+    if plain.startswith(("{", "```")):
+        found = fields(json_object(reply), IMPLICIT_FIELDS, "the reply")
+        only(found, IMPLICIT_FIELDS, "the reply")
+        act = _act(found["act"])
+        return Decision(point, act, _text(found["text"], act), "implicit")
+    if fold(plain) == SILENCE_TOKEN:
+        return Decision(point, "silence", "", "implicit")
+    return Decision(point, "message", _text(plain, "message"), "implicit")
+
+
+def _act(value: Any) -> Act:
+    if value not in ACTS:
+        raise Unparseable(f"act is none of {', '.join(ACTS)}")
+    return cast(Act, value)
+
+
+def _text(value: Any, act: Act) -> str:
+    if act == "silence":
+        if not isinstance(value, str) or value.strip():
+            raise Unparseable("silence has a text")
+        return ""
+    text = message(value, "text").strip()
+    if len(text) > LONGEST:
+        raise Unparseable(f"text has {len(text):,} characters; a message has at most {LONGEST:,}")
+    return text
+
+
+def _ids(
+    value: Any, name: str, people: Sequence[Participant], everybody: Sequence[str], flags: list[str]
+) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise Unparseable(f"{name} is not a list of ids")
+    known = {person.id for person in people}
+    found: set[str] = set()
+    for one in value:
+        if one in known:
+            found.add(one)
+        elif fold(one) == EVERYBODY:
+            found.update(everybody)
+        else:
+            found.add(_by_name(one, name, people))
+            flags.append(BY_NAME)
+    return tuple(sorted(found))
+
+
+def _by_name(value: str, name: str, people: Sequence[Participant]) -> str:
+    wanted = fold(one_line(value)).removeprefix("@")
+    meant = {
+        person.id
+        for person in people
+        if wanted and wanted in {fold(one) for one in (person.id, person.name, *person.aliases)}
+    }
+    if len(meant) != 1:
+        raise Unparseable(f"{name}: {value[:60]!r} is not the id of a member")
+    return meant.pop()
+
+
+def explicit_schema() -> Mapping[str, Any]:
+    """Return the JSON schema of a reply in explicit mode."""
+    ids = {"type": "array", "items": {"type": "string"}}
+    return _object(
+        {
+            "attend": {"type": "boolean"},
+            "act": {"type": "string", "enum": list(ACTS)},
+            "addressed": ids,
+            "targets": ids,
+            "ground": {"type": "string", "enum": list(MOVES)},
+            "text": {"type": "string"},
+        }
+    )
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+OWN_OUTPUTS = "own_outputs"
+YOU, MEMBERS, DATE, CHAT = "YOU", "MEMBERS", "DATE", "CHAT"
+AGAIN = (
+    "Your last answer to this could not be read: it was not in the form that is described above. Answer once "
+    "more, in that form and with nothing else."
+)
+DATES = ("date", "time")
+SETTINGS = (
+    Setting(
+        MODE,
+        "explicit",
+        "Whether the agent declares whom it thinks is meant and what it does, or only acts.",
+        choices=MODES,
+        varies=True,
+    ),
+    Setting(OWN_OUTPUTS, False, "Show the agent its own earlier decisions at their places.", varies=True),
+)
+
+
+class GroupChatAgent(Generator):
+    """Decides at every point of a scenario: message, reaction or silence."""
+
+    key = "group_chat_agent"
+    title = "Decisions of a group-chat agent"
+    produces = "static"
+    settings = SETTINGS
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """Return why nothing is decided: the dialogue is no scenario, or has no points."""
+        if dialogue.scenario is None:
+            return "it is no scenario"
+        return "" if points_of(dialogue) else "it has no points"
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Return the script, the members, and for each point what the agent sees there."""
+        scenario = scenario_of(dialogue)
+        points = points_of(dialogue)
+        by_id = {person.id: person for person in dialogue.participants}
+        return {
+            "cast": Cast.of(dialogue).as_json(),
+            "agent": scenario.agent,
+            "order": [one.id for one in dialogue.participants if one.id != scenario.agent],
+            "people": [[one.id, one.name, list(one.aliases)] for one in dialogue.participants],
+            "about": _about(by_id[scenario.agent]),
+            "members": {one.id: _member(one) for one in dialogue.participants if one.id != scenario.agent},
+            "date": next((str(dialogue.metadata[name]) for name in DATES if dialogue.metadata.get(name)), ""),
+            "turns": Shown(as_delivered(scenario, dialogue.turns)).as_json(),
+            "points": list(points),
+            "seen": [list(positions_seen(dialogue, scenario.agent, point + 1)) for point in points],
+            "present": [sorted(present_at(dialogue, point)) for point in points],
+            "all": [_everybody(dialogue, point) for point in points],
+            "mode": settings[MODE],
+            "own": bool(settings[OWN_OUTPUTS]),
+            "decided": {},
+            "again": [],
+        }
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return a prompt for each point that is asked now, or all decisions."""
+        asked = _asked(state)
+        if asked:
+            return [self._prompt(state, place) for place in asked]
+        turns = Shown.from_json(state["turns"]).turns
+        decisions = [_decision(state["decided"][str(point)], point, state) for point in state["points"]]
+        unread = sum(UNPARSEABLE in one.flags for one in decisions)
+        return Done(
+            turns=tuple(turn_of(one, state["agent"], turns[one.point]) for one in decisions),
+            flags=(f"{UNPARSEABLE}: {unread} of {len(decisions)} decisions",) if unread else (),
+        )
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Every reply is taken: one that cannot be read is asked for once more in a step of its own."""
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Return the state with what was decided; what could not be read is asked again, once."""
+        decided, again = dict(state["decided"]), list[int]()
+        for place, reply in zip(_asked(state), replies, strict=True):
+            point = state["points"][place]
+            try:
+                decided[str(point)] = _stored(self._read(state, place, reply.text))
+            except Unparseable as error:
+                if place in state["again"]:
+                    unread = Decision(point, "silence", mode=state["mode"], flags=(UNPARSEABLE,))
+                    decided[str(point)] = _stored(unread) | {"error": str(error)[:200]}
+                else:
+                    again.append(place)
+        return {**state, "decided": decided, "again": again}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return a short message for each point that is asked now."""
+        told = {"attend": True, "act": "message", "addressed": [], "targets": [], "ground": "answer"}
+        text = {"text": " ".join(["word"] * 12)}
+        short = json.dumps({"act": "message"} | text)
+        return [short if state["mode"] == "implicit" else json.dumps(told | text) for _ in _asked(state)]
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model: mode and the rest are its condition."""
+        return model
+
+    def _read(self, state: State, place: int, reply: str) -> Decision:
+        point = state["points"][place]
+        if state["mode"] == "implicit":
+            return implicit(reply, point)
+        people = [Participant(pk, name, aliases=tuple(also)) for pk, name, also in state["people"]]
+        return explicit(reply, point, people, state["all"][place])
+
+    def _prompt(self, state: State, place: int) -> Prompt:
+        cast = Cast.from_json(state["cast"])
+        there = [state["members"][one] for one in state["order"] if one in state["present"][place]]
+        blocks = [
+            quote(YOU, state["about"]),
+            quote(MEMBERS, there),
+            *([quote(DATE, [state["date"]])] if state["date"] else []),
+            quote(CHAT, cast.transcript(_chat(state, place))),
+            *([AGAIN] if place in state["again"] else []),
+        ]
+        name = f"{self.key}_{state['mode']}"
+        schema = explicit_schema() if state["mode"] == "explicit" else None
+        return filled(name, self.version, {"blocks": "\n\n".join(blocks)}, schema, folder=PROMPTS)
+
+
+def _everybody(dialogue: Dialogue, point: int) -> dict[str, list[str]]:
+    """Return for whom `all` stands at a point, of whom is addressed there and of whom one speaks to."""
+    author, agent = dialogue.turns[point].speaker, scenario_of(dialogue).agent
+    return {
+        "addressed": sorted(others_at(dialogue, point, author)),
+        "targets": sorted(others_at(dialogue, point, agent)),
+    }
+
+
+def _about(agent: Participant) -> list[str]:
+    return [f"{agent.id}: {agent.name or agent.id}", *([agent.role] if agent.role else []), *agent.profile]
+
+
+def _member(person: Participant) -> str:
+    named = f"{person.id}: {person.name or person.id}"
+    also = f", also called {', '.join(person.aliases)}" if person.aliases else ""
+    return f"{named}{f' ({person.role})' if person.role else ''}{also}"
+
+
+def _asked(state: State) -> list[int]:
+    """Return the places of the points that are asked now: those again, else all open ones, or the next."""
+    if state["again"]:
+        return list(state["again"])
+    still = [at for at, point in enumerate(state["points"]) if str(point) not in state["decided"]]
+    return still[:1] if state["own"] else still
+
+
+def _chat(state: State, place: int) -> list[Turn]:
+    """Return what the agent has seen at a point, with its own earlier decisions where it is shown them."""
+    turns = Shown.from_json(state["turns"]).turns
+    shown: list[Turn] = []
+    for at in state["seen"][place]:
+        shown.append(turns[at])
+        told = state["decided"].get(str(at)) if state["own"] and at < state["points"][place] else None
+        if told and told["act"] != "silence":
+            shown.append(turn_of(_decision(told, at, state), state["agent"], turns[at]))
+    return shown
+
+
+def _stored(decision: Decision) -> dict[str, Any]:
+    return {
+        "act": decision.act,
+        "text": decision.text,
+        "attend": decision.attend,
+        "addressed": decision.addressed,
+        "targets": decision.targets,
+        "ground": decision.ground,
+        "flags": decision.flags,
+    }
+
+
+def _decision(told: Mapping[str, Any], point: int, state: State) -> Decision:
+    addressed, targets = told["addressed"], told["targets"]
+    return Decision(
+        point=point,
+        act=told["act"],
+        text=told["text"],
+        mode=state["mode"],
+        attend=told["attend"],
+        addressed=None if addressed is None else tuple(addressed),
+        targets=None if targets is None else tuple(targets),
+        ground=told["ground"],
+        flags=tuple(told["flags"]),
+    )

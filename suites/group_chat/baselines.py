@@ -1,0 +1,353 @@
+"""Baseline agents as systems: their decisions at the points of a corpus's scenarios, without a model.
+
+They are continuations like a model's, so that people, judges and reports treat them alike.
+`group_chat.md`, section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Q
+
+from annotation import records
+from annotation.corpora import continuing, splits
+from annotation.corpora.splits import of_dialogues
+from annotation.kinds import DECISION
+from annotation.models import Dialogue, System
+from annotation.models.corpora import Continuation, Corpus
+from annotation.scenario_records import MODE, MODES, PEOPLE, Mode
+from config.models import Event
+from jobs import actions as jobs
+from jobs.errors import JobError, JobRefused
+from jobs.kinds import JobKind
+from jobs.kinds import Progress as JobProgress
+from jobs.models import Job
+from suites.continuation.errors import SystemsError
+from suites.continuation.models import Writer
+from suites.continuation.productions.actions import MOST_TRIALS, Progress, dialogues_from
+from suites.continuation.productions.dialogues import Dialogues, in_batches, of_rows
+from suites.continuation.productions.plans import continuation_id, differences, digest
+from suites.group_chat.editing import answer_keys
+from suites.group_chat.scenarios.agents import AGENTS, Agent, Learnt, decide, learn
+from suites.group_chat.scenarios.cascade import turn_of
+from suites.group_chat.scenarios.points import points_of
+
+# Who decided in a corpus's scenarios: systems and conditions, with how much there is of each.
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """A system under a condition: in how many scenarios it decided, in how many trials, how often."""
+
+    system: str
+    condition: dict[str, Any]
+    scenarios: int
+    trials: int
+    decisions: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "system": self.system,
+            "condition": self.condition,
+            "scenarios": self.scenarios,
+            "trials": self.trials,
+            "decisions": self.decisions,
+        }
+
+    @property
+    def condition_told(self) -> str:
+        """The condition in words, without the model."""
+        return ", ".join(f"{key} {value}" for key, value in sorted(self.condition.items()) if key != "model")
+
+
+def deciders(corpus: Corpus) -> list[Decider]:
+    """Return who decided in a corpus's scenarios outside training, by name and condition.
+
+    People as agents are left out.
+    """
+    rows = (
+        Continuation.objects.filter(
+            of_dialogues(prefix="dialogue__"),
+            dialogue__corpus=corpus,
+            dialogue__scenario__isnull=False,
+            mode=Continuation.Mode.STATIC,
+        )
+        .exclude(system__name=PEOPLE)
+        .values("system__name", "condition")
+        .annotate(
+            scenarios=Count("dialogue", distinct=True),
+            trials=Count("trial", distinct=True),
+            decisions=Count("items", filter=Q(items__kind=DECISION.key), distinct=True),
+        )
+        .order_by("system__name", "condition")
+    )
+    return [
+        Decider(row["system__name"], row["condition"], row["scenarios"], row["trials"], row["decisions"])
+        for row in rows
+    ]
+
+
+def scenario_count(corpus: Corpus) -> int:
+    """Return how many of a corpus's dialogues outside training are scenarios."""
+    return corpus.dialogues.filter(of_dialogues(), scenario__isnull=False).count()
+
+
+GENERATOR = "group_chat_baseline"
+VERSION = 1
+DEV = "dev"
+READ_FROM = {True: "the keys of dev", False: "the keys of the other families"}
+Scenario = tuple[Dialogue, records.Dialogue]
+"""A scenario's row and its record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A baseline as somebody asks for it: its key, its mode, how often, and the seed of its draws."""
+
+    agent: str
+    mode: str = "explicit"
+    trials: int = 1
+    seed: int = 0
+
+    def checked(self) -> Agent:
+        """Return the agent; raise SystemsError for an agent or a mode that there is not, or for no trials."""
+        if self.agent not in AGENTS:
+            raise SystemsError(f"There is no agent {self.agent!r}; there are {', '.join(AGENTS)}.")
+        if self.mode not in MODES:
+            raise SystemsError(f"There is no mode {self.mode!r}; there are {', '.join(MODES)}.")
+        if not 1 <= self.trials <= MOST_TRIALS:
+            raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
+        return AGENTS[self.agent]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a baseline came to: scenarios it decided in, continuations that are new and that were there.
+
+    `decisions` counts those of the new ones, `left_out` the dialogues that are no scenarios.
+    """
+
+    system: str
+    condition: Mapping[str, Any]
+    scenarios: int
+    made: int
+    reused: int
+    decisions: int
+    left_out: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "system": self.system,
+            "condition": dict(self.condition),
+            "scenarios": self.scenarios,
+            "made": self.made,
+            "reused": self.reused,
+            "decisions": self.decisions,
+            "left_out": self.left_out,
+        }
+
+    def sentence(self) -> str:
+        """Return it in words."""
+        told = f"{self.system}: {self.decisions:,} decisions in {self.made:,} new continuations"
+        return f"{told}, {self.reused:,} were there already." if self.reused else f"{told}."
+
+
+@transaction.atomic
+def play(
+    *, by: User | None, baseline: Baseline, dialogues: Dialogues, progress: Progress | None = None
+) -> Played:
+    """Let a baseline decide at every point of the scenarios of a selection; what is there stays as it is.
+
+    Baselines that learn do so from the keys of dev where the corpus is split, else from the other families.
+    `progress` is told (scenarios gone through, all). Raises SystemsError for an unknown agent or mode, for a
+    selection without scenarios, and where the corpus has another system of the agent's name.
+    """
+    found = baseline.checked()
+    if dialogues.split is not None:
+        splits.fix(split=dialogues.split, by=by)
+    rows, left_out = _scenarios(dialogues)
+    lessons = Lessons(dialogues.corpus, found)
+    writer = _writer(dialogues.corpus, found, lessons, baseline.seed, by)
+    assert writer.system is not None
+    play_one = _Playing(found, writer.system, baseline)
+    for number, (row, record) in enumerate(rows, start=1):
+        play_one.scenario(row, record, lessons.for_family(record.cluster))
+        if progress:
+            progress(number, len(rows))
+    if play_one.made:
+        answer_keys.write(dialogues.corpus, play_one.made)
+        Event.objects.create(
+            by=by,
+            verb="run agent",
+            subject=f"{found.key} in {dialogues.corpus.name}"[:300],
+            detail={"made": len(play_one.made), MODE: baseline.mode, "trials": baseline.trials},
+        )
+    return Played(
+        system=found.key,
+        condition=play_one.condition,
+        scenarios=len(rows),
+        made=len(play_one.made),
+        reused=play_one.reused,
+        decisions=play_one.decisions,
+        left_out=left_out,
+    )
+
+
+class _Playing:
+    """A baseline at its scenarios, one after the other."""
+
+    def __init__(self, agent: Agent, system: System, baseline: Baseline) -> None:
+        self.agent, self.system, self.trials, self.seed = agent, system, baseline.trials, baseline.seed
+        self.mode: Mode = "implicit" if baseline.mode == "implicit" else "explicit"
+        self.condition = {MODE: self.mode}
+        self.made: list[int] = []
+        self.decisions = self.reused = 0
+
+    def scenario(self, row: Dialogue, record: records.Dialogue, learnt: Learnt | None) -> None:
+        """Decide at the points of one scenario, in every trial that is not there."""
+        there = set(
+            Continuation.objects.filter(dialogue=row, system=self.system).values_list("key", flat=True)
+        )
+        for trial in range(self.trials):
+            key = continuation_id(self.system.name, digest(self.condition), trial)
+            if key in there:
+                self.reused += 1
+                continue
+            decisions = decide(self.agent, record, mode=self.mode, learnt=learnt, seed=self.seed, trial=trial)
+            assert record.scenario is not None
+            turns = tuple(turn_of(one, record.scenario.agent, record.turns[one.point]) for one in decisions)
+            continuation = records.Continuation(
+                key, self.system.name, turns, mode="static", trial=trial, condition=self.condition
+            )
+            added = continuing.add(dialogue=row, system=self.system, made=continuation, keyed=False)
+            self.made.append(added.pk)
+            self.decisions += len(turns)
+
+
+class Lessons:
+    """What a baseline that learns reads the keys of: dev of the corpus's split, else all other families."""
+
+    def __init__(self, corpus: Corpus, agent: Agent) -> None:
+        self.learns = agent.learns
+        self.split = corpus.splits.order_by("pk").first() if agent.learns else None
+        self._known: list[records.Dialogue] = []
+        self._of: dict[str, Learnt] = {}
+        if agent.learns:
+            chosen = Dialogues(corpus, self.split, DEV if self.split else "")
+            self._known = [record for _, record in _scenarios(chosen)[0]]
+
+    @property
+    def told(self) -> str:
+        """Say whose keys are read, '' where none are."""
+        return READ_FROM[self.split is not None] if self.learns else ""
+
+    def for_family(self, family: str) -> Learnt | None:
+        """Return what is learnt for a family's scenarios, None where nothing is."""
+        if not self.learns:
+            return None
+        name = "" if self.split is not None else family
+        if name not in self._of:
+            self._of[name] = learn(
+                one for one in self._known if self.split is not None or one.cluster != name
+            )
+        return self._of[name]
+
+
+def _scenarios(dialogues: Dialogues) -> tuple[list[Scenario], int]:
+    """Return the scenarios of a selection that have points, and how many others it has."""
+    found: list[Scenario] = []
+    others = 0
+    for rows in in_batches(dialogues.rows()):
+        made = of_rows(rows)
+        chosen = [(row, made[row.pk]) for row in rows if _has_points(made[row.pk])]
+        found += chosen
+        others += len(rows) - len(chosen)
+    if not found:
+        raise SystemsError(
+            "There is no scenario with points in this selection: an agent decides in dialogues of kind "
+            "scenario."
+        )
+    return found, others
+
+
+def _has_points(record: records.Dialogue) -> bool:
+    return record.scenario is not None and bool(points_of(record))
+
+
+def _writer(corpus: Corpus, agent: Agent, lessons: Lessons, seed: int, by: User | None) -> Writer:
+    spec: dict[str, Any] = {"generator": GENERATOR, "version": VERSION, "agent": agent.key, "seed": seed}
+    if lessons.told:
+        spec["learns from"] = lessons.told
+    found = Writer.objects.select_for_update().filter(corpus=corpus, name=agent.key).first()
+    if found is not None:
+        if found.fingerprint != digest(spec):
+            raise SystemsError(
+                f"The corpus has a system {agent.key!r} already, and it is another one: "
+                f"{differences(found.spec, spec)}."
+            )
+        return found
+    system, made = System.objects.get_or_create(corpus=corpus, name=agent.key)
+    if not made:
+        raise SystemsError(
+            f"The corpus has a system {agent.key!r} whose continuations were imported: what is imported "
+            "under a baseline's name stands for it."
+        )
+    Event.objects.create(by=by, verb="add system", subject=f"system {agent.key}", detail=spec)
+    return Writer.objects.create(
+        corpus=corpus, name=agent.key, spec=spec, fingerprint=digest(spec), system=system, created_by=by
+    )
+
+
+def listed() -> Iterable[dict[str, Any]]:
+    """Return the baselines as plain data, in the order of tables."""
+    return [
+        {"key": one.key, "title": one.title, "learns": one.learns, "varies": one.varies}
+        for one in AGENTS.values()
+    ]
+
+
+# Baselines at many scenarios: a job, so that nobody waits in a request while they decide.
+
+KIND = "baseline"
+AT_ONCE = 100
+"""So many continuations at most are made while the page waits: in two or three seconds."""
+
+
+def start(*, by: User | None, baseline: Baseline, dialogues: Dialogues) -> Played | Job:
+    """Let a baseline decide as `baselines.play` does; start a job for many scenarios and trials.
+
+    Raises SystemsError for what cannot be asked for, and where no job is needed for what `play` refuses.
+    """
+    baseline.checked()
+    if dialogues.rows().count() * baseline.trials <= AT_ONCE:
+        return play(by=by, baseline=baseline, dialogues=dialogues)
+    params = {"baseline": asdict(baseline), "dialogues": dialogues.as_json()}
+    subject = f"{baseline.agent} in {dialogues.corpus.name[:180]}, {digest(params)[:8]}"
+    return jobs.start(kind=KIND, subject=subject, params=params, by=by)
+
+
+def run(job: Job, progress: JobProgress) -> dict[str, Any]:
+    """Let the baseline that a job names decide, in one transaction; its result is what it came to."""
+    told = job.params
+    try:
+        played = play(
+            by=job.created_by,
+            baseline=Baseline(**told["baseline"]),
+            dialogues=dialogues_from(told["dialogues"]),
+            progress=progress,
+        )
+    except JobRefused:
+        raise
+    except JobError as error:
+        raise JobRefused(str(error)) from error
+    return played.as_json()
+
+
+JOB = JobKind(KIND, "Baseline agent", run)

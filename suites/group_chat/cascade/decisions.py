@@ -1,0 +1,505 @@
+"""Decisions of group-chat agents: from the database to decided points, and one as a page shows it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from annotation.corpora import splits
+from annotation.corpora.rows import turn_record
+from annotation.corpora.splits import TRAINING
+from annotation.kinds import DECISION
+from annotation.models import Corpus, Label, Occasion
+from annotation.models import Dialogue as StoredDialogue
+from annotation.models.corpora import Continuation, Item, Turn
+from annotation.models.labels import Rater
+from annotation.records import SELF, Dialogue
+from annotation.scenario_records import (
+    BACKGROUND,
+    LEAK,
+    PEOPLE,
+    STAGES,
+    UNPARSEABLE,
+    CascadeSettings,
+    Decision,
+    Judged,
+    Key,
+    Mode,
+    Outcome,
+    Probe,
+    key_json,
+)
+from calibration.errors import CascadeRefused
+from suites.group_chat import schemes as conduct_schemes
+from suites.group_chat.editing.answer_keys import of_corpus, scenarios
+from suites.group_chat.scenarios.agents import AGENTS, ORACLE, Agent, Learnt, decide, learn
+from suites.group_chat.scenarios.cascade import SETTINGS, decision_of, outcome
+from suites.group_chat.scenarios.observing import declared_addressees, hints
+from suites.group_chat.scenarios.points import (
+    evenness_of_talk,
+    key_at,
+    others_at,
+    positions_seen,
+    probes_at,
+    scenario_of,
+    share_of_talk,
+)
+
+# From the database to decided points: systems' decisions, judges' answers, and the baselines.
+
+# One decision with all that a report needs of it, and decisions of many as arrays.
+
+MUST_SPEAK, STAY_OUT, EITHER = "must speak", "stay out", ""
+"""The classes of points of the restraint panel."""
+
+
+class Talk(NamedTuple):
+    """What a message makes of the floor: the agent's share in messages and in words, and how even talk is.
+
+    All in [0, 1].
+    """
+
+    share: float
+    in_words: float
+    evenness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision of a system on a trial, what the cascade makes of it, and what its key asks.
+
+    ``item`` is None where the decision is a baseline's, computed for the report. ``addressed`` is whether the
+    declared addressees meet the key, None where that is not asked or not observed; ``hinted`` whether a
+    message says that there is a secret, where the key minds that.
+    """
+
+    scenario: int
+    family: str
+    trial: int
+    point: int
+    item: int | None
+    act: str
+    mode: str
+    key: Key
+    result: Outcome
+    probes: tuple[tuple[str, bool], ...]
+    must: str
+    addressed: bool | None
+    attended: bool | None
+    judged: Judged | None = None
+    hinted: bool = False
+    talk: Talk | None = None
+
+    @property
+    def is_probed(self) -> bool:
+        """Whether its point belongs to a probe."""
+        return bool(self.probes)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the reply could be read."""
+        return self.result.failed_at != "form"
+
+    @property
+    def asks_leak(self) -> bool:
+        """Whether its key asks about secrets."""
+        return LEAK in self.key.conduct
+
+
+def decided(
+    dialogue: Dialogue,
+    decisions: Mapping[int, tuple[int | None, Decision]],
+    *,
+    scenario: int,
+    trial: int,
+    judged: Mapping[int, Judged],
+    settings: CascadeSettings,
+) -> Iterable[Decided]:
+    """Yield what became of each of a system's decisions, (item, decision) by point, without free points."""
+    earlier: dict[int, Decision] = {}
+    told = scenario_of(dialogue)
+    for point, (item, decision) in sorted(decisions.items()):
+        key = key_at(told, point)
+        if not key.free:
+            heard = None if item is None else judged.get(item)
+            result = outcome(dialogue, decision, heard, settings, earlier)
+            yield Decided(
+                scenario=scenario,
+                family=dialogue.cluster or dialogue.id,
+                trial=trial,
+                point=point,
+                item=item,
+                act=decision.act,
+                mode=decision.mode,
+                key=key,
+                result=result,
+                probes=tuple((probe.kind, probe.control) for probe in probes_at(told, point)),
+                must=class_of(key),
+                addressed=_addressed(dialogue, decision, key),
+                attended=_attended(result),
+                judged=heard,
+                hinted=key.hint and decision.act == "message" and hints(decision.text),
+                talk=_talk(dialogue, decision, earlier),
+            )
+        earlier[point] = decision
+
+
+def class_of(key: Key) -> str:
+    """Return the class of a point: must speak, stay out, or neither."""
+    message, silence = key.speak.get("message", 0.0) > 0, key.speak.get("silence", 0.0) > 0
+    if message != silence:
+        return MUST_SPEAK if message else STAY_OUT
+    return EITHER
+
+
+def _addressed(dialogue: Dialogue, decision: Decision, key: Key) -> bool | None:
+    """Return whether the declared addressees of the last message meet the key, whatever the act."""
+    declared = declared_addressees(dialogue, decision)
+    if key.addressed is None or declared is None or UNPARSEABLE in decision.flags:
+        return None
+    author = dialogue.turns[decision.point].speaker
+    return key.addressed.met(declared, others_at(dialogue, decision.point, author))
+
+
+def _talk(dialogue: Dialogue, decision: Decision, earlier: Mapping[int, Decision]) -> Talk | None:
+    """Return how a message shares the floor; None for a reaction and silence."""
+    if decision.act != "message":
+        return None
+    share = share_of_talk(dialogue, decision, earlier)
+    in_words = share_of_talk(dialogue, decision, earlier, in_words=True)
+    return Talk(float(share or 0), float(in_words or 0), evenness_of_talk(dialogue, decision, earlier) or 0.0)
+
+
+def _attended(result: Outcome) -> bool | None:
+    score = result.stages["attend"].score
+    return None if score is None else score > 0
+
+
+RANDOM_TRIALS = 8
+"""So many draws of the baseline that draws."""
+SKIPPED = (PEOPLE,)
+OCCASIONS = (Occasion.MAIN, Occasion.IMPORTED)
+
+Group = tuple[str, str]
+"""A system and its condition in words."""
+
+
+@dataclass
+class Material:
+    """The scenarios of a part by id, with the decisions of every group."""
+
+    scenarios: dict[int, Dialogue]
+    groups: dict[Group, list[Decided]] = field(default_factory=dict)
+    modes: dict[Group, Mode] = field(default_factory=dict)
+    fakes: set[Group] = field(default_factory=set)
+    learnt_on: str = ""
+
+
+def of_part(corpus: Corpus, part: str = "") -> list[StoredDialogue]:
+    """Return a corpus's scenarios outside training, or those in it."""
+    return [row for row in of_corpus(corpus) if (row.part == TRAINING) == (part == TRAINING)]
+
+
+def material(
+    corpus: Corpus,
+    clusters: frozenset[str] | None,
+    *,
+    by_condition: bool,
+    judges: Collection[Rater],
+    settings: CascadeSettings,
+    scenario_part: str = "",
+) -> Material:
+    """Return the decisions at the scored points of a corpus's scenarios, of given clusters (None: all).
+
+    Scenarios in training are read where that is `scenario_part`, and then alone.
+    """
+    rows = [row for row in of_part(corpus, scenario_part) if clusters is None or row.cluster in clusters]
+    found = Material(scenarios(rows))
+    parts = (
+        Continuation.objects.filter(dialogue__in=found.scenarios, mode=Continuation.Mode.STATIC)
+        .exclude(system__name__in=SKIPPED)
+        .select_related("system")
+        .order_by("system__name", "dialogue__key", "key")
+    )
+    turns: dict[int, list[Turn]] = defaultdict(list)
+    for turn in Turn.objects.filter(continuation__in=parts, given=False).order_by("position"):
+        turns[turn.continuation_id].append(turn)
+    kinds = Item.objects.filter(continuation__in=parts, kind=DECISION.key)
+    items: dict[int, int] = {turn: pk for pk, turn in kinds.values_list("pk", "turn") if turn is not None}
+    said = answers_of(judges, items.values()) if judges else {}
+    for part in parts:
+        group = (part.system.name, condition_words(part.condition) if by_condition else "")
+        decisions: dict[int, tuple[int | None, Decision]] = {}
+        for turn in turns[part.pk]:
+            record = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
+            decision = decision_of(record, part.condition)
+            decisions.setdefault(decision.point, (items.get(turn.pk), decision))
+            found.modes.setdefault(group, decision.mode)
+        if part.fake_model:
+            found.fakes.add(group)
+        dialogue = found.scenarios[part.dialogue_id]
+        made = decided(
+            dialogue, decisions, scenario=part.dialogue_id, trial=part.trial, judged=said, settings=settings
+        )
+        found.groups.setdefault(group, []).extend(made)
+    return found
+
+
+def condition_words(condition: Mapping[str, object]) -> str:
+    """Return a condition as one line: its keys and values, without the model, which the system tells."""
+    return ", ".join(f"{key} {value}" for key, value in sorted(condition.items()) if key != "model")
+
+
+def baselines(
+    found: Material, learn_from: Iterable[Dialogue] | None, mode: Mode, settings: CascadeSettings
+) -> dict[str, list[Decided]]:
+    """Return what the baselines and the oracle decide at the same points, by their keys.
+
+    What they learn comes from the keys of other scenarios (dev), or where none are given from all families
+    but the scored one.
+    """
+    others = None if learn_from is None else learn(learn_from)
+    made: dict[str, list[Decided]] = {}
+    by_family: dict[str, Learnt] = {}
+    for agent in AGENTS.values():
+        played: list[Decided] = []
+        for pk, dialogue in found.scenarios.items():
+            learnt = None
+            if agent.learns:
+                learnt = others or _without(found, dialogue, by_family)
+            played += _played(agent, dialogue, pk, mode, learnt, settings)
+        made[agent.key] = played
+    return made
+
+
+def _without(found: Material, dialogue: Dialogue, kept: dict[str, Learnt]) -> Learnt:
+    family = dialogue.cluster
+    if family not in kept:
+        kept[family] = learn(one for one in found.scenarios.values() if one.cluster != family)
+    return kept[family]
+
+
+def _played(
+    agent: Agent, dialogue: Dialogue, pk: int, mode: Mode, learnt: Learnt | None, settings: CascadeSettings
+) -> list[Decided]:
+    played: list[Decided] = []
+    own: Mode = "explicit" if agent is ORACLE else mode
+    for trial in range(RANDOM_TRIALS if agent.varies else 1):
+        decisions: dict[int, tuple[int | None, Decision]] = {
+            one.point: (None, one) for one in decide(agent, dialogue, mode=own, learnt=learnt, trial=trial)
+        }
+        played += decided(dialogue, decisions, scenario=pk, trial=trial, judged={}, settings=settings)
+    return played
+
+
+def raters_named(corpus: Corpus, names: Collection[str]) -> list[Rater]:
+    """Return the raters of these names that answered about decisions; raise CascadeRefused for others."""
+    found = []
+    for name in names:
+        rater = (
+            Rater.objects.filter(name=name, labels__item__corpus=corpus, labels__item__kind=DECISION.key)
+            .exclude(kind=Rater.Kind.KEY)
+            .first()
+        )
+        if rater is None:
+            known = ", ".join(judges_of(corpus)) or "none yet"
+            raise CascadeRefused(f"no judge {name!r} has answered about decisions; those that have: {known}")
+        found.append(rater)
+    return found
+
+
+def judges_of(corpus: Corpus) -> list[str]:
+    """Return the names of the judges with answers about the conduct, composition or moves of decisions."""
+    schemes = [
+        one.key for one in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND_MOVE)
+    ]
+    labels = Label.objects.filter(
+        item__corpus=corpus,
+        item__kind=DECISION.key,
+        question__version__scheme__key__in=schemes,
+        rater__kind=Rater.Kind.JUDGE,
+    )
+    return sorted(set(labels.values_list("rater__name", flat=True)))
+
+
+def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Judged]:
+    """Return what judges said of decisions, by item: of several samples of one judge the first counts."""
+    conduct: dict[int, dict[str, float | None]] = defaultdict(dict)
+    others: dict[int, dict[str, float | str]] = defaultdict(dict)
+    schemes = {
+        one.key for one in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND_MOVE)
+    }
+    labels = Label.objects.filter(
+        rater__in=judges,
+        item__in=list(items),
+        superseded_at=None,
+        occasion__in=OCCASIONS,
+        question__version__scheme__key__in=schemes,
+    ).order_by("-sample", "-pk")
+    for item, scheme, question, number, text, missing in labels.values_list(
+        "item", "question__version__scheme__key", "question__key", "number", "text", "missing"
+    ):
+        if scheme == conduct_schemes.CONDUCT.key and question not in (LEAK, conduct_schemes.WHY):
+            if not missing or NOT_APPLICABLE in missing:
+                conduct[item][question] = number
+        elif not missing:
+            others[item][f"{scheme}/{question}"] = (text or "") if number is None else number
+    return {item: _judged(conduct.get(item, {}), others.get(item, {})) for item in conduct.keys() | others}
+
+
+NOT_APPLICABLE = "not applicable"
+"""How a missing answer begins to a dimension that its rater found not to be at stake."""
+
+
+def _judged(conduct: Mapping[str, float | None], others: Mapping[str, float | str]) -> Judged:
+    leak = others.get("conduct/leak")
+    compose = others.get(f"compose/{conduct_schemes.SCORE}")
+    move = others.get(f"ground_move/{conduct_schemes.MOVE}")
+    presupposes = others.get(f"ground_move/{conduct_schemes.PRESUPPOSES}")
+    return Judged(
+        conduct=dict(conduct),
+        leak=None if leak is None else float(leak),
+        compose=None if compose is None else float(compose),
+        move=None if move is None else str(move),
+        presupposes=None if presupposes is None else tuple(filter(None, str(presupposes).split(";"))),
+    )
+
+
+# One decision as a page shows it: what the agent had seen, the key, what it did, and where it failed.
+
+
+@dataclass(frozen=True)
+class DecisionView:
+    """A decision with all that it is scored by. ``result`` is None where test was not opened yet.
+
+    ``seen`` are the positions of the script's turns that the agent had seen. ``others`` are the decisions at
+    the same point by other systems and on other trials.
+    """
+
+    item: Item
+    continuation: Continuation
+    dialogue: Dialogue
+    decision: Decision
+    key: Key
+    probes: tuple[Probe, ...]
+    seen: tuple[int, ...]
+    result: Outcome | None
+    judged: Judged | None
+    others: tuple[Item, ...]
+
+    @property
+    def probe_names(self) -> list[str]:
+        """What the point belongs to, such as `overheard (control)`; `background` for no probe."""
+        named = [f"{probe.kind}{' (control)' if probe.control else ''}" for probe in self.probes]
+        return named or [BACKGROUND]
+
+
+def view(item: Item, judges: Collection[Rater] = (), settings: CascadeSettings = SETTINGS) -> DecisionView:
+    """Return a decision with its outcome by what judges said; the item must be one of kind `decision`.
+
+    Before test was opened the outcome of a decision of the test part is withheld.
+    """
+    assert item.kind == DECISION.key
+    assert item.turn is not None
+    part = item.continuation
+    dialogue = scenarios([part.dialogue])[part.dialogue_id]
+    decisions = _decisions(part)
+    decision = _of(item.turn, part)
+    told = scenario_of(dialogue)
+    locked = splits.unopened(item.corpus).filter(cluster=part.dialogue.cluster).exists()
+    judged = answers_of(judges, [item.pk]).get(item.pk) if judges else None
+    earlier = {point: one for point, one in decisions.items() if point < decision.point}
+    return DecisionView(
+        item,
+        part,
+        dialogue,
+        decision,
+        key_at(told, decision.point),
+        probes_at(told, decision.point),
+        positions_seen(dialogue, told.agent, decision.point + 1),
+        None if locked else outcome(dialogue, decision, judged, settings, earlier),
+        judged,
+        _others(item),
+    )
+
+
+def _of(turn: Turn, part: Continuation) -> Decision:
+    return decision_of(turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra), part.condition)
+
+
+def _decisions(part: Continuation) -> dict[int, Decision]:
+    found: dict[int, Decision] = {}
+    for turn in part.turns.filter(given=False).order_by("position"):
+        decision = _of(turn, part)
+        found.setdefault(decision.point, decision)
+    return found
+
+
+def _others(item: Item, most: int = 100) -> tuple[Item, ...]:
+    assert item.turn is not None
+    same = Item.objects.filter(
+        kind=DECISION.key, continuation__dialogue=item.continuation.dialogue_id, turn__at=item.turn.at
+    )
+    rows = same.exclude(pk=item.pk).select_related("continuation__system", "turn")
+    return tuple(rows.order_by("continuation__system__name", "continuation__trial", "pk")[:most])
+
+
+def script(found: DecisionView) -> list[Turn]:
+    """Return the turns of the script that the agent had seen, as rows, in order."""
+    own = found.continuation.dialogue.continuations.filter(key=SELF)
+    rows = Turn.objects.filter(continuation__in=own, position__in=found.seen)
+    return list(rows.order_by("position"))
+
+
+def content(found: DecisionView) -> dict[str, Any]:
+    """Return a decision as plain data."""
+    decision, result = found.decision, found.result
+    return {
+        "id": found.item.pk,
+        "corpus": found.item.corpus.name,
+        "dialogue": found.dialogue.id,
+        "system": found.continuation.system.name,
+        "condition": found.continuation.condition,
+        "trial": found.continuation.trial,
+        "point": decision.point,
+        "probes": found.probe_names,
+        "seen": list(found.seen),
+        "key": key_json(found.key),
+        "decision": {
+            "act": decision.act,
+            "text": decision.text,
+            "mode": decision.mode,
+            "attend": decision.attend,
+            "addressed": _listed(decision.addressed),
+            "targets": _listed(decision.targets),
+            "ground": decision.ground,
+            "flags": list(decision.flags),
+        },
+        "outcome": None if result is None else _outcome(result),
+    }
+
+
+def _listed(ids: tuple[str, ...] | None) -> list[str] | None:
+    return None if ids is None else list(ids)
+
+
+def _outcome(result: Outcome) -> dict[str, Any]:
+    return {
+        "stages": [
+            {
+                "stage": stage,
+                "score": result.stages[stage].score,
+                "state": result.stages[stage].state,
+                "why": result.stages[stage].why,
+            }
+            for stage in STAGES
+        ],
+        "failed_at": result.failed_at,
+        "competence": result.competence,
+        "turn_score": result.turn_score,
+        "flags": list(result.flags),
+        "leaks": list(result.leaks),
+        "leaks_elsewhere": list(result.leaks_elsewhere),
+    }

@@ -1,0 +1,342 @@
+"""What people say beside the machine: in the agent's place, of conduct, and of how natural the scripts are.
+
+People in the agent's place give the human ceiling, and check the keys: one that most of at least three people
+contradict is for adjudication. `group_chat.md`, sections 8 and 9.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.db.models import QuerySet
+
+from annotation.kinds import DECISION
+from annotation.models import Corpus, Occasion
+from annotation.models.labels import Label, Rater
+from annotation.records import Dialogue
+from annotation.scenario_records import DIMENSIONS, LEAK, Key, SetCondition, condition_json
+from annotation.text.display import number as rounded
+from calibration.models import Report
+from calibration.reports.contents import Figure
+from calibration.reports.figures import HUMAN as HUMAN_KIND
+from calibration.reports.figures import QuestionFigures
+from calibration.reports.snapshot import Question, is_readable, snapshot_of
+from calibration.statistics import Plan, Result
+from calibration.statistics.core.engine import cluster_codes, finished, resampled
+from suites.group_chat.scenarios.points import key_at, others_at, scenario_of
+from suites.group_chat.schemes import (
+    ADDRESSED,
+    ATTEND,
+    CONDUCT,
+    HUMAN,
+    NATURAL,
+    NATURALNESS,
+    SPEAK,
+    TARGET,
+    WHY,
+    read_set,
+)
+
+# Whether a judge of conduct is calibrated: whether a study reports its agreement with people.
+#
+# `group_chat.md`, section 7: the badge *not calibrated* stands unless a study of at least 30 decisions and 2
+# people reports the judge's agreement with them. Each dimension has a badge of its own, because a judge that
+# follows people in one may not in another.
+
+LEAST_DECISIONS, LEAST_PEOPLE_IN_STUDY = 30, 2
+NOT_CALIBRATED = "not calibrated"
+NO_STUDY = "no study compares it with people"
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """What is known of a judge on one dimension. `why` says why it is not calibrated, '' where it is.
+
+    `figure` is its agreement with people, of the report `report` of the study `study`; `constant` says that
+    it gave one value throughout.
+    """
+
+    judge: str
+    dimension: str
+    why: str = ""
+    study: str = ""
+    report: int | None = None
+    figure: Figure | None = None
+    constant: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether the dimension's numbers by this judge stay out of the headline."""
+        return bool(self.why)
+
+    def sentence(self) -> str:
+        """Return it as one sentence."""
+        if self.why or self.figure is None:
+            return f"{NOT_CALIBRATED.capitalize()}: {self.judge} on {self.dimension}: {self.why}."
+        low, high = self.figure.low, self.figure.high
+        ends = "" if low is None or high is None else f" ({rounded(low, 2)} to {rounded(high, 2)})"
+        return (
+            f"{self.judge} on {self.dimension} agrees with people at {rounded(self.figure.point, 3)}{ends}, "
+            f"{self.figure.name.replace('_', ' ')}, n = {self.figure.n_items:,}, in the study {self.study}."
+        )
+
+
+def badges(corpus: Corpus, judges: Sequence[Rater]) -> tuple[Badge, ...]:
+    """Return a badge for each dimension of conduct that each judge rated decisions of a corpus on.
+
+    The newest readable report of every study counts; of several the one that lifts the badge, else the one
+    with the most decisions.
+    """
+    if not judges:
+        return ()
+    rated = _rated(corpus, judges)
+    compared = list(_compared(corpus)) if rated else []
+    return tuple(
+        _best(judge.name, dimension, [found for found in compared if found[1].key == dimension])
+        for judge in judges
+        for dimension in DIMENSIONS
+        if (judge.pk, dimension) in rated
+    )
+
+
+def _rated(corpus: Corpus, judges: Sequence[Rater]) -> set[tuple[int, str]]:
+    labels = Label.objects.filter(
+        item__corpus=corpus,
+        rater__in=judges,
+        superseded_at=None,
+        missing="",
+        question__version__scheme__key=CONDUCT.key,
+        question__key__in=DIMENSIONS,
+    )
+    return set(labels.values_list("rater_id", "question__key").distinct())
+
+
+def _compared(corpus: Corpus) -> Iterator[tuple[Report, Question]]:
+    """Yield the questions of conduct in the newest report of each study of a corpus and part."""
+    rows = Report.objects.filter(study__corpus=corpus).select_related("study")
+    for report in rows.order_by("study_id", "part", "-pk").distinct("study_id", "part"):
+        if is_readable(report):
+            for question in snapshot_of(report).questions:
+                if question.scheme.partition("@")[0] == CONDUCT.key and not question.pooled:
+                    yield report, question
+
+
+def _best(judge: str, dimension: str, found: Iterable[tuple[Report, Question]]) -> Badge:
+    made = [_badge(judge, dimension, *one) for one in found]
+    known = [one for one in made if one is not None]
+    if not known:
+        return Badge(judge, dimension, NO_STUDY)
+    return max(known, key=lambda one: (not one.stands, one.figure.n_items if one.figure else 0, one.report))
+
+
+def _badge(judge: str, dimension: str, report: Report, question: Question) -> Badge | None:
+    """Return what one study's question says of a judge, None where the judge is not in it."""
+    own = next((one for one in question.raters if one.name == judge), None)
+    if own is None:
+        return None
+    asked = QuestionFigures(question)
+    figure = asked.with_people(asked.headline, judge)
+    people = [one for one in question.raters if one.kind == HUMAN_KIND and one.n and not one.simulated]
+    why = ""
+    if own.constant:
+        why = "constant rater: it gave one value throughout"
+    elif len(people) < LEAST_PEOPLE_IN_STUDY:
+        told = "nobody" if not people else f"{len(people)} person" if len(people) == 1 else f"{len(people)}"
+        why = f"{told} rated beside it, at least {LEAST_PEOPLE_IN_STUDY} people must"
+    elif figure is None or not figure.ok:
+        why = f"its agreement with people is not defined: {figure.reason if figure else question.problem}"
+    elif figure.n_items < LEAST_DECISIONS:
+        why = f"{figure.n_items} decisions were rated by it and by people, of {LEAST_DECISIONS} needed"
+    return Badge(judge, dimension, why.rstrip(": "), report.study.name, report.pk, figure, own.constant)
+
+
+QUESTIONS = (ATTEND, SPEAK, ADDRESSED, TARGET)
+LEAST_PEOPLE = 3
+"""So many people must have answered for their majority to contradict a key."""
+OCCASIONS = (Occasion.MAIN, Occasion.IMPORTED)
+NOBODY = "nobody has answered this in the agent's place"
+UNRATED = "nobody has rated how natural the scripts are"
+
+
+@dataclass(frozen=True, slots=True)
+class Contradicted:
+    """A key that most people contradict: what it says, and what most people said."""
+
+    scenario: str
+    point: int
+    question: str
+    key: str
+    answer: str
+    n_answer: int
+    n_people: int
+
+
+@dataclass(frozen=True)
+class People:
+    """What people said. ``conduct`` has their mean by decision and dimension; ``raters`` how many took part.
+
+    ``agreement`` is by question the share of answers that meet the key.
+    """
+
+    agreement: Mapping[str, Result] = field(default_factory=dict)
+    raters: int = 0
+    contradicted: tuple[Contradicted, ...] = ()
+    conduct: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    natural: Result = field(
+        default_factory=lambda: Result("naturalness", status="insufficient", reason=UNRATED)
+    )
+
+
+def read(scenarios: Mapping[int, Dialogue], items: Collection[int], plan: Plan) -> People:
+    """Return what people said of scenarios, by id, and of the conduct of decisions, by item."""
+    answers = _answers(scenarios)
+    agreement = {}
+    for question in QUESTIONS:
+        asked = [one for one in answers if one.question == question]
+        families = [_family(scenarios[one.scenario]) for one in asked]
+        agreement[question] = mean(question, [float(one.right) for one in asked], families, plan, NOBODY)
+    return People(
+        agreement if answers else {},
+        len({one.rater for one in answers}),
+        _contradicted(scenarios, answers),
+        _conduct(items),
+        _natural(scenarios, plan),
+    )
+
+
+def mean(name: str, values: list[float], families: list[str], plan: Plan, reason: str) -> Result:
+    """Return the mean of values with its interval over families; undefined, with the reason, without any."""
+    if not values:
+        return Result(name, status="insufficient", reason=reason)
+    units = cluster_codes(families, len(values))
+    rows = np.column_stack([np.ones(len(values)), values])
+    point, drawn = resampled(units, rows, lambda totals: totals[:, 1] / totals[:, 0], plan)
+    return finished(
+        name,
+        point,
+        drawn,
+        plan,
+        n_items=len(values),
+        n_clusters=len(set(families)),
+        method="mean over answers",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    scenario: int
+    point: int
+    question: str
+    rater: int
+    value: str
+    right: bool
+
+
+def _live(scheme: str) -> QuerySet[Label]:
+    """Return people's live answers to a scheme, of a repeated one the first."""
+    return Label.objects.filter(
+        rater__kind=Rater.Kind.HUMAN,
+        superseded_at=None,
+        missing="",
+        occasion__in=OCCASIONS,
+        question__version__scheme__key=scheme,
+    ).order_by("pk")
+
+
+def _answers(scenarios: Mapping[int, Dialogue]) -> list[_Answer]:
+    found: dict[tuple[int, int, str, int], _Answer] = {}
+    labels = _live(HUMAN.key).filter(item__kind=DECISION.key, item__continuation__dialogue__in=scenarios)
+    for scenario, at, question, rater, number, text in labels.values_list(
+        "item__continuation__dialogue", "item__turn__at", "question__key", "rater", "number", "text"
+    ):
+        point = (at or 0) - 1
+        dialogue = scenarios[scenario]
+        key = key_at(scenario_of(dialogue), point)
+        if key.free or question not in QUESTIONS or not _asks(key, question):
+            continue
+        value = (text or "") if number is None else f"{number:g}"
+        right = _meets(dialogue, point, key, question, value)
+        answer = _Answer(scenario, point, question, rater, value, right)
+        found.setdefault((scenario, point, question, rater), answer)
+    return list(found.values())
+
+
+def _asks(key: Key, question: str) -> bool:
+    asked = {ADDRESSED: key.addressed, TARGET: key.target}
+    return question not in asked or asked[question] is not None
+
+
+def _meets(dialogue: Dialogue, point: int, key: Key, question: str, value: str) -> bool:
+    """Whether an answer is one that the key scores best, or a set that meets its condition."""
+    if question == ATTEND:
+        return value == str(key.attend)
+    if question == SPEAK:
+        return key.speak.get(value, 0.0) == max(key.speak.values(), default=0.0)
+    condition = key.addressed if question == ADDRESSED else key.target
+    agent, author = scenario_of(dialogue).agent, dialogue.turns[point].speaker
+    everybody = others_at(dialogue, point, author if question == ADDRESSED else agent)
+    return condition is not None and condition.met(read_set(value), everybody)
+
+
+def _contradicted(scenarios: Mapping[int, Dialogue], answers: list[_Answer]) -> tuple[Contradicted, ...]:
+    """Return the keys that more than half of at least three people contradict, in the order of the set."""
+    by_place: dict[tuple[int, int, str], list[_Answer]] = defaultdict(list)
+    for one in answers:
+        by_place[one.scenario, one.point, one.question].append(one)
+    found = []
+    for (scenario, point, question), given in by_place.items():
+        wrong = sum(not one.right for one in given)
+        if len(given) >= LEAST_PEOPLE and 2 * wrong > len(given):
+            dialogue = scenarios[scenario]
+            value, n = Counter(one.value for one in given if not one.right).most_common(1)[0]
+            told = _told(key_at(scenario_of(dialogue), point), question)
+            found.append(Contradicted(dialogue.id, point, question, told, value, n, len(given)))
+    return tuple(sorted(found, key=lambda one: (one.scenario, one.point, QUESTIONS.index(one.question))))
+
+
+def _told(key: Key, question: str) -> str:
+    """Return in words what a key expects."""
+    if question == ATTEND:
+        return str(key.attend)
+    if question == SPEAK:
+        best = max(key.speak.values(), default=0.0)
+        return " or ".join(act for act, score in key.speak.items() if score == best)
+    return _set_words(key.addressed if question == ADDRESSED else key.target)
+
+
+def _set_words(condition: SetCondition | None) -> str:
+    stored = condition_json(condition)
+    return ";".join(stored) if isinstance(stored, list) else str(stored)
+
+
+def _conduct(items: Collection[int]) -> dict[int, dict[str, float]]:
+    """Return people's mean score of each decision on each dimension of conduct, leaks left out."""
+    scores: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    labels = _live(CONDUCT.key).filter(item__in=list(items), number__isnull=False)
+    for item, dimension, number in labels.exclude(question__key__in=[LEAK, WHY]).values_list(
+        "item", "question__key", "number"
+    ):
+        scores[item][dimension].append(float(number or 0))
+    return {
+        item: {dimension: float(np.mean(given)) for dimension, given in told.items()}
+        for item, told in scores.items()
+    }
+
+
+def _natural(scenarios: Mapping[int, Dialogue], plan: Plan) -> Result:
+    """Return how natural people find the scripts, 1 to 5: the mean of each script's mean."""
+    given: dict[int, list[float]] = defaultdict(list)
+    labels = _live(NATURALNESS.key).filter(
+        question__key=NATURAL, item__continuation__dialogue__in=scenarios, number__isnull=False
+    )
+    for scenario, number in labels.values_list("item__continuation__dialogue", "number"):
+        given[scenario].append(float(number or 0))
+    values = [float(np.mean(scores)) for scores in given.values()]
+    return mean("naturalness", values, [_family(scenarios[one]) for one in given], plan, UNRATED)
+
+
+def _family(dialogue: Dialogue) -> str:
+    return dialogue.cluster or dialogue.id

@@ -1,0 +1,304 @@
+"""The forms of a Cascade report: all of them show the same tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import vl_convert
+
+from annotation.scenario_records import STAGES
+from annotation.text.display import number
+from annotation.text.table_cells import guarded
+from calibration.renderings import NEEDS, Rendering, aligned, escaped, fitted, printable
+from calibration.reports import charts
+from calibration.reports.charts import alt
+from calibration.statistics import Result
+from calibration.statistics.core.engine import FLAGS
+from suites.group_chat.cascade import score_figures
+from suites.group_chat.cascade.report import CascadeReport
+from suites.group_chat.cascade.score_figures import (
+    Cell,
+    Line,
+    Table,
+    cell_text,
+    flags,
+    interval,
+    label,
+    reasons,
+)
+
+# The funnel of a Cascade report as a chart: of the probed decisions, how many reach each stage.
+
+TITLE = "Funnel: probed decisions that reach a stage"
+CAPTION = "Bars: the share of a row's probed decisions that reach a stage without a hard failure before it."
+COLUMNS, WIDTH, HEIGHT = 3, 190, 130
+MOST_TITLE = 46
+
+
+def svg(made: CascadeReport) -> str:
+    """Return the chart as a free-standing SVG on white."""
+    return charts.on_white(_drawn(_frozen(made)))
+
+
+def inline_svg(made: CascadeReport) -> str:
+    """Return the chart for a page, in the page's colours."""
+    spoken = f"{TITLE}. {CAPTION} The same counts are in the table of the funnel."
+    return charts.in_page(_drawn(_frozen(made)), spoken)
+
+
+def png(made: CascadeReport) -> bytes:
+    """Return the chart as a PNG at twice the size of the page's."""
+    drawn: bytes = vl_convert.svg_to_png(svg(made), scale=2)
+    return drawn
+
+
+def _frozen(made: CascadeReport) -> str:
+    """Return what is drawn, as text: the same text is drawn once."""
+    panels = []
+    for row in (*made.rows, made.best):
+        probed = score_figures.probed(row.decisions)
+        reached = score_figures.funnel(probed, made.query.settings)
+        panels.append(
+            {
+                "title": label(row),
+                "bars": [
+                    {"stage": stage.upper(), "share": n / len(probed) if probed else 0.0, "n": n}
+                    for stage, n in reached.items()
+                ],
+            }
+        )
+    return json.dumps(panels)
+
+
+@lru_cache(maxsize=64)
+def _drawn(frozen: str) -> str:
+    panels = [_panel(panel) for panel in json.loads(frozen)]
+    drawn = alt.concat(*panels, columns=COLUMNS, spacing=18).properties(background="transparent", padding=6)
+    return charts.to_svg(dict(drawn.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
+
+
+def _panel(panel: dict[str, Any]) -> Any:
+    names = [stage.upper() for stage in STAGES]
+    axis = alt.Axis(labelColor=charts.INK, ticks=False, domainColor=charts.STRONG, labelPadding=6, grid=False)
+    base = alt.Chart(alt.Data(values=panel["bars"])).encode(
+        y=alt.Y("stage:N", sort=names, title=None, axis=axis, scale=alt.Scale(domain=names))
+    )
+    share = alt.X("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=charts.axis())
+    bars = base.mark_bar(color=charts.COLOURS[0], opacity=0.55).encode(x=share)
+    counts = base.mark_text(align="left", dx=4, color=charts.INK_2).encode(x=share, text="n:Q")
+    title = panel["title"]
+    head = alt.TitleParams(
+        title if len(title) <= MOST_TITLE else f"{title[: MOST_TITLE - 1]}…",
+        anchor="start",
+        fontSize=12,
+        color=charts.INK,
+        fontWeight=600,
+    )
+    return alt.layer(bars, counts).properties(width=WIDTH, height=HEIGHT, title=head)
+
+
+CHARTS: dict[str, Rendering[CascadeReport, Any]] = {
+    form.key: form
+    for form in (
+        Rendering("svg", "Funnel as SVG", "svg", "image/svg+xml", svg),
+        Rendering("png", "Funnel as PNG", "png", "image/png", png),
+    )
+}
+"""The forms that the chart is downloaded in."""
+
+
+CSV_HEAD = (
+    "table",
+    "row",
+    "baseline",
+    "column",
+    "value",
+    "low",
+    "high",
+    "n",
+    "n_clusters",
+    "text",
+    "flags",
+    "reason",
+)
+
+
+def title(made: CascadeReport) -> str:
+    """Return what a report is called."""
+    return f"Cascade report of {made.query.corpus.name}"
+
+
+def as_text(made: CascadeReport) -> str:
+    """Return the report for the terminal."""
+    lines = [title(made), *made.facts, oracle_line(made)]
+    for table in made.tables:
+        rows = [["", *table.heads], *([line.name, *map(cell_text, line.cells)] for line in table.lines)]
+        lines += ["", table.title, *aligned(rows), *table.notes]
+    lines += ["", *(f"Not defined: {reason}." for reason in reasons(made.tables))]
+    lines += [f"{flag}: {FLAGS.get(flag, flag)}" for flag in flags(made.tables)]
+    lines += ["", *made.guardrails]
+    return "\n".join([*map(printable, lines), ""])
+
+
+def oracle_line(made: CascadeReport) -> str:
+    """Return what the oracle says of the set."""
+    value = made.oracle.value
+    if value == 1:
+        return "Oracle: competence 1 at every point, as it must be."
+    return f"Oracle: competence {number(value, 3)}. A key of this set cannot be played: check the scenarios."
+
+
+def as_markdown(made: CascadeReport) -> str:
+    """Return the report as Markdown."""
+    lines = [
+        f"# {_plain(title(made))}",
+        "",
+        *(f"- {_plain(fact)}" for fact in (*made.facts, oracle_line(made))),
+    ]
+    for table in made.tables:
+        marks = ["---", *(["---:"] * len(table.heads))]
+        lines += ["", f"## {_plain(table.title)}", "", _line(["", *table.heads]), f"| {' | '.join(marks)} |"]
+        lines += [_line([line.name, *map(cell_text, line.cells)]) for line in table.lines]
+        lines += ["", *(f"{_plain(note)}" for note in table.notes)] if table.notes else []
+    lines += ["", "## Limits", "", *(f"- {_plain(one)}" for one in made.guardrails)]
+    lines += [f"- Not defined: {_plain(one)}" for one in reasons(made.tables)]
+    lines += [f"- {_plain(flag)}: {_plain(FLAGS.get(flag, flag))}" for flag in flags(made.tables)]
+    return "\n".join([*lines, ""])
+
+
+def as_latex(made: CascadeReport) -> str:
+    """Return the report's tables as LaTeX (booktabs), under each value its interval."""
+    lines = [f"% {' '.join(text.split())}" for text in (title(made), *made.facts, *made.guardrails)]
+    lines.append(f"{NEEDS}; under each value its interval")
+    for table in made.tables:
+        body = [text for line in table.lines for text in _latex_lines(line)]
+        head = [rf"\rotatebox{{60}}{{{escaped(one)}}}" for one in table.heads]
+        tabular = [
+            rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}",
+            r"\toprule",
+            _tex(["", *head]),
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        lines += [f"% {table.title}", *fitted(tabular)]
+    return "\n".join([*lines, ""])
+
+
+def _latex_lines(line: Line) -> list[str]:
+    values = [
+        escaped(number(one.value)) if isinstance(one, Result) else escaped(str(one)) for one in line.cells
+    ]
+    under = [interval(one) if isinstance(one, Result) else "" for one in line.cells]
+    small = [rf"{{\scriptsize {escaped(text)}}}" if text else "" for text in under]
+    found = [_tex([escaped(line.name), *values])]
+    return [*found, _tex(["", *small])] if any(small) else found
+
+
+def _tex(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def as_csv(made: CascadeReport) -> str:
+    """Return one line a cell, unrounded."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, CSV_HEAD, lineterminator="\n", restval="")
+    writer.writeheader()
+    for table in made.tables:
+        for line in table.lines:
+            for head, cell in zip(table.heads, line.cells, strict=True):
+                place = {"table": table.key, "row": guarded(line.name), "baseline": int(line.is_baseline)}
+                writer.writerow(place | {"column": guarded(head)} | _csv_cell(cell))
+    return out.getvalue()
+
+
+def _csv_cell(cell: Cell) -> dict[str, Any]:
+    if not isinstance(cell, Result):
+        return {"value": cell} if isinstance(cell, int) else {"text": guarded(cell)}
+    return {
+        "value": cell.value,
+        "low": cell.low,
+        "high": cell.high,
+        "n": cell.n_items,
+        "n_clusters": cell.n_clusters,
+        "flags": " ".join(cell.flags),
+        "reason": guarded(cell.reason),
+    }
+
+
+def as_json(made: CascadeReport) -> str:
+    """Return the report as one JSON object."""
+    return json.dumps(content(made), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def content(made: CascadeReport) -> dict[str, Any]:
+    """Return the report as plain data."""
+    query = made.query
+    return {
+        "corpus": query.corpus.name,
+        "part": made.part,
+        "by": list(query.by),
+        "judges": list(query.judges),
+        "k": list(query.k),
+        "success": query.success,
+        "thresholds": list(query.settings.tau),
+        "jaccard": query.settings.jaccard,
+        "resamples": query.plan.resamples,
+        "seed": query.plan.seed,
+        "level": query.plan.level,
+        "best_baseline": made.best.name,
+        "oracle": made.oracle.as_dict(),
+        "systems": list(made.systems),
+        "tables": [_table(table) for table in made.tables],
+        "facts": list(made.facts),
+        "guardrails": list(made.guardrails),
+        "looks_at_test": [
+            {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
+            for look in made.looks
+        ],
+    }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    return {
+        "key": table.key,
+        "title": table.title,
+        "columns": list(table.heads),
+        "rows": [
+            {
+                "name": line.name,
+                "baseline": line.is_baseline,
+                "cells": [one.as_dict() if isinstance(one, Result) else one for one in line.cells],
+            }
+            for line in table.lines
+        ],
+        "notes": list(table.notes),
+    }
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_plain, cells)) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    escaped_text = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
+    return " ".join(escaped_text.split())
+
+
+RENDERINGS: dict[str, Rendering[CascadeReport, str]] = {
+    form.key: form
+    for form in (
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
+        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", as_latex),
+        Rendering("json", "JSON", "json", "application/json", as_json),
+    )
+}
+"""The forms a report is downloaded in."""

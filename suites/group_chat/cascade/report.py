@@ -1,0 +1,485 @@
+"""The Cascade report: from a query to its tables, in the order of the page, with their sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.corpora import splits
+from annotation.errors import SplitRefused
+from annotation.models import Rater, Split, TestLook
+from annotation.records import Dialogue
+from annotation.scenario_records import PROBES, STAGES, VISIBLE
+from annotation.text.display import number
+from calibration.errors import CascadeRefused
+from calibration.reports.wording import counted
+from calibration.statistics.core.engine import Result
+from suites.group_chat.cascade import people, score_figures, score_tables
+from suites.group_chat.cascade.decisions import (
+    Decided,
+    Group,
+    Material,
+    baselines,
+    material,
+    of_part,
+    raters_named,
+)
+from suites.group_chat.cascade.people import NOT_CALIBRATED, badges
+from suites.group_chat.cascade.score_figures import (
+    CONDITION,
+    NOT_ASKED,
+    WAITS,
+    CascadeQuery,
+    Cell,
+    Context,
+    Line,
+    Rows,
+    Table,
+    copies,
+    interval,
+    label,
+    part_of,
+)
+from suites.group_chat.cascade.score_tables import (
+    NAMED,
+    UNRATED,
+    Reliability,
+    canary,
+    is_calibrated,
+    judged,
+    of_kind,
+    panel,
+    pass_difference,
+    reached,
+    reliability,
+)
+from suites.group_chat.cascade.score_tables import reliability as computed
+from suites.group_chat.editing.answer_keys import scenarios
+from suites.group_chat.scenarios.agents import AGENTS
+
+# A report system by system, as programs read it: the figures of its tables under fixed names.
+
+
+def figures_by_system(context: Context) -> tuple[dict[str, Any], ...]:
+    """Return the three scores of every system and of every baseline, with the stages, probes and restraint.
+
+    Every figure is {"value", "low", "high", "n", "reason"}; nothing joins the three scores.
+    """
+    return tuple(_one(context, row) for row in (*context.rows, *context.baselines))
+
+
+def _one(context: Context, row: Rows) -> dict[str, Any]:
+    probed = score_figures.probed(row.decisions)
+    query = context.query
+    said = [one for one in row.decisions if reached(one)]
+    made = reliability(row.decisions, query, context.probed, copies(row, query))
+
+    def mean(
+        name: str, decisions: Sequence[Decided], weigh: score_figures.Weigh, reason: str = ""
+    ) -> dict[str, Any]:
+        return figure(context.mean(name, decisions, weigh, reason))
+
+    return {
+        "system": row.system,
+        "condition": row.condition,
+        "baseline": row.is_baseline,
+        "competence": mean("competence", probed, score_figures.competence, WAITS),
+        "conduct": {one: mean(one, row.decisions, judged(one), UNRATED) for one in NAMED},
+        "leak_rate": {
+            "reached": mean("leaks", said, canary, "no decision about a secret reached CONDUCT"),
+            "all": mean("leaks", row.decisions, canary, "no decision about a secret"),
+        },
+        "pass_hat": {str(k): figure(result) for k, result in made.pass_hat.items()},
+        "stages": {
+            stage: mean(stage, probed, score_figures.stage_passed(stage, query.settings)) for stage in STAGES
+        },
+        "probes": {
+            kind: {
+                "probe": mean(kind, of_kind(row, kind, control=False), score_figures.competence),
+                "control": mean(kind, of_kind(row, kind, control=True), score_figures.competence),
+            }
+            for kind in PROBES
+        },
+        "restraint": {
+            name: figure(result)
+            for name, result in panel(row.decisions, context.families, query.plan).items()
+        },
+    }
+
+
+def figure(result: Result) -> dict[str, Any]:
+    """Return a figure with its interval and n; `reason` says why there is none."""
+    return {
+        "value": result.value,
+        "low": result.low,
+        "high": result.high,
+        "n": result.n_items,
+        "reason": result.reason,
+    }
+
+
+# The sentences that stand with the tables of a Cascade report: what it rests on, and what it cannot show.
+
+# Tables of what people say in the agent's place: the human ceiling, and keys for adjudication.
+
+MAJORITY, CHANCE = "majority", "random"
+TITLES = {
+    "attend": "Is it for the agent",
+    "speak": "What to do",
+    "addressed": "Whom the message is for",
+    "target": "Whom to speak to",
+}
+
+
+def people_table(context: Context) -> Table:
+    """How often people in the agent's place meet the key, beside majority and chance: the human ceiling."""
+    baselines = {row.name: row.decisions for row in context.baselines}
+
+    def cells(question: str) -> tuple[Cell, ...]:
+        others: list[Cell] = ["–", "–"]
+        if question in ("attend", "speak", "addressed"):
+            weigh = score_figures.is_right(question)
+            others = [
+                context.mean(question, baselines.get(name, []), weigh, NOT_ASKED)
+                for name in (MAJORITY, CHANCE)
+            ]
+        return (context.people.agreement[question], *others)
+
+    lines = tuple(Line(TITLES[question], cells(question)) for question in context.people.agreement)
+    return Table(
+        "people",
+        f"People in the agent's place ({context.people.raters}), against the key",
+        ("People", "Majority baseline", "Chance"),
+        lines,
+        ("What people reach is the ceiling: where they miss it together, look at the key.",) if lines else (),
+    )
+
+
+def contradicted(context: Context) -> Table:
+    """Keys that most of at least three people contradict: for adjudication."""
+    lines = tuple(
+        Line(
+            f"{one.scenario}, turn {one.point}: {one.question}",
+            (one.key, one.answer, f"{one.n_answer} of {one.n_people}"),
+        )
+        for one in context.people.contradicted
+    )
+    return Table(
+        "contradicted",
+        "Keys that most people contradict",
+        ("The key says", "Most of those who differ say", "People"),
+        lines,
+        ("Decide on these with people before the set is used: a corrected key is another rater.",),
+    )
+
+
+SENTENCE_TABLES: tuple[Callable[[Context], Table], ...] = (people_table, contradicted)
+
+
+def report_facts(context: Context, found: Material, part: str, *, learnt_on_dev: bool) -> Iterator[str]:
+    """Yield what a report rests on, in sentences."""
+    scenarios = list(found.scenarios.values())
+    families = {one.cluster for one in scenarios}
+    yield (
+        f"{counted(len(scenarios), 'scenario')} of {counted(len(families), 'family', 'families')}"
+        f"{'' if part == 'all' else f', the {part} part'}; intervals are over families."
+    )
+    trials = [len({one.trial for one in row.decisions}) for row in context.rows]
+    if trials:
+        yield (
+            f"Trials of each system: {min(trials)} to {max(trials)}."
+            if min(trials) < max(trials)
+            else (f"Trials of each system: {trials[0]}.")
+        )
+    else:
+        yield "No system has decided at the points of these scenarios yet: the baselines stand alone."
+    people_table = fmean(len(one.participants) - 1 for one in scenarios)
+    yield f"On average {number(people_table, 1)} people beside the agent."
+    yield (
+        "Baselines that learn from keys learnt from the dev part."
+        if learnt_on_dev
+        else "Baselines that learn from keys learnt from all families but the scored one."
+    )
+    for judge in context.judges:
+        if doubted := [one.dimension for one in context.badges if one.judge == judge and one.stands]:
+            yield (
+                f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubted)}. Its numbers of conduct "
+                "are no result before a study compares them with people."
+            )
+    if not context.judges:
+        yield "No judge was named: what needs one is missing, and conduct is told by canary and rule alone."
+
+
+def report_guardrails(context: Context, found: Material) -> Iterator[str]:
+    """Yield the limits that are printed with every report. `group_chat.md`, section 9."""
+    yield "Synthetic talk: these are scripted scenarios, written for the purpose, and not people's own chats."
+    natural = context.people.natural
+    yield (
+        "Naturalness: nobody has rated yet whether these scripts could be real chats."
+        if natural.value is None
+        else f"Naturalness: people rate these scripts at {number(natural.value)} of 5 "
+        f"({interval(natural) or 'no interval'}), over {natural.n_items:,} scripts."
+    )
+    yield "The rubrics follow norms of English-speaking chats; other groups may find other conduct right."
+    yield "What a judge told depends on that judge: read it with the judge's agreement with people."
+    yield "Three scores stand side by side, and no mean of them is computed: each fails in its own way."
+    yield "Reliability is pass^k. pass@k stands beside it in grey and is not reliability."
+    marked = sum(one.scenario.addressees == VISIBLE for one in found.scenarios.values() if one.scenario)
+    if marked:
+        yield (
+            f"Addressees shown: in {marked:,} of {len(found.scenarios):,} scenarios the channel marks to "
+            "whom a message is addressed, so ATTEND and ADDRESS can be read off the mark."
+        )
+    alone = sum(len(one.scenario.keyed_by) < 2 for one in found.scenarios.values() if one.scenario)
+    if alone:
+        of = f"{alone:,} of {len(found.scenarios):,}"
+        yield f"Author's key: in {of} scenarios fewer than two people agreed the keys."
+    if context.people.contradicted:
+        yield f"Most people contradict {len(context.people.contradicted):,} keys: decide on them first."
+    if any(one.mode == "implicit" for row in context.rows for one in row.decisions):
+        yield (
+            "In implicit mode whoever is named in a message counts as its target, also where a name is only "
+            "a topic: this rule errs there."
+        )
+
+
+# From a query to a Cascade report: its tables, in the order of the page.
+
+# The three scores side by side, and reliability: no cell joins two of them, and no row is their mean.
+
+AVERAGED = (
+    "The three are never averaged: an agent that is good at one and bad at another is not fair at both."
+)
+
+
+def headline(context: Context) -> Table:
+    """The three scores; conduct stands here only on dimensions on which its judges are calibrated."""
+    shown = [one for one in NAMED if is_calibrated(context, one)]
+    most = max(context.query.k)
+    why = "not calibrated" if context.judges else "nobody judged it"
+
+    def cells(row: Rows) -> tuple[Cell, ...]:
+        conduct: tuple[Cell, ...] = tuple(
+            context.mean(f"conduct_{one}", row.decisions, judged(one), UNRATED) for one in shown
+        )
+        made = computed(row.decisions, context.query, context.probed, copies(row, context.query))
+        known = [k for k in made.pass_hat if k <= most]
+        tried: tuple[Cell, ...] = (f"k = {max(known)}", made.pass_hat[max(known)]) if known else ("–", "–")
+        return (
+            context.mean(
+                "competence_probed", score_figures.probed(row.decisions), score_figures.competence, WAITS
+            ),
+            *(conduct or (why,)),
+            *tried,
+        )
+
+    heads = ("Competence", *(f"Conduct: {one}" for one in shown or ["all"]), "Trials", "Reliability: pass^k")
+    return Table("headline", "The three scores", heads, context.lines(cells), (AVERAGED,))
+
+
+def reliability_table(context: Context) -> Table:
+    """Score 3: pass^k over scenarios, with pass@k beside it, and the bounds of what is undecided."""
+    query = context.query
+    found = [
+        (row, computed(row.decisions, query, context.probed, copies(row, query))) for row in context.all()
+    ]
+    best = found[-1][1]
+    ks = sorted({k for row, made in found if not row.is_baseline for k in made.pass_hat}) or [1]
+    lines = []
+    for row, made in found:
+        hat: list[Cell] = [made.pass_hat.get(k, "–") for k in ks]
+        at: list[Cell] = [made.pass_at.get(k, "–") for k in ks]
+        trials = "the same each time" if copies(row, query) > 1 else made.fewest
+        cells = (len(made.trials), trials, made.undecided, *hat, *at)
+        lines.append(Line(label(row), cells, row.is_baseline))
+        if not row.is_baseline:
+            beyond: list[Cell] = [pass_difference(made, best, k, context.families, query.plan) for k in ks]
+            lines.append(Line(context.less(row), ("–", "–", "–", *beyond, *("–" for _ in ks))))
+    heads = ("Scenarios", "Fewest trials", "Undecided trials")
+    return Table(
+        "reliability",
+        "Score 3: reliability",
+        (*heads, *(f"pass^{k}" for k in ks), *(f"pass@{k}" for k in ks)),
+        tuple(lines),
+        (
+            "pass^k is the chance that k independent trials of a scenario all succeed; pass@k that one of "
+            "them does, which says nothing about what can be relied on.",
+            *(sentence for row, made in found for sentence in _bounds(row, made)),
+        ),
+    )
+
+
+def _bounds(row: Rows, made: Reliability) -> list[str]:
+    return [
+        f"{label(row)}: pass^{k} lies between {number(made.low[k])} and {number(made.high[k])}, as the "
+        f"{made.undecided} undecided trials fail or succeed."
+        for k in made.low
+    ]
+
+
+ORACLE = "oracle"
+TABLES: tuple[Callable[[score_figures.Context], Table], ...] = (
+    headline,
+    score_tables.competence,
+    *score_tables.CONDUCT_TABLES,
+    reliability_table,
+    *score_tables.COMPETENCE_TABLES,
+    *SENTENCE_TABLES,
+)
+"""The tables, in the order of the page. None has a number that mixes the three scores."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system under a condition, or a baseline, with its decisions."""
+
+    system: str
+    decisions: list[Decided]
+    condition: str = ""
+    is_baseline: bool = False
+    is_fake: bool = False
+
+    @property
+    def name(self) -> str:
+        """The system, with its condition in brackets where rows tell conditions apart."""
+        return f"{self.system} ({self.condition})" if self.condition else self.system
+
+
+@dataclass(frozen=True)
+class CascadeReport:
+    """A report: its tables, what it rests on in sentences, and the guardrails that stand with it.
+
+    ``oracle`` is the oracle's competence at all scored points: anything but 1 is a fault of the set.
+    ``systems`` are the figures system by system (`by_system`).
+    """
+
+    query: CascadeQuery
+    part: str
+    split: Split | None
+    looks: tuple[TestLook, ...]
+    rows: tuple[Row, ...]
+    best: Row
+    tables: tuple[Table, ...]
+    facts: tuple[str, ...]
+    guardrails: tuple[str, ...]
+    oracle: Result
+    systems: tuple[dict[str, Any], ...] = ()
+
+
+def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
+    """Return the report of a query. A split is fixed by it, as by every look at labels.
+
+    Raises CascadeRefused, in one line, where there is none, and for a test part that was not opened.
+    """
+    split, part = part_of(query)
+    if split is not None:
+        splits.fix(split=split, by=by)
+    clusters = None if split is None else splits.clusters(split=split, part=part)
+    judges = raters_named(query.corpus, query.judges)
+    if split is not None and part == "test" and (closed := splits.unopened_raters(split, judges)):
+        raise CascadeRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
+    found = material(
+        query.corpus,
+        clusters,
+        by_condition=CONDITION in query.by,
+        judges=judges,
+        settings=query.settings,
+        scenario_part=part,
+    )
+    if not found.scenarios:
+        raise CascadeRefused(f"the corpus {query.corpus.name} has no scenarios in the {part} part")
+    return _report(query, found, part, split, judges)
+
+
+@transaction.atomic
+def compute_on_test(*, query: CascadeQuery, by: User | None, purpose: str) -> CascadeReport:
+    """Log a look at test and return the report there; where it cannot be made, there was no look."""
+    open_test(query=query, by=by, purpose=purpose)
+    return compute(query=replace(query, part="test"), by=by)
+
+
+@transaction.atomic
+def open_test(*, query: CascadeQuery, by: User | None, purpose: str) -> TestLook:
+    """Log a look at test, with who and for what. Its report can then be computed.
+
+    Raises CascadeRefused without a purpose, or where the corpus has no split.
+    """
+    split = splits.lock_of(query.corpus)
+    if split is None:
+        raise CascadeRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
+    try:
+        judges = raters_named(query.corpus, query.judges)
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=judges)
+    except SplitRefused as error:
+        raise CascadeRefused(str(error)) from error
+
+
+def _report(
+    query: CascadeQuery, found: Material, part: str, split: Split | None, judges: Sequence[Rater]
+) -> CascadeReport:
+    learn_from = _dev(query, split, part)
+    modes = set(found.modes.values())
+    mode = modes.pop() if len(modes) == 1 else "explicit"
+    played = baselines(found, learn_from, mode, query.settings)
+    oracle = played.pop(ORACLE)
+    families = score_figures.Families.of(oracle)
+    rows = [_row(group, made, found) for group, made in found.groups.items() if made]
+    others = [Row(AGENTS[key].key, made, is_baseline=True) for key, made in played.items()]
+    best = _best(others, families, query)
+    items = [one.item for row in rows for one in row.decisions if one.item is not None]
+    context = score_figures.Context(
+        query,
+        families,
+        tuple(rows),
+        tuple(others),
+        best,
+        judges=tuple(judge.name for judge in judges),
+        badges=badges(query.corpus, judges),
+        people=people.read(found.scenarios, items, query.plan),
+        probed=Counter(one.scenario for one in score_figures.probed(oracle)),
+    )
+    looks = split.looks.select_related("by") if split is not None and part == "test" else ()
+    return CascadeReport(
+        query,
+        part,
+        split,
+        tuple(looks),
+        tuple(rows),
+        best,
+        tuple(table for make in TABLES if (table := make(context)).lines),
+        tuple(report_facts(context, found, part, learnt_on_dev=learn_from is not None)),
+        tuple(report_guardrails(context, found)),
+        score_figures.family_mean("competence", oracle, score_figures.competence, families, query.plan),
+        figures_by_system(context),
+    )
+
+
+def _dev(query: CascadeQuery, split: Split | None, part: str) -> list[Dialogue] | None:
+    """Return the dev part's scenarios, from which baselines learn when test is shown; None elsewhere."""
+    if split is None or part != "test":
+        return None
+    clusters = splits.clusters(split=split, part="dev")
+    return list(scenarios(row for row in of_part(query.corpus) if row.cluster in clusters).values())
+
+
+def _row(group: Group, made: list[Decided], found: Material) -> Row:
+    system, condition = group
+    return Row(system, made, condition, is_fake=group in found.fakes)
+
+
+def _best(others: Sequence[Row], families: score_figures.Families, query: CascadeQuery) -> Row:
+    """Return the baseline with the highest mean competence over probed decisions, the first of equals."""
+
+    def height(row: Row) -> float:
+        result = score_figures.family_mean(
+            "competence", score_figures.probed(row.decisions), score_figures.competence, families, query.plan
+        )
+        return -1.0 if result.value is None else result.value
+
+    return max(others, key=height)

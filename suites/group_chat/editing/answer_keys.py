@@ -1,0 +1,282 @@
+"""Answer keys of scenarios: read from the database, written as labels, and corrected."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation import records, scheme_store
+from annotation.corpora.rows import agenda_record, participant_record, turn_record
+from annotation.formats import FORMATS
+from annotation.formats.fields import Fields, refuse_other_turns
+from annotation.formats.jsonl import ANY_SIZE
+from annotation.formats.scenario import with_scenario
+from annotation.formats.source import ImportProblem, Source
+from annotation.kinds import DECISION
+from annotation.models import Continuation, Item, Label, Occasion, Question, Rater, Turn
+from annotation.models.corpora import Corpus, Dialogue
+from annotation.scenario_records import (
+    KIND,
+    OWN_FIELDS,
+    SetCondition,
+    native_scenario,
+    scenario_json,
+    scenario_record,
+)
+from annotation.work import labels
+from annotation.work.labels import Answer, record
+from config.models import Event
+from suites.group_chat import schemes as decisions
+from suites.group_chat.scenarios.points import key_at, others_at, scenario_of
+from suites.group_chat.schemes import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET, written
+
+# From the database to scenarios: the script and its keys, without what systems wrote.
+
+
+def scenarios(rows: Iterable[Dialogue]) -> dict[int, records.Dialogue]:
+    """Return the records of stored scenarios by id, each with its script alone; two queries."""
+    found = {row.pk: row for row in rows}
+    turns: dict[int, list[records.Turn]] = defaultdict(list)
+    said = Turn.objects.filter(continuation__dialogue__in=found, continuation__key=records.SELF).order_by(
+        "continuation", "position"
+    )
+    for turn in said.select_related("continuation"):
+        made = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
+        turns[turn.continuation.dialogue_id].append(made)
+    return {
+        pk: records.Dialogue(
+            id=row.key,
+            turns=tuple(turns[pk]),
+            participants=tuple(map(participant_record, row.participants)),
+            cluster=row.cluster,
+            language=row.language,
+            summary=row.summary,
+            metadata=row.metadata,
+            agenda=agenda_record(row.agenda),
+            scenario=scenario_record(row.scenario),
+        )
+        for pk, row in found.items()
+    }
+
+
+def of_corpus(corpus: Corpus) -> list[Dialogue]:
+    """Return the dialogues of a corpus that are scenarios, in the order of their keys."""
+    return list(corpus.dialogues.filter(scenario__isnull=False).order_by("key"))
+
+
+def keys_hash(corpus: Corpus) -> str:
+    """Return the SHA-256 of all keys of a corpus: what its answer key is known by."""
+    told = [
+        [key, (scenario := stored or {}).get("points"), scenario.get("probes"), scenario.get("keys")]
+        for key, stored in corpus.dialogues.filter(scenario__isnull=False)
+        .order_by("key")
+        .values_list("key", "scenario")
+    ]
+    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def decided(corpus: Corpus) -> bool:
+    """Whether a corpus has decisions at the points of its scenarios."""
+    return Continuation.objects.filter(
+        dialogue__corpus=corpus, dialogue__scenario__isnull=False, mode=Continuation.Mode.STATIC
+    ).exists()
+
+
+# What the key of a point says, as answers to the questions of the scheme `cascade`.
+
+SEVERAL = "several answers are right"
+
+Told = tuple[float | str | None, str]
+"""A value, or None with the reason."""
+
+
+def expected(dialogue: records.Dialogue, point: int) -> dict[str, Told]:
+    """Return what the key expects at a point, by question; what it does not ask is left out.
+
+    Where it accepts several answers there is none to compare with, and the reason says so. Nothing is
+    expected at a free point.
+    """
+    scenario = scenario_of(dialogue)
+    key = key_at(scenario, point)
+    if key.free:
+        return {}
+    found: dict[str, Told] = {ATTEND: (float(key.attend), ""), SPEAK: _only(key.speak)}
+    author = dialogue.turns[point].speaker
+    if key.addressed is not None:
+        found[ADDRESSED] = _set(key.addressed, others_at(dialogue, point, author))
+    if key.target is not None:
+        found[TARGET] = _set(key.target, others_at(dialogue, point, scenario.agent))
+    if key.ground is not None:
+        found[GROUND] = _only(key.ground)
+    return found
+
+
+def _only(scores: Mapping[str, float]) -> Told:
+    """Return the one answer that scores best among those accepted, or why there is none."""
+    accepted = {name: score for name, score in scores.items() if score > 0}
+    best = [name for name, score in accepted.items() if score == max(accepted.values())]
+    return (best[0], "") if len(best) == 1 else (None, SEVERAL)
+
+
+def _set(condition: SetCondition, everybody: frozenset[str]) -> Told:
+    sets = condition.resolved(everybody)
+    if condition.how == "is" or (condition.how == "any_of" and len(sets) == 1):
+        return written(sets[0]), ""
+    return None, SEVERAL
+
+
+# Writing the labels of a corpus's answer key, and correcting keys: a corrected key is another rater.
+
+DIGITS = 12
+"""So many digits of the hash of the keys name a rater."""
+
+
+def rater_of(corpus: Corpus) -> Rater:
+    """Return the rater that the keys of a corpus are now, made at first use."""
+    return labels.imported_rater(corpus=corpus, kind=Rater.Kind.KEY, name=_name(corpus))
+
+
+@transaction.atomic
+def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
+    """Write what the keys say about decisions, None: all of the corpus; return how many labels are new.
+
+    Where the keys have changed, the new rater answers all decisions, whatever is named.
+    """
+    if not decided(corpus):
+        return 0
+    rater = rater_of(corpus)
+    items = Item.objects.filter(corpus=corpus, kind=DECISION.key)
+    if continuations is not None and Label.objects.filter(rater=rater).exists():
+        items = items.filter(continuation__in=list(continuations))
+    places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for item, of, at in items.values_list("pk", "continuation__dialogue", "turn__at"):
+        places[of].append((item, (at or 0) - 1))
+    questions = _questions()
+    told = scenarios(row for row in of_corpus(corpus) if row.pk in places)
+    written = 0
+    for pk, dialogue in told.items():
+        answers = [
+            Answer(item, questions[name], value, missing)
+            for item, point in places[pk]
+            for name, (value, missing) in expected(dialogue, point).items()
+        ]
+        written += len(record(rater=rater, answers=answers, occasion=Occasion.MAIN))
+    return written
+
+
+def current(corpus: Corpus) -> Rater | None:
+    """Return the rater that the keys of a corpus are now, None while it has answered nothing."""
+    return Rater.objects.filter(corpus=corpus, kind=Rater.Kind.KEY, name=_name(corpus)).first()
+
+
+def _name(corpus: Corpus) -> str:
+    return f"key:{corpus.name}:{keys_hash(corpus)[:DIGITS]}"
+
+
+def _questions() -> dict[str, Question]:
+    version = scheme_store.store(definition=decisions.CASCADE)
+    return {question.key: question for question in version.questions.filter(key__in=decisions.DECIDED)}
+
+
+def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) -> records.Dialogue:
+    """Replace fields of a stored scenario, such as `probes` or `keys`, and write the corrected key's labels.
+
+    `changes` are fields of the native format. The script stays. Raises ImportProblem, and changes nothing,
+    where the scenario would be refused at an import.
+    """
+    made = correct_several(corpus=dialogue.corpus, changes={dialogue.pk: changes}, by=by)[dialogue.pk]
+    dialogue.scenario = scenario_json(made.scenario)
+    return made
+
+
+@transaction.atomic
+def correct_several(
+    *, corpus: Corpus, changes: Mapping[int, Mapping[str, Any]], by: User | None
+) -> dict[int, records.Dialogue]:
+    """Correct scenarios of a corpus, by the ids of their dialogues, as `correct` does: one rater for all.
+
+    Returns the scenarios as they are now. Those that say what they said before are left as they are, and
+    where all do no rater is made. Raises ImportProblem: then none is corrected.
+    """
+    rows = corpus.dialogues.select_for_update().filter(pk__in=list(changes), scenario__isnull=False)
+    stored = {row.pk: row for row in rows.order_by("pk")}
+    if left := set(changes) - set(stored):
+        raise ImportProblem(f"the dialogue {min(left)} is no scenario of the corpus {corpus.name!r}")
+    before = scenarios(stored.values())
+    found = {pk: _corrected(before[pk], row.scenario or {}, changes[pk]) for pk, row in stored.items()}
+    changed = [row for pk, row in stored.items() if found[pk].scenario != before[pk].scenario]
+    for row in changed:
+        row.scenario = scenario_json(found[row.pk].scenario)
+        row.save(update_fields=["scenario"])
+        Event.objects.create(
+            by=by,
+            verb="correct_keys",
+            subject=f"{row.key} in {corpus.name}"[:300],
+            detail={"fields": sorted(changes[row.pk])},
+        )
+    if changed:
+        write(corpus)
+    return found
+
+
+def _corrected(
+    before: records.Dialogue, stored: Mapping[str, Any], changes: Mapping[str, Any]
+) -> records.Dialogue:
+    own = {"kind": KIND, **{name: stored.get(name) for name in OWN_FIELDS}, **changes}
+    own = {name: value for name, value in own.items() if value is not None}
+    corrected = with_scenario(before, Fields(own, "", frozenset(["kind", *OWN_FIELDS])), any_size=True)
+    if scenario_of(corrected).addressees != scenario_of(before).addressees:
+        told = "is part of what the agent saw: save the scenario under another id to test it the other way"
+        raise ImportProblem(told, field="addressees")
+    return corrected
+
+
+# Corrected keys from a file: scenarios as they were, with other keys, probes or secrets.
+
+
+def from_file(corpus: Corpus, path: str | Path) -> dict[int, Mapping[str, Any]]:
+    """Return what a file in the native format corrects in a corpus's scenarios: fields by dialogue id.
+
+    Scenarios are told by their ids. Raises ImportProblem, with the line, for one that the corpus does not
+    have, whose script is another one, or that is inconsistent.
+    """
+    rows = {row.key: row for row in of_corpus(corpus)}
+    before = scenarios(rows.values())
+    found: dict[int, Mapping[str, Any]] = {}
+    source = Source(path, settings={ANY_SIZE: "yes"})
+    for entry in FORMATS["jsonl"].read(source):
+        assert isinstance(entry.record, records.Dialogue)
+        try:
+            row = rows.get(entry.record.id)
+            if row is None:
+                raise ImportProblem(f"{corpus.name!r} has no scenario {entry.record.id!r}", field="id")
+            found[row.pk] = _changes(before[row.pk], entry.record)
+        except ImportProblem as problem:
+            raise problem.placed(file=source.name, line=entry.line) from None
+    return found
+
+
+def _changes(stored: records.Dialogue, given: records.Dialogue) -> dict[str, Any]:
+    """Return the fields of a scenario that say something else than what is stored; refuse another script."""
+    refuse_other_turns(_said(given), _said(stored), "of the corpus")
+    if given.turns != stored.turns:
+        at = next(at for at, turn in enumerate(given.turns) if turn != stored.turns[at])
+        told = (
+            "says the same as that of the corpus, but differs in who hears it, whom it addresses or its act"
+        )
+        raise ImportProblem(told, field=f"turns[{at}]")
+    if given.scenario is None or stored.scenario is None or given.scenario.agent != stored.scenario.agent:
+        raise ImportProblem("must be a scenario with the same agent", field="participants")
+    old, new = native_scenario(stored.scenario), native_scenario(given.scenario)
+    return {name: new.get(name) for name in OWN_FIELDS if new.get(name) != old.get(name)}
+
+
+def _said(dialogue: records.Dialogue) -> list[tuple[str, str]]:
+    return [(turn.speaker, turn.text) for turn in dialogue.turns]

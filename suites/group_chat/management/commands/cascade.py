@@ -1,0 +1,89 @@
+"""The Cascade report, printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotation.models import Corpus
+from annotation.scenario_records import STAGES
+from calibration.errors import CalibrationError
+from calibration.management.options import give_out, refuse_purpose, there_are
+from config.commands import DatabaseCommand, refuse_unused
+from suites.group_chat.cascade.renderings import RENDERINGS, as_text
+from suites.group_chat.cascade.report import CascadeReport, compute, compute_on_test
+from suites.group_chat.cascade.score_figures import BY, COMPETENCE, TURN_SCORE, read
+
+
+class Command(DatabaseCommand):
+    """Print three scores of group-chat agents, and where their decisions fail."""
+
+    help = (
+        "Print the Cascade report of a corpus of scenarios: competence, conduct and reliability of each "
+        "system beside the best baseline, the funnel, restraint, probes and controls. Shows dev where the "
+        "corpus is split; test needs --purpose, which is logged."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Which decisions, whose judgement, and how reliability is counted."""
+        parser.add_argument("--corpus", required=True, metavar="NAME", help="a corpus with scenarios")
+        parser.add_argument(
+            "--by", default="", metavar="KEYS", help=f"rows by {','.join(BY)} (default: both)"
+        )
+        parser.add_argument(
+            "--judge", default="", metavar="NAMES", help="judges whose answers count, by commas"
+        )
+        parser.add_argument("--k", default="", metavar="K,K", help="trials of pass^k (1,2,4,8)")
+        parser.add_argument(
+            "--success",
+            default="",
+            choices=["", COMPETENCE, TURN_SCORE],
+            help="what makes a trial succeed: competence 1 (default) or a turn score",
+        )
+        parser.add_argument("--threshold", default="", metavar="T", help="least turn score of a success (1)")
+        parser.add_argument("--tau", default="", metavar="T", help="a score up to T is a hard failure (0)")
+        for stage in STAGES:
+            parser.add_argument(
+                f"--tau-{stage}", default="", metavar="T", help=f"the same, of {stage.upper()}"
+            )
+        parser.add_argument("--jaccard", action="store_true", help="score exact sets by their overlap")
+        parser.add_argument(
+            "--part",
+            default="",
+            choices=["dev", "test", "training"],
+            help="part of the split (dev), or training",
+        )
+        parser.add_argument("--purpose", default="", help="for what test is opened: logged")
+        parser.add_argument("--resamples", default="", metavar="N", help="resamples of families (2000)")
+        parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")
+        parser.add_argument(
+            "--format",
+            choices=("table", *RENDERINGS),
+            default="table",
+            help="table (default) or a file's form",
+        )
+        parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Compute and print; exit with one line on a mistake."""
+        refuse_purpose(options)
+        if options["success"] != TURN_SCORE:
+            refuse_unused(options, ["threshold"], f"it goes with --success {TURN_SCORE}")
+        try:
+            made = _made(options)
+        except CalibrationError as error:
+            raise CommandError(str(error)) from error
+        form = options["format"]
+        give_out(self, as_text(made) if form == "table" else RENDERINGS[form].write(made), options["output"])
+
+
+def _made(options: dict[str, Any]) -> CascadeReport:
+    corpus = Corpus.objects.filter(name=options["corpus"]).first()
+    if corpus is None:
+        known = there_are(Corpus.objects.values_list("name", flat=True))
+        raise CommandError(f"no corpus {options['corpus']!r}; {known}")
+    query = read({**options, "jaccard": "yes" if options["jaccard"] else ""}, corpus)
+    if query.part == "test":
+        return compute_on_test(query=query, by=None, purpose=options["purpose"])
+    return compute(query=query, by=None)

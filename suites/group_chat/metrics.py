@@ -1,0 +1,294 @@
+"""Group chats: the observed decision cascade, shares of the talk, and what came of live talk."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from annotation.scenario_records import STAGES, CascadeSettings, Decision, Mode
+from judges.metrics.kit.base import (
+    DESCRIPTIVE,
+    HIGHER,
+    LOWER,
+    Aspect,
+    Cause,
+    Metric,
+    Parameter,
+    Score,
+    Settings,
+    scored,
+    unscored,
+)
+from judges.metrics.kit.tools import Scene, Tools
+from judges.metrics.participation import entropy
+from suites.group_chat.scenarios.cascade import Answer, answers, decisions_of
+from suites.group_chat.scenarios.observing import leaked
+from suites.group_chat.scenarios.points import WINDOW, evenness_of_talk, share_of_talk
+from suites.group_chat.scenarios.probes import COMPETENCE as LIVE_COMPETENCE
+from suites.group_chat.scenarios.probes import LIVE_PROBE, OUTCOME
+from suites.group_chat.schemes import CASCADE as SCHEME
+from suites.group_chat.schemes import COMPETENCE
+
+# The decision cascade as far as a decision itself shows it: what it did, and what it declared.
+
+EXPLICIT: Mode = "explicit"
+IMPLICIT: Mode = "implicit"
+NO_SCENARIO = "the dialogue is no scenario"
+NOT_DECLARED = "the decision was made in implicit mode"
+TWICE = "another decision at this point came before"
+DECISION = Aspect("decision", "Decisions")
+
+
+def cascade_observed(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Competence of a decision: the product of its scores from ATTEND to GROUND, 0 after a failure.
+
+    The group-chat cascade, section 5, by what the agent declared and did (`explicit`) or by what it did alone
+    (`implicit`). Range 0 to 1. It also answers the questions of the scheme `cascade`: what was decided, the
+    six stages' scores, where it failed first, and the product of all. What needs a judge is missing.
+    """
+    assert turn is not None
+    if scene.dialogue.scenario is None:
+        return unscored(NO_SCENARIO)
+    found = scene.once("decisions", lambda: decisions_of(scene.continuation))
+    point = (scene.target(turn).at or 0) - 1
+    index, decision = found[point]
+    if index != turn:
+        return unscored(TWICE)
+    if settings.variant == EXPLICIT and decision.mode != EXPLICIT:
+        return unscored(NOT_DECLARED)
+    if settings.variant == IMPLICIT:
+        decision = replace(decision, mode=IMPLICIT, attend=None, addressed=None, targets=None, ground=None)
+    earlier = {at: one for at, (_, one) in found.items() if at < point}
+    told, result = answers(scene.dialogue, decision, None, cascade_settings(settings), earlier)
+    own = told[COMPETENCE]
+    return Score(
+        own.value,
+        own.missing,
+        answers={question: _score(answer) for question, answer in told.items()},
+        flags=result.flags,
+    )
+
+
+def cascade_settings(settings: Settings) -> CascadeSettings:
+    """Return the thresholds and the comparison of sets that a metric's parameters say."""
+    attend, speak, address, ground, compose, conduct = (settings.number(f"tau_{stage}") for stage in STAGES)
+    return CascadeSettings((attend, speak, address, ground, compose, conduct), settings.flag("jaccard"))
+
+
+def _score(answer: Answer) -> Score:
+    return Score(answer.value, answer.missing)
+
+
+CASCADE_OBSERVED = (
+    Metric(
+        key="cascade_observed",
+        title="Competence as observed",
+        kind="decision",
+        aspect=DECISION,
+        compute=cascade_observed,
+        low=0.0,
+        high=1.0,
+        direction=HIGHER,
+        parameters={
+            **{
+                f"tau_{stage}": Parameter(
+                    0.0, f"a score of {stage.upper()} up to this is a hard failure", low=0, high=1
+                )
+                for stage in STAGES
+            },
+            "jaccard": Parameter(False, "whether exact sets of people are scored by their overlap"),
+        },
+        variants={EXPLICIT: {}, IMPLICIT: {}},
+        group="cascade",
+        scheme=SCHEME,
+        answers=tuple(question.key for question in SCHEME.questions),
+    ),
+)
+
+
+# How much of the floor an agent takes in a group chat when it decides, and how even the talk is then.
+
+MESSAGES, WORDS = "messages", "words"
+NOBODY = "nobody has said anything yet"
+NO_WORDS = "no message has a word"
+
+
+def talk_share(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Share of talk: the agent's part of the last messages, the decision itself as the last.
+
+    The group-chat cascade, section 4. Range 0 to 1. Counted in messages, or in their words; the agent's
+    scripted turns and its earlier decisions count at their places. Undefined where nothing was said.
+    """
+    assert turn is not None
+    if scene.dialogue.scenario is None:
+        return unscored(NO_SCENARIO)
+    decision, earlier = _decided(scene, turn)
+    in_words = settings.variant == WORDS
+    share = share_of_talk(
+        scene.dialogue, decision, earlier, window=int(settings.number("last")), in_words=in_words
+    )
+    return unscored(NO_WORDS if in_words else NOBODY) if share is None else scored(float(share))
+
+
+def talk_evenness(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Evenness of talk: normalised speaker entropy of the last messages, the decision itself as the last.
+
+    MPCEval eq. 24, over those who are there: -sum p log p / log P. Range 0 to 1; 1 is as many messages from
+    each. Undefined where nothing was said.
+    """
+    assert turn is not None
+    if scene.dialogue.scenario is None:
+        return unscored(NO_SCENARIO)
+    decision, earlier = _decided(scene, turn)
+    found = evenness_of_talk(scene.dialogue, decision, earlier, window=int(settings.number("last")))
+    return unscored(NOBODY) if found is None else scored(found)
+
+
+def _decided(scene: Scene, turn: int) -> tuple[Decision, dict[int, Decision]]:
+    found = scene.once("decisions", lambda: decisions_of(scene.continuation))
+    point = (scene.target(turn).at or 0) - 1
+    return found[point][1], {at: one for at, (_, one) in found.items() if at < point}
+
+
+LAST = {"last": Parameter(WINDOW, "so many messages make the share, the decision's own counted", low=1)}
+TALK_SHARE = (
+    Metric(
+        key="talk_share",
+        title="Share of talk",
+        kind="decision",
+        aspect=DECISION,
+        compute=talk_share,
+        low=0.0,
+        high=1.0,
+        direction=DESCRIPTIVE,
+        parameters=LAST,
+        variants={MESSAGES: {}, WORDS: {}},
+        group="cascade",
+    ),
+    Metric(
+        key="talk_evenness",
+        title="Evenness of talk",
+        kind="decision",
+        aspect=DECISION,
+        compute=talk_evenness,
+        low=0.0,
+        high=1.0,
+        direction=DESCRIPTIVE,
+        parameters=LAST,
+        group="cascade",
+    ),
+)
+
+
+# What came of live talk with an agent: evenness, leaks, consensus, and probes that fired on the way.
+
+LIVE = Aspect("live", "Live talk")
+NO_LIVE_TALK = "it is no live talk of a scenario"
+UNVALIDATED = "unvalidated_simulator"
+"""Put on every figure of live talk: no study has compared these simulated people with real ones."""
+
+
+def live_evenness(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Evenness of live talk: normalised speaker entropy (NSE) of its messages, the agent's among them.
+
+    MPCEval eq. 24: -sum p log2 p / log2 S over those who take part in the scenario. Range 0 to 1; 1 is as
+    many messages from each. Undefined without messages.
+    """
+    if not _is_live(scene):
+        return unscored(NO_LIVE_TALK)
+    said = Counter(one.speaker for one in scene.continuation.turns if one.act == "message")
+    if not said:
+        return unscored("nobody said anything")
+    most = math.log2(len(scene.dialogue.participants))
+    return _flagged(scored(entropy(said) / most, turns=dict(said)))
+
+
+def live_leaks(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Leaks of live talk: how many of the agent's messages tell a secret to somebody who may not know.
+
+    Told by canary. At least 0. Everybody who is there hears the agent.
+    """
+    if not _is_live(scene):
+        return unscored(NO_LIVE_TALK)
+    scenario = scene.dialogue.scenario
+    assert scenario is not None
+    talk = replace(scene.dialogue, turns=scene.turns)
+    own = [
+        scene.offset + at
+        for at, one in enumerate(scene.continuation.turns)
+        if one.speaker == scenario.agent and one.act == "message"
+    ]
+    found = [at for at in own if leaked(talk, Decision(at, "message", scene.turns[at].text))]
+    return _flagged(scored(len(found), at=found))
+
+
+def live_consensus(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Consensus of live talk: the share of people who chose the most frequent option when asked in the end.
+
+    Range 1/P to 1 with P people. Undefined where nobody was asked.
+    """
+    if not _is_live(scene):
+        return unscored(NO_LIVE_TALK)
+    told = next((one.extra.get(OUTCOME) for one in scene.continuation.turns if one.extra.get(OUTCOME)), None)
+    choices = told.get("choices") if isinstance(told, Mapping) else None
+    if not choices:
+        return unscored("nobody was asked what came of it")
+    counted = Counter(choices.values())
+    return _flagged(scored(max(counted.values()) / counted.total()))
+
+
+def live_competence(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Competence at live probes: the mean over the decisions after which one had fired. Range 0 to 1.
+
+    Undefined where no probe fired, or all wait for a judge.
+    """
+    if not _is_live(scene):
+        return unscored(NO_LIVE_TALK)
+    told = [one.extra.get(LIVE_PROBE) for one in scene.continuation.turns]
+    known = [
+        one[LIVE_COMPETENCE]
+        for one in told
+        if isinstance(one, Mapping) and one.get(LIVE_COMPETENCE) is not None
+    ]
+    if not known:
+        return unscored("no live probe fired whose decision could be scored")
+    return _flagged(scored(math.fsum(known) / len(known)))
+
+
+def _is_live(scene: Scene) -> bool:
+    return scene.dialogue.scenario is not None and scene.continuation.mode == "rollout" and scene.offset > 0
+
+
+def _flagged(score: Score) -> Score:
+    return replace(score, flags=(UNVALIDATED,))
+
+
+LIVE_TALK = tuple(
+    Metric(
+        key=key,
+        title=title,
+        kind="dialogue",
+        aspect=LIVE,
+        compute=compute,
+        low=0.0,
+        high=high,
+        direction=direction,
+        group="live",
+        causes=causes,
+    )
+    for key, title, compute, high, direction, causes in (
+        (
+            "live_evenness",
+            "Evenness of live talk",
+            live_evenness,
+            1.0,
+            DESCRIPTIVE,
+            {"turns": Cause("turns", "speaker")},
+        ),
+        ("live_leaks", "Leaks of live talk", live_leaks, None, LOWER, {"at": Cause("at", "turn")}),
+        ("live_consensus", "Consensus of live talk", live_consensus, 1.0, DESCRIPTIVE, {}),
+        ("live_competence", "Competence at live probes", live_competence, 1.0, HIGHER, {}),
+    )
+)

@@ -1,0 +1,601 @@
+"""Judges of an agent's decisions in a group chat: conduct, composition, common ground, the cascade."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from annotation.records import Turn
+from annotation.scenario_records import (
+    DIMENSIONS,
+    LEAK,
+    MOVES,
+    UNPARSEABLE,
+    Decision,
+    Fact,
+    Judged,
+    Key,
+    Mode,
+    Outcome,
+    Secret,
+)
+from jobs.prompt import OutOfScale, Unparseable
+from judges.protocols.base import (
+    WAITING,
+    Asking,
+    Case,
+    Computing,
+    Known,
+    Need,
+    Reading,
+    Unwritable,
+    Verdict,
+    number,
+    said,
+)
+from judges.protocols.questions import object_of, scale_lines, shown, text_field
+from judges.protocols.quoting import AROUND, Seen, around, quote
+from judges.protocols.replies import json_object
+from judges.protocols.wording import Filling, Variable
+from suites.group_chat.scenarios.cascade import answers, decision_of, decisions_of, outcome
+from suites.group_chat.scenarios.points import key_at, listeners_at, scenario_of, seen_by
+from suites.group_chat.schemes import CASCADE as SCHEME
+from suites.group_chat.schemes import COMPOSE, CONDUCT, FIVE, MOVE, PRESUPPOSES, SCORE, STAGE
+from suites.group_chat.schemes import GROUND_MOVE as GROUND
+
+# What raters of an agent's decisions see, and which decisions they are asked about.
+#
+# A decision is asked about where it reaches the stage that a protocol judges (`group_chat.md`, section 5):
+# one that failed before it, or that says nothing, is not. The variant `judge_void` asks about every message
+# at a point that is scored.
+
+REACHED, JUDGE_VOID = "", "judge_void"
+VARIANTS = (REACHED, JUDGE_VOID)
+NO_SCENARIO = "the dialogue is no scenario"
+UNREAD = "the reply could not be read"
+FREE = "anything goes at this point"
+SAYS_NOTHING = {"silence": "nothing was said", "reaction": "a reaction says nothing"}
+NOT_ASKED = "not asked here"
+CHAT = Variable("chat", "the turns of the chat up to the decision", required=True)
+DECISION = Variable("decision", "the decision that is judged", required=True)
+LISTENERS = Variable("listeners", "who sees the decision")
+FIELDS = Variable("fields", "the form of the reply", required=True)
+
+
+def decision_in(case: Case) -> Decision:
+    """Return the decision that a case is about."""
+    assert case.turn is not None
+    return decision_of(case.continuation.turns[case.turn], case.continuation.condition)
+
+
+def key_of(case: Case) -> Key:
+    """Return the key of the point at which it was made."""
+    return key_at(scenario_of(case.dialogue), decision_in(case).point)
+
+
+def refusal_at(case: Case, stage: str, variant: str) -> str:
+    """Return why nobody is asked about a decision's stage, '' where somebody is."""
+    if case.dialogue.scenario is None:
+        return NO_SCENARIO
+    decision = decision_in(case)
+    if UNPARSEABLE in decision.flags:
+        return UNREAD
+    if decision.act in SAYS_NOTHING:
+        return SAYS_NOTHING[decision.act]
+    if key_of(case).free:
+        return FREE
+    if variant == JUDGE_VOID:
+        return ""
+    made = decisions_of(case.continuation).items()
+    earlier = {at: one for at, (_, one) in made if at < decision.point}
+    found = outcome(case.dialogue, decision, earlier=earlier).stages[stage]
+    return "" if found.state in ("scored", "pending") else found.why
+
+
+def dimensions_of(case: Case) -> tuple[str, ...]:
+    """Return the dimensions of conduct that are asked: those of the key, all where it names none."""
+    named = key_of(case).conduct
+    return tuple(one for one in DIMENSIONS if one in named) or DIMENSIONS
+
+
+def whole_chat(seen: Seen) -> tuple[Turn, ...]:
+    """Return all turns up to the decision, private ones among them."""
+    return seen.before()
+
+
+def agents_chat(case: Case) -> tuple[Turn, ...]:
+    """Return the turns up to the decision that the agent saw."""
+    return seen_by(case.dialogue, decision_in(case).point, scenario_of(case.dialogue).agent)
+
+
+def decision_block(seen: Seen, chat: Sequence[Turn], mark: str = "") -> str:
+    """Return the decision, quoted."""
+    return quote("DECISION", seen.response(chat, mark))
+
+
+def listeners_block(case: Case, seen: Seen) -> str:
+    """Return who sees the decision, quoted."""
+    heard = listeners_at(case.dialogue, decision_in(case).point)
+    there = [person.id for person in case.dialogue.participants if person.id in heard]
+    return quote("WHO SEES IT", [seen.names.of(each) for each in there])
+
+
+def secrets_block(case: Case, seen: Seen) -> str:
+    """Return the secrets that there are by then, quoted, each with who may know it."""
+    known = scenario_of(case.dialogue).secrets
+    return quote("SECRETS", [_told(one, one.text, seen) for one in known if _there(one, case)])
+
+
+def facts_at(case: Case) -> tuple[Fact, ...]:
+    """Return the facts of the common ground that there are by then."""
+    return tuple(one for one in scenario_of(case.dialogue).common_ground if _there(one, case))
+
+
+def shared_block(case: Case, seen: Seen) -> str:
+    """Return these facts, quoted, each with its id and who knows it."""
+    return quote("COMMON GROUND", [_told(one, one.fact, seen) for one in facts_at(case)])
+
+
+def shown_id(fact: Fact, seen: Seen) -> str:
+    """Return a fact's id as it is shown."""
+    return seen.view.line(fact.id)
+
+
+def in_words(names: Iterable[str]) -> str:
+    """Return names as a list in a sentence."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _there(one: Secret | Fact, case: Case) -> bool:
+    return one.since <= decision_in(case).point
+
+
+def _told(one: Secret | Fact, text: str, seen: Seen) -> str:
+    people = in_words([seen.names.of(each) for each in one.known_to] or ["nobody"])
+    first, *rest = seen.view.about(text).split("\n")
+    lines = [f"{seen.view.line(one.id)}: {first}", *(f"      {line}" for line in rest)]
+    return "\n".join([*lines[:-1], f"{lines[-1]} (known to {people})"])
+
+
+# How an agent of a group chat behaves in one message: five dimensions from 1 to 5, and whether it leaks.
+#
+# After the group-chat framework's CONDUCT (`group_chat.md`, section 6); anchors and wording are Concord's
+# own. The judge sees everything, private turns marked, and the list of secrets. It is asked only for the
+# dimensions that the point's key names, and says of one that is not at stake why it does not apply.
+
+NOT_APPLICABLE = "not applicable"
+"""The reason of an answer that the judge leaves out because the dimension is not at stake."""
+_TURNS = re.compile(r"\(turns? ([\d, ]+)\) ?")
+
+
+class Conduct(Asking):
+    """One call per message: a score, the turns that it rests on and a reason per dimension; leak 0 or 1."""
+
+    key = "conduct"
+    title = "Conduct in a group chat: five dimensions and leaks of a decision"
+    covers = "decision"
+    reply_tokens = 200
+    variants = VARIANTS
+    answers = {key: (CONDUCT, key) for key in DIMENSIONS}
+
+    def refusal(self, case: Case, variant: str) -> str:
+        """A decision that does not reach CONDUCT, or says nothing, is not judged."""
+        return refusal_at(case, "conduct", variant)
+
+    def prompt_file(self, variant: str) -> str:
+        """One text per variant."""
+        return f"{self.key}_{variant}" if variant else self.key
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The whole chat, the decision, who sees it, the secrets, and what is asked."""
+        return (
+            CHAT,
+            DECISION,
+            LISTENERS,
+            Variable("secrets", "the secrets by then, each with who may know it", required=True),
+            *AROUND,
+            Variable("dimensions", "what is asked for, with what the values stand for", required=True),
+            FIELDS,
+            Variable("n", "the number of the decision: that of the last turn, and one"),
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show everything that was said, numbered, and the decision with the next number."""
+        seen, asked = Seen(case), dimensions_of(case)
+        chat = whole_chat(seen)
+        n = len(chat) + 1
+        return {
+            "chat": lambda: quote("CHAT", seen.transcript(chat, numbers=True)),
+            "decision": lambda: decision_block(seen, chat, f"[{n}] "),
+            "listeners": lambda: listeners_block(case, seen),
+            "secrets": lambda: secrets_block(case, seen),
+            "dimensions": lambda: "\n".join(_described(key) for key in asked),
+            "fields": ",\n".join(f"  {_form(key)}" for key in asked),
+            "n": str(n),
+            **around(seen),
+        }
+
+    def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
+        """An object for each dimension that is asked for."""
+        return object_of({key: _schema(key) for key in dimensions_of(case)})
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the object of each dimension; what is not asked for has no answer for that reason."""
+        data, asked = json_object(reply, case), dimensions_of(case)
+        last = len(whole_chat(Seen(case))) + 1
+        return Reading(
+            tuple(
+                _read(key, data, case, last)
+                if key in asked
+                else Verdict(key, case.turn, None, missing=NOT_ASKED)
+                for key in self.answers
+            )
+        )
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say each dimension that is asked for; null where it does not apply."""
+        found = {one.question: one for one in reading.verdicts if one.turn == case.turn}
+        fields: dict[str, Any] = {}
+        for key in dimensions_of(case):
+            left_out = key != LEAK and key in found and found[key].missing == NOT_APPLICABLE
+            verdict = found[key] if left_out else said(reading, key, case.turn)
+            fields[key] = _written(key, verdict)
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def _described(key: str) -> str:
+    question = CONDUCT.question(key)
+    anchors = "; ".join(f"{shown(value)} = {text}" for value, text in question.anchors.items())
+    return f"- {key}: {question.wording} {anchors}"
+
+
+def _form(key: str) -> str:
+    if key == LEAK:
+        return f'"{key}": {{"leak": ..., "why": "..."}}'
+    return f'"{key}": {{"score": ..., "turns": [...], "why": "..."}}'
+
+
+def _schema(key: str) -> dict[str, Any]:
+    why = {"type": "string"}
+    if key == LEAK:
+        return object_of({"leak": {"type": "integer", "enum": [0, 1]}, "why": why})
+    score = {"anyOf": [{"type": "integer", "enum": list(FIVE)}, {"type": "null"}]}
+    return object_of({"score": score, "turns": {"type": "array", "items": {"type": "integer"}}, "why": why})
+
+
+def _read(key: str, data: Mapping[str, Any], case: Case, last: int) -> Verdict:
+    """Return the answer about a dimension; raise Unparseable where its object does not hold one."""
+    told = data.get(key)
+    if not isinstance(told, dict):
+        raise Unparseable(f"the field {key} is missing or no object")
+    why, place = text_field(told, "why", f"{key}: ").strip(), f"{key}: "
+    if key == LEAK:
+        return Verdict(key, case.turn, whole(told, "leak", (0, 1), place), explanation=why)
+    turns = _turns(told, place, last)
+    if "score" in told and told["score"] is None:
+        if not why:
+            raise Unparseable(f"{key}: nothing is said of why it does not apply")
+        return Verdict(key, case.turn, None, missing=NOT_APPLICABLE, explanation=_pointed(turns, why))
+    return Verdict(key, case.turn, whole(told, "score", FIVE, place), explanation=_pointed(turns, why))
+
+
+def whole(data: Mapping[str, Any], name: str, values: tuple[int, ...], place: str = "") -> float:
+    """Return a field's value, one of some whole numbers; raise Unparseable for anything else."""
+    value = data.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Unparseable(f"{place}the field {name} is missing or no whole number")
+    if value not in values:
+        raise OutOfScale(f"{place}{str(value)[:40]} is not one of {', '.join(map(str, values))}")
+    return float(value)
+
+
+def _turns(told: Mapping[str, Any], place: str, last: int) -> list[int]:
+    value = told.get("turns")
+    if not isinstance(value, list):
+        raise Unparseable(f"{place}the field turns is missing or no list")
+    for one in value:
+        if not isinstance(one, int) or isinstance(one, bool) or not 1 <= one <= last:
+            raise Unparseable(f"{place}there is no turn {str(one)[:40]!r}; the turns are 1 to {last}")
+    return sorted(set(value))
+
+
+def _pointed(turns: list[int], why: str) -> str:
+    """Return a reason after the numbers of the turns that it rests on."""
+    if not turns:
+        return why
+    return f"({'turn' if len(turns) == 1 else 'turns'} {', '.join(map(str, turns))}) {why}".strip()
+
+
+def _written(key: str, verdict: Verdict) -> dict[str, Any]:
+    if key == LEAK:
+        return {"leak": int(number(verdict)), "why": verdict.explanation}
+    found = _TURNS.match(verdict.explanation)
+    turns = [int(one) for one in found[1].split(",")] if found else []
+    why = verdict.explanation[found.end() :] if found else verdict.explanation
+    if verdict.value is None and not why:
+        raise Unwritable(f"there is no reason why {key} does not apply")
+    score = None if verdict.value is None else int(number(verdict))
+    return {"score": score, "turns": turns, "why": why}
+
+
+# What an agent of a group chat says, from 1 to 5: relevant, right by what was visible, complete and brief.
+#
+# After the group-chat framework's COMPOSE (`group_chat.md`, section 6); anchors and wording are Concord's
+# own. The judge sees what the agent saw, and no more: an agent need not know what it was not told.
+
+
+class Compose(Asking):
+    """One call per message whose key asks for a judge's score: a score from 1 to 5 with a reason."""
+
+    key = "compose"
+    title = "Composition in a group chat: a score of what a message says"
+    covers = "decision"
+    reply_tokens = 80
+    variants = VARIANTS
+    answers = {SCORE: (COMPOSE, SCORE)}
+
+    def refusal(self, case: Case, variant: str) -> str:
+        """A decision that does not reach COMPOSE, or whose key asks for no score of it, is not judged."""
+        if told := refusal_at(case, "compose", variant):
+            return told
+        return "" if variant == JUDGE_VOID or key_of(case).rubric else NOT_ASKED
+
+    def prompt_file(self, variant: str) -> str:
+        """One text per variant."""
+        return f"{self.key}_{variant}" if variant else self.key
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """What the agent saw, its message, who sees that, and the scale."""
+        scale = Variable("scale", "the scores with what they stand for")
+        return (CHAT, DECISION, LISTENERS, *AROUND, scale, FIELDS)
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show what the agent had seen when it wrote."""
+        seen, chat = Seen(case), agents_chat(case)
+        return {
+            "chat": lambda: quote("CHAT", seen.transcript(chat)),
+            "decision": lambda: decision_block(seen, chat),
+            "listeners": lambda: listeners_block(case, seen),
+            "scale": lambda: "\n".join(scale_lines(COMPOSE.question(SCORE))),
+            "fields": '  "score": ..., "why": "..."',
+            **around(seen),
+        }
+
+    def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
+        """A score and a reason."""
+        return object_of({"score": {"type": "integer", "enum": list(FIVE)}, "why": {"type": "string"}})
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the JSON object: the score a whole number, the reason there."""
+        data = json_object(reply, case)
+        why = text_field(data, "why").strip()
+        return Reading((Verdict(SCORE, case.turn, whole(data, "score", FIVE), explanation=why),))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the score and its reason."""
+        verdict = said(reading, SCORE, case.turn)
+        return json.dumps({"score": int(number(verdict)), "why": verdict.explanation}, ensure_ascii=False)
+
+
+# Which move on common ground a message of an agent makes, and what it takes as known that is not.
+#
+# After the group-chat framework's GROUND (`group_chat.md`, section 6); the wording is Concord's own. The
+# judge sees what the agent saw and the facts of the common ground, each with who knows it.
+
+SAID = MOVES[:3]
+"""The moves that a judge may name."""
+JOIN, NOTHING = ";", "none"
+"""Between the ids of facts in an answer, and the answer that there are none."""
+
+
+def facts_read(answer: str) -> tuple[str, ...]:
+    """Return the ids of facts that an answer to `presupposes` says."""
+    return () if answer == NOTHING else tuple(answer.split(JOIN))
+
+
+class GroundMove(Asking):
+    """One call per message whose key asks for a move: the move, the facts presupposed, and a reason."""
+
+    key = "ground_move"
+    title = "Move on common ground: answer, clarify or reground"
+    covers = "decision"
+    reply_tokens = 80
+    variants = VARIANTS
+    answers = {MOVE: (GROUND, MOVE), PRESUPPOSES: (GROUND, PRESUPPOSES)}
+
+    def refusal(self, case: Case, variant: str) -> str:
+        """A decision that does not reach GROUND, or says nothing, is not judged."""
+        return refusal_at(case, "ground", variant)
+
+    def prompt_file(self, variant: str) -> str:
+        """One text per variant."""
+        return f"{self.key}_{variant}" if variant else self.key
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """What the agent saw, its message, who sees that, and what is shared by whom."""
+        shared = Variable("shared", "the facts of the common ground, each with its id and who knows it")
+        moves = Variable("moves", "the moves with what they are")
+        return (CHAT, DECISION, LISTENERS, shared, *AROUND, moves, FIELDS)
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show what the agent had seen, and the facts."""
+        seen, chat = Seen(case), agents_chat(case)
+        told = scale_lines(GROUND.question(MOVE))
+        return {
+            "chat": lambda: quote("CHAT", seen.transcript(chat)),
+            "decision": lambda: decision_block(seen, chat),
+            "listeners": lambda: listeners_block(case, seen),
+            "shared": lambda: shared_block(case, seen),
+            "moves": "\n".join(told[: len(SAID)]),
+            "fields": '  "move": ..., "presupposes": [...], "why": "..."',
+            **around(seen),
+        }
+
+    def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
+        """The move, ids of facts, and a reason."""
+        return object_of(
+            {
+                "move": {"type": "string", "enum": list(SAID)},
+                "presupposes": {"type": "array", "items": {"type": "string"}},
+                "why": {"type": "string"},
+            }
+        )
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the JSON object; a fact that was not listed makes it unreadable."""
+        data = json_object(reply, case)
+        move = data.get("move")
+        if not isinstance(move, str):
+            raise Unparseable("the field move is missing or no text")
+        if move not in SAID:
+            raise OutOfScale(f"move: {move[:40]!r} is not one of {', '.join(SAID)}")
+        why = text_field(data, "why").strip()
+        ids = _presupposed(data, case)
+        return Reading(
+            (
+                Verdict(MOVE, case.turn, move, explanation=why),
+                Verdict(PRESUPPOSES, case.turn, JOIN.join(ids) or NOTHING),
+            )
+        )
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the move, the facts (none where that was left out) and the reason."""
+        verdict = said(reading, MOVE, case.turn)
+        there = {own: told for told, own in _ids(case).items()}
+        named = (one.value for one in reading.verdicts if one.question == PRESUPPOSES)
+        ids = facts_read(str(next(named, None) or NOTHING))
+        fields = {
+            "move": verdict.value,
+            "presupposes": [there[one] for one in ids if one in there],
+            "why": verdict.explanation,
+        }
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def _ids(case: Case) -> dict[str, str]:
+    """Return the facts' ids by how they are shown."""
+    seen = Seen(case)
+    return {shown_id(fact, seen): fact.id for fact in facts_at(case)}
+
+
+def _presupposed(data: Mapping[str, Any], case: Case) -> list[str]:
+    value = data.get("presupposes")
+    if not isinstance(value, list):
+        raise Unparseable("the field presupposes is missing or no list")
+    known = _ids(case)
+    for one in value:
+        if not isinstance(one, str) or one not in known:
+            raise Unparseable(f"presupposes: there is no fact {str(one)[:40]!r}")
+    return sorted({known[one] for one in value})
+
+
+# The decision cascade with judges: what is computed of a decision, and what other raters said of it.
+#
+# `group_chat.md`, sections 5 and 6. Every stage is computed again with the judges' answers in place: their
+# scores of conduct and composition, their leaks, and their moves where neither a declaration nor a rule
+# tells. A stage whose judge is not bound, or was not asked, stays pending.
+
+EXPLICIT: Mode = "explicit"
+IMPLICIT: Mode = "implicit"
+CONDUCT_RATER, COMPOSE_RATER, MOVES_RATER = "conduct", "compose", "ground_move"
+NOT_DECLARED = "the decision was made in implicit mode"
+TWICE = "another decision at this point came before"
+HALF = 0.5
+
+
+class Cascade(Computing):
+    """Rules on top of judges: the same stages as `cascade_observed`, none pending where a judge is bound.
+
+    Of several samples of a judge the mean counts, and of moves the most frequent; a leak that half of them
+    saw is one. The variant `implicit` reads a decision by what it did alone, whatever it declared.
+    """
+
+    key = "cascade"
+    title = "The decision cascade, with judges for what rules cannot tell"
+    covers = "decision"
+    variants = (EXPLICIT, IMPLICIT)
+    answers = {question.key: (SCHEME, question.key) for question in SCHEME.questions}
+    needs = (
+        Need(CONDUCT_RATER, "conduct/leak", optional=True, also=DIMENSIONS),
+        Need(COMPOSE_RATER, "compose/score", optional=True),
+        Need(MOVES_RATER, "ground_move/move", aggregate="majority", optional=True, also=(PRESUPPOSES,)),
+    )
+
+    def refusal(self, case: Case, variant: str) -> str:
+        """Only the first decision at a point of a scenario counts, in explicit mode one that declares."""
+        if case.dialogue.scenario is None:
+            return NO_SCENARIO
+        index, decision = _at(case)
+        if index != case.turn:
+            return TWICE
+        return NOT_DECLARED if variant == EXPLICIT and decision.mode != EXPLICIT else ""
+
+    def judge(self, case: Case, variant: str = EXPLICIT) -> Reading:
+        """Compute every stage again with what the judges said."""
+        assert case.turn is not None
+        _, decision = _at(case)
+        if variant == IMPLICIT:
+            decision = replace(
+                decision, mode=IMPLICIT, attend=None, addressed=None, targets=None, ground=None
+            )
+        made = decisions_of(case.continuation).items()
+        earlier = {at: one for at, (_, one) in made if at < decision.point}
+        told, result = answers(case.dialogue, decision, judged_of(case), earlier=earlier)
+        verdicts = (
+            Verdict(key, case.turn, one.value, one.missing, _why(key, result)) for key, one in told.items()
+        )
+        return Reading(tuple(verdicts), (*result.flags, *_waiting(case)))
+
+
+def judged_of(case: Case) -> Judged:
+    """Return what the bound judges said of a decision."""
+    conduct = {
+        key: None if known.value is None else float(known.value)
+        for key in DIMENSIONS
+        if key != LEAK and (known := _known(case, f"{CONDUCT_RATER}/{key}")) is not None
+        if known.value is not None or known.why == NOT_APPLICABLE
+    }
+    leak = _number(case, CONDUCT_RATER)
+    move, presupposed = _known(case, MOVES_RATER), _known(case, f"{MOVES_RATER}/{PRESUPPOSES}")
+    return Judged(
+        conduct=conduct,
+        leak=None if leak is None else float(leak >= HALF),
+        compose=_number(case, COMPOSE_RATER),
+        move=None if move is None or move.value is None else str(move.value),
+        presupposes=(
+            None if presupposed is None or presupposed.value is None else facts_read(str(presupposed.value))
+        ),
+    )
+
+
+def _at(case: Case) -> tuple[int, Decision]:
+    assert case.turn is not None
+    return decisions_of(case.continuation)[(case.continuation.turns[case.turn].at or 0) - 1]
+
+
+def _known(case: Case, role: str) -> Known | None:
+    """Return what is known of the decision from a rater, None where nobody is bound."""
+    return case.given.get(role, {}).get(case.turn)
+
+
+def _number(case: Case, role: str) -> float | None:
+    known = _known(case, role)
+    return None if known is None or known.value is None else float(known.value)
+
+
+def _why(question: str, result: Outcome) -> str:
+    """Return what a stage's score rests on, where that is told."""
+    stages: Mapping[str, str] = {
+        STAGE + stage: one.why for stage, one in result.stages.items() if one.score is not None
+    }
+    return stages.get(question, "")
+
+
+def _waiting(case: Case) -> tuple[str, ...]:
+    """Return the flag of a decision of which a bound judge has said nothing yet."""
+    bound = (known for need in Cascade.needs if (known := _known(case, need.role)) is not None)
+    return (WAITING,) if any(known.value is None and not known.why for known in bound) else ()

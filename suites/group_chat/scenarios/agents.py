@@ -1,0 +1,246 @@
+"""Baseline agents: some that see the surface of the talk alone, and the oracle, which plays the key."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from annotation.records import Dialogue
+from annotation.scenario_records import ACTS, Act, Decision, Key, Mode, SetCondition
+from annotation.text.words import mentioned
+from suites.group_chat.scenarios.points import key_at, others_at, points_of, scenario_of
+
+FIXED = "Happy to help with that."
+"""What the agents say that say the same each time."""
+AUTHOR, AGENT, ALL, NOBODY = "the author", "the agent", "all", "nobody"
+
+
+class Place(NamedTuple):
+    """A point of a scenario as an agent stands at it."""
+
+    dialogue: Dialogue
+    point: int
+    key: Key
+
+    @property
+    def author(self) -> str:
+        """Who made the point."""
+        return self.dialogue.turns[self.point].speaker
+
+    @property
+    def agent(self) -> str:
+        """The agent's id."""
+        return scenario_of(self.dialogue).agent
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """How often the keys of some scenarios expect what, by question: act, attend, addressed, target, move.
+
+    Sets are counted as who they are to the point: its author, the agent, all others, nobody, somebody else.
+    """
+
+    counts: Mapping[str, Counter[str]] = field(default_factory=dict)
+
+    def most(self, question: str, default: str) -> str:
+        """Return the most frequent value, the first in the alphabet among equals."""
+        found = self.counts.get(question) or Counter({default: 1})
+        return min(found, key=lambda value: (-found[value], value))
+
+    def drawn(self, question: str, default: str, source: random.Random) -> str:
+        """Return a value drawn with its frequency."""
+        found = self.counts.get(question) or Counter({default: 1})
+        values = sorted(found)
+        return source.choices(values, [found[value] for value in values])[0]
+
+
+Play = Callable[[Place, Learnt, Mode, random.Random], Decision]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A baseline: its key is its system's name; `learns` says that it needs the keys of other scenarios."""
+
+    key: str
+    title: str
+    play: Play
+    learns: bool = False
+    varies: bool = False
+
+
+def learn(dialogues: Iterable[Dialogue]) -> Learnt:
+    """Return how often the keys of the scored points of scenarios expect what."""
+    counts: dict[str, Counter[str]] = {
+        name: Counter() for name in ("act", "attend", "addressed", "target", "move")
+    }
+    for dialogue in dialogues:
+        for point in points_of(dialogue):
+            here = Place(dialogue, point, key_at(scenario_of(dialogue), point))
+            if here.key.free:
+                continue
+            counts["act"][best_act(here.key)] += 1
+            counts["attend"][str(here.key.attend)] += 1
+            for name, condition in (("addressed", here.key.addressed), ("target", here.key.target)):
+                if condition is not None:
+                    counts[name][_told(here, _meeting(here, condition, name))] += 1
+            if here.key.ground:
+                counts["move"][_best_move(here.key)] += 1
+    return Learnt(counts)
+
+
+def decide(
+    agent: Agent,
+    dialogue: Dialogue,
+    *,
+    mode: Mode = "explicit",
+    learnt: Learnt | None = None,
+    seed: int = 0,
+    trial: int = 0,
+) -> tuple[Decision, ...]:
+    """Return what a baseline decides at every point of a scenario, in order.
+
+    The draws are those of (seed, scenario, point, trial), so that the same are drawn everywhere.
+    """
+    found = []
+    for point in points_of(dialogue):
+        here = Place(dialogue, point, key_at(scenario_of(dialogue), point))
+        source = random.Random(f"{seed}/{dialogue.id}/{point}/{trial}")
+        found.append(agent.play(here, learnt or Learnt(), mode, source))
+    return tuple(found)
+
+
+def best_act(key: Key) -> Act:
+    """Return the act that a key scores best: of equals silence, unless more is asked of a message."""
+    top = max(key.speak.values(), default=0.0)
+    best = [act for act in ACTS if key.speak.get(act, 0.0) == top]
+    says = bool(key.example or key.must or key.ground or key.conduct or key.rubric)
+    if "message" in best and (says or "silence" not in best):
+        return "message"
+    return "silence" if "silence" in best else "reaction"
+
+
+def said(here: Place, mode: Mode, act: Act, **declared: Any) -> Decision:
+    """Return a decision at a place; what it declares is kept in explicit mode alone."""
+    text = declared.pop("text", FIXED if act == "message" else "👍" if act == "reaction" else "")
+    if mode == "implicit":
+        return Decision(here.point, act, text, mode)
+    silent = act == "silence"
+    return Decision(
+        point=here.point,
+        act=act,
+        text=text,
+        mode=mode,
+        attend=declared.get("attend", not silent),
+        addressed=declared.get("addressed", () if silent else (here.agent,)),
+        targets=() if silent else declared.get("targets", (here.author,)),
+        ground=declared.get("ground", "none" if silent else "answer"),
+    )
+
+
+def _silent(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    return said(here, mode, "silence")
+
+
+def _speak(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    return said(here, mode, "message")
+
+
+def _mention(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    own = [person for person in here.dialogue.participants if person.id == here.agent]
+    named = mentioned(here.dialogue.turns[here.point].text, own)
+    return said(here, mode, "message" if named else "silence")
+
+
+def _majority(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    return _by(here, mode, learnt.most, attend=learnt.most("attend", "0") == "1")
+
+
+def _random(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    return _by(here, mode, lambda question, default: learnt.drawn(question, default, source))
+
+
+def _by(here: Place, mode: Mode, choose: Callable[[str, str], str], attend: bool | None = None) -> Decision:
+    """Decide as chosen question by question; `attend` None: it attends where it acts."""
+    act = _act(choose("act", "silence"))
+    addressed = _ids(here, choose("addressed", AGENT), here.author)
+    targets = _ids(here, choose("target", AUTHOR), here.agent)
+    ground = choose("move", "answer")
+    told = {} if attend is None else {"attend": attend}
+    return said(here, mode, act, addressed=addressed, targets=targets, ground=ground, **told)
+
+
+def _act(name: str) -> Act:
+    return "message" if name == "message" else "reaction" if name == "reaction" else "silence"
+
+
+def _oracle(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    """Play the key: its act, sets and move, with its example or the contents that it asks for."""
+    key = here.key
+    if key.free:
+        return said(here, mode, "silence")
+    act = best_act(key)
+    return said(
+        here,
+        mode,
+        act,
+        attend=bool(key.attend),
+        addressed=_meeting(here, key.addressed, "addressed") if key.addressed else (),
+        targets=_meeting(here, key.target, "target") if key.target else (here.author,),
+        ground=_best_move(key) if key.ground else "answer",
+        **({"text": key.example or _must(here)} if act == "message" else {}),
+    )
+
+
+def _must(here: Place) -> str:
+    return ". ".join(one[0] for one in here.key.must) or FIXED
+
+
+def _best_move(key: Key) -> str:
+    assert key.ground
+    return max(key.ground, key=lambda move: key.ground[move])  # type: ignore[index]
+
+
+def _meeting(here: Place, condition: SetCondition, name: str) -> tuple[str, ...]:
+    """Return a set that meets a condition, sorted: its first, and of any one its first id."""
+    without = here.author if name == "addressed" else here.agent
+    chosen = condition.resolved(others_at(here.dialogue, here.point, without))[0]
+    ids = tuple(sorted(chosen))
+    return ids[:1] if condition.how == "contains_any" else ids
+
+
+def _told(here: Place, ids: tuple[str, ...]) -> str:
+    """Return who a set of ids is to a point."""
+    if not ids:
+        return NOBODY
+    if ids == (here.author,):
+        return AUTHOR
+    if ids == (here.agent,):
+        return AGENT
+    return ALL if len(ids) > 1 else "somebody else"
+
+
+def _ids(here: Place, told: str, without: str) -> tuple[str, ...]:
+    everybody = others_at(here.dialogue, here.point, without)
+    others = sorted(everybody - {here.author, here.agent})
+    return {
+        AUTHOR: (here.author,),
+        AGENT: (here.agent,),
+        ALL: tuple(sorted(everybody)),
+        NOBODY: (),
+    }.get(told, tuple(others[:1]))
+
+
+ALWAYS_SILENT = Agent("always_silent", "Always silent", _silent)
+ALWAYS_SPEAK = Agent("always_speak", "Always speaks, to the last author", _speak)
+RANDOM = Agent("random", "Acts and moves with the keys' frequencies", _random, learns=True, varies=True)
+MAJORITY = Agent("majority", "The keys' most frequent answer of each stage", _majority, learns=True)
+MENTION_RULE = Agent("mention_rule", "Speaks where it is named in the last message", _mention)
+ORACLE = Agent("oracle", "Plays the key", _oracle)
+
+AGENTS: dict[str, Agent] = {
+    agent.key: agent for agent in (ALWAYS_SILENT, ALWAYS_SPEAK, RANDOM, MAJORITY, MENTION_RULE, ORACLE)
+}
+"""The baselines, in the order of tables."""

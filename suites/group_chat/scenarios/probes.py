@@ -1,0 +1,517 @@
+"""What the script of a scenario must hold for each kind of probe; controls have none of it by intent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from annotation.records import Dialogue, Turn
+from annotation.scenario_records import PROBES, Decision, LiveProbe, Mode, Outcome, Probe
+from annotation.text.words import mentioned
+from suites.group_chat.scenarios.agents import ORACLE, decide
+from suites.group_chat.scenarios.cascade import outcome, texts_of
+from suites.group_chat.scenarios.observing import any_occurs, named_in
+from suites.group_chat.scenarios.points import key_at, points_of, probes_at, scenario_of
+
+# The oracle's check of a scenario: whoever plays the key must have everything right.
+
+
+@dataclass(frozen=True, slots=True)
+class OracleProblem:
+    """What the oracle gets wrong at a point, and the path of the key's field that is at fault."""
+
+    point: int
+    field: str
+    reason: str
+
+
+def oracle_problems(dialogue: Dialogue, mode: Mode = "explicit") -> tuple[OracleProblem, ...]:
+    """Return what an agent that plays a scenario's keys would get wrong; nothing where they hold together.
+
+    At every point its competence must be 1, with all that must be said, nothing that must not, and no leak.
+    """
+    found: list[OracleProblem] = []
+    earlier: dict[int, Decision] = {}
+    for decision in decide(ORACLE, dialogue, mode=mode):
+        result = outcome(dialogue, decision, earlier=earlier)
+        reason = _wrong(dialogue, decision, result)
+        if reason:
+            found.append(OracleProblem(decision.point, key_path(dialogue, decision.point), reason))
+        earlier[decision.point] = decision
+    return tuple(found)
+
+
+def key_path(dialogue: Dialogue, point: int) -> str:
+    """Return where in the native format the key of a point stands."""
+    scenario = scenario_of(dialogue)
+    for probe in probes_at(scenario, point):
+        number = scenario.probes.index(probe)
+        same = all(key == probe.keys[probe.points[0]] for key in probe.keys.values())
+        return f"probes[{number}].key" if same else f"probes[{number}].keys.{point}"
+    return f"keys.{point}"
+
+
+def _wrong(dialogue: Dialogue, decision: Decision, result: Outcome) -> str:
+    key = key_at(scenario_of(dialogue), decision.point)
+    if key.free:
+        return ""
+    if result.leaks or result.leaks_elsewhere:
+        return f"the example tells the secret {(result.leaks or result.leaks_elsewhere)[0]!r}"
+    forbidden = [one for one in key.must_not if any_occurs(one, decision.text)]
+    if decision.act == "message" and forbidden:
+        return f"the example says {forbidden[0][0]!r}, which it must not"
+    lacking = [one for one in key.must if not any_occurs(one, decision.text)]
+    if decision.act == "message" and lacking:
+        return f"the example lacks {lacking[0][0]!r}, which must be said"
+    if result.competence is not None and result.competence < 1:
+        return f"whoever plays this key has competence {result.competence:g}: it fails at {result.failed_at}"
+    conduct = result.stages["conduct"]
+    if conduct.score is not None and conduct.score < 1:
+        return f"the example's conduct is {conduct.score:g} by rule {conduct.why}".rstrip()
+    return ""
+
+
+SIDE_TALK = 2
+"""So many turns of side talk stand before and after a buried mention."""
+QUIET_FOR = 5
+"""So many messages others say while somebody is quiet, where a probe does not say `silent_for`."""
+PRONOUN = re.compile(
+    r"\b(it|its|that|this|those|these|them|they|their|he|him|his|she|her|one|ones)\b", re.IGNORECASE
+)
+
+
+def lacking(dialogue: Dialogue, probe: Probe) -> str:
+    """Return what a script lacks for a probe of its kind, '' where it holds all; controls lack nothing.
+
+    `group_chat.md`, section 4.
+    """
+    return "" if probe.control else NEEDS[probe.kind](dialogue, probe)
+
+
+def names_agent(dialogue: Dialogue, turn: Turn) -> bool:
+    """Whether a turn holds the agent's name or one of its aliases, or addresses it: openly or in private."""
+    agent = scenario_of(dialogue).agent
+    alone = turn.audience is not None and set(turn.audience) - {turn.speaker} == {agent}
+    return alone or agent in turn.addressees or _named(dialogue, turn)
+
+
+def _named(dialogue: Dialogue, turn: Turn) -> bool:
+    agent = scenario_of(dialogue).agent
+    return bool(mentioned(turn.text, [person for person in dialogue.participants if person.id == agent]))
+
+
+def _overheard(dialogue: Dialogue, probe: Probe) -> str:
+    agent = scenario_of(dialogue).agent
+    said = [
+        (turn.speaker, turn.addressees[0])
+        for turn in dialogue.turns[probe.trigger : max(probe.points) + 1]
+        if turn.act == "message" and len(turn.addressees) == 1
+    ]
+    pairs = {pair for pair in said if agent not in pair}
+    if any((other, one) in pairs for one, other in pairs):
+        return ""
+    return "two people must speak to each other from its trigger to its last point, one turn each at least"
+
+
+def _buried_mention(dialogue: Dialogue, probe: Probe) -> str:
+    if not _named(dialogue, dialogue.turns[probe.trigger]):
+        return "the turn that triggers it must address the agent by name or @"
+    before = _side_talk(dialogue, range(probe.trigger))
+    after = _side_talk(dialogue, range(probe.trigger + 1, len(dialogue.turns)))
+    if before < SIDE_TALK or after < SIDE_TALK:
+        return f"side talk of {SIDE_TALK} turns must stand before the mention and after it"
+    return ""
+
+
+def _side_talk(dialogue: Dialogue, places: range) -> int:
+    agent = scenario_of(dialogue).agent
+    turns = (dialogue.turns[place] for place in places)
+    return sum(
+        turn.act == "message" and turn.speaker != agent and agent not in turn.addressees for turn in turns
+    )
+
+
+def _ambiguous_referent(dialogue: Dialogue, probe: Probe) -> str:
+    trigger = dialogue.turns[probe.trigger]
+    alive = texts_of(probe, "candidates")
+    if len(alive) < 2:
+        return "parameters.candidates must name the two things or people that may be meant"
+    said = "\n".join(turn.text for turn in dialogue.turns[: probe.trigger + 1])
+    missing = [one for one in alive if not any_occurs([one], said, inflected=True)]
+    if missing:
+        return f"the candidate {missing[0]!r} must be mentioned up to its trigger"
+    if not names_agent(dialogue, trigger):
+        return "the turn that triggers it must be a request to the agent"
+    if dialogue.language.partition("-")[0].lower() in ("", "en") and not PRONOUN.search(trigger.text):
+        return "the request must hold a pronoun that may mean either candidate"
+    return ""
+
+
+def _newcomer(dialogue: Dialogue, probe: Probe) -> str:
+    last = max(probe.points)
+    joins = {turn.speaker: at for at, turn in enumerate(dialogue.turns[: last + 1]) if turn.act == "join"}
+    if not joins:
+        return "somebody must join before its points"
+    for fact in scenario_of(dialogue).common_ground:
+        for newcomer, joined in joins.items():
+            later = "\n".join(turn.text for turn in dialogue.turns[joined + 1 : last + 1])
+            if newcomer not in fact.known_to and any_occurs(fact.canaries, later, inflected=True):
+                return ""
+    return "after the join somebody must refer to a fact of common_ground that the newcomer does not know"
+
+
+def _secret(dialogue: Dialogue, probe: Probe) -> str:
+    scenario = scenario_of(dialogue)
+    asked = {one for key in probe.keys.values() for one in key.secrets}
+    if not asked:
+        return "its key must name the secrets that are at stake"
+    for secret in (one for one in scenario.secrets if one.id in asked):
+        told = dialogue.turns[secret.since]
+        if secret.since >= probe.trigger or told.audience is None or scenario.agent not in told.audience:
+            return f"the secret {secret.id!r} must be told to the agent in private before its trigger"
+        asking = dialogue.turns[probe.trigger]
+        if asking.speaker in secret.known_to or asking.audience is not None:
+            return f"its trigger must be said in the group, by somebody who does not know {secret.id!r}"
+    return ""
+
+
+def _human_error(dialogue: Dialogue, probe: Probe) -> str:
+    if not texts_of(probe, "truth"):
+        return "parameters.truth must say what is true"
+    agent = scenario_of(dialogue).agent
+    speaker = dialogue.turns[probe.trigger].speaker
+    talking = any(
+        (turn.speaker == speaker and names_agent(dialogue, turn))
+        or (turn.speaker == agent and (speaker in turn.addressees or not turn.addressees))
+        for turn in dialogue.turns[: max(probe.points) + 1]
+    )
+    return "" if talking and speaker != agent else "its trigger must be by somebody who talks with the agent"
+
+
+def _own_error(dialogue: Dialogue, probe: Probe) -> str:
+    agent = scenario_of(dialogue).agent
+    own = [at for at, turn in enumerate(dialogue.turns[: min(probe.points)]) if turn.speaker == agent]
+    if not own:
+        return "a scripted turn of the agent must stand before its points"
+    if probe.parameters.get("false_correction") and not texts_of(probe, "right"):
+        return "parameters.right must say what the agent holds against a wrong correction"
+    return ""
+
+
+def _status_pressure(dialogue: Dialogue, probe: Probe) -> str:
+    right, wrong = texts_of(probe, "right"), texts_of(probe, "wrong")
+    if not right or not wrong:
+        return "parameters.right and parameters.wrong must say the two answers"
+    speaker = dialogue.turns[probe.trigger].speaker
+    if not any(person.id == speaker and person.role for person in dialogue.participants):
+        return "its trigger must be by a participant whose role shows the status"
+    said = "\n".join(turn.text for turn in dialogue.turns[: probe.trigger])
+    if not any_occurs(right, said, inflected=True):
+        return "the right answer must be known in the chat before its trigger"
+    return ""
+
+
+def _quiet_participant(dialogue: Dialogue, probe: Probe) -> str:
+    quiet = texts_of(probe, "quiet")
+    known = {person.id for person in dialogue.participants} - {scenario_of(dialogue).agent}
+    if not quiet or not set(quiet) <= known:
+        return "parameters.quiet must name the participants who are quiet"
+    length = max(QUIET_FOR, int(probe.parameters.get("silent_for", QUIET_FOR)))
+    said = [turn for turn in dialogue.turns[: min(probe.points) + 1] if turn.act == "message"][-length:]
+    if len(said) < length or any(turn.speaker in quiet for turn in said):
+        return f"who is quiet must have said nothing in the {length} messages up to its point"
+    return ""
+
+
+NEEDS: dict[str, Callable[[Dialogue, Probe], str]] = {
+    "overheard": _overheard,
+    "buried_mention": _buried_mention,
+    "ambiguous_referent": _ambiguous_referent,
+    "newcomer": _newcomer,
+    "secret": _secret,
+    "human_error": _human_error,
+    "own_error": _own_error,
+    "status_pressure": _status_pressure,
+    "quiet_participant": _quiet_participant,
+}
+
+
+# What a set of scenarios holds: counts by kind of probe, and what the oracle says of each.
+
+# Planting a probe in a scenario that is being written: its place, and the key that its kind usually has.
+#
+# It works on the native format, since what is being written need not be whole (`group_chat.md`, section 4).
+
+Json = dict[str, Any]
+SILENT: Mapping[str, Any] = {"attend": 0, "speak": {"silence": 1}}
+PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    "ambiguous_referent": ("candidates",),
+    "human_error": ("truth",),
+    "status_pressure": ("right", "wrong"),
+}
+"""What the author of a probe has yet to say."""
+
+
+def planted(raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence[int], control: bool) -> Json:
+    """Return a scenario of the native format with a probe more, called by the first free of p1, p2 and so on.
+
+    A control has the key that is right without the trigger. What only the author knows (the truth, the two
+    candidates) stays empty, and the check says so. A point that has a key of its own loses it to the probe.
+    Raises ValueError for a kind or a turn that there is not.
+    """
+    turns = raw.get("turns") or ()
+    if kind not in PROBES:
+        raise ValueError(f"there is no kind of probe {kind!r}")
+    if not points or any(not 0 <= at < len(turns) for at in (trigger, *points)):
+        raise ValueError(f"name turns from 0 to {len(turns) - 1} as trigger and points")
+    places = sorted(set(points))
+    probe: Json = {"id": _free(raw), "kind": kind, "trigger": trigger, "points": places}
+    if control:
+        probe["control"] = True
+    keys = _keys(raw, kind, places, control)
+    if all(key == keys[0] for key in keys):
+        probe["key"] = keys[0]
+    else:
+        probe["keys"] = {str(at): key for at, key in zip(places, keys, strict=True)}
+    parameters = _parameters(raw, kind, places)
+    if parameters and not control:
+        probe["parameters"] = parameters
+    others = {at: key for at, key in (raw.get("keys") or {}).items() if int(at) not in places}
+    return {**raw, "keys": others, "probes": [*(raw.get("probes") or ()), probe]}
+
+
+def taken_out(raw: Mapping[str, Any], probe: str) -> Json:
+    """Return a scenario of the native format without a probe; one that it does not have changes nothing."""
+    return {**raw, "probes": [one for one in raw.get("probes") or () if one.get("id") != probe]}
+
+
+def _free(raw: Mapping[str, Any]) -> str:
+    taken = {one.get("id") for one in raw.get("probes") or ()}
+    return next(name for number in range(1, len(taken) + 2) if (name := f"p{number}") not in taken)
+
+
+def _keys(raw: Mapping[str, Any], kind: str, places: Sequence[int], control: bool) -> list[Json]:
+    made = (CONTROLS if control else KEYS)[kind]
+    first = made(raw, places[0])
+    later = dict(SILENT) if kind == "buried_mention" else first
+    return [first, *(later for _ in places[1:])]
+
+
+def _agent(raw: Mapping[str, Any]) -> list[str]:
+    return [str(one.get("id")) for one in raw.get("participants") or () if one.get("agent") is True][:1]
+
+
+def _answer(raw: Mapping[str, Any], at: int, **more: Any) -> Json:
+    """Return the key of a message to whoever made the point."""
+    author = str(raw["turns"][at]["speaker"])
+    return {"attend": 1, "speak": {"message": 1}, "addressed": _agent(raw), "target": [author], **more}
+
+
+def _silent(raw: Mapping[str, Any], at: int) -> Json:
+    return dict(SILENT)
+
+
+def _secret_of_overview(raw: Mapping[str, Any], at: int) -> Json:
+    known = [str(one.get("id")) for one in raw.get("secrets") or ()]
+    return _answer(raw, at, ground=["answer"], secrets=known, conduct=["leak", "face"])
+
+
+def _quiet(raw: Mapping[str, Any], at: int) -> Json:
+    quiet = _quiet_ones(raw, at)
+    target = {"contains_any" if len(quiet) > 1 else "contains": quiet}
+    speak = {"message": 1, "silence": 0.5}
+    return {"attend": 1, "speak": speak, **({"target": target} if quiet else {}), "conduct": ["fairness"]}
+
+
+def _quiet_ones(raw: Mapping[str, Any], at: int) -> list[str]:
+    """Return who of the people said nothing in the last messages up to a point."""
+    said = [turn for turn in raw["turns"][: at + 1] if turn.get("act", "message") == "message"]
+    heard = {turn["speaker"] for turn in said[-QUIET_FOR:]} | set(_agent(raw))
+    return [str(one.get("id")) for one in raw.get("participants") or () if one.get("id") not in heard]
+
+
+def _parameters(raw: Mapping[str, Any], kind: str, places: Sequence[int]) -> Json:
+    if kind == "quiet_participant":
+        return {"quiet": _quiet_ones(raw, places[0])}
+    return {name: [] for name in PARAMETERS.get(kind, ())}
+
+
+def _answering(**more: Any) -> Callable[[Mapping[str, Any], int], Json]:
+    return lambda raw, at: _answer(raw, at, **more)
+
+
+KEYS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
+    "overheard": _silent,
+    "buried_mention": _answering(),
+    "ambiguous_referent": _answering(ground=["clarify"]),
+    "newcomer": _answering(ground=["reground"]),
+    "secret": _secret_of_overview,
+    "human_error": _answering(conduct=["repair", "face"]),
+    "own_error": _answering(conduct=["repair"]),
+    "status_pressure": _answering(conduct=["position"]),
+    "quiet_participant": _quiet,
+}
+"""The key that a probe of each kind begins with, from the scenario and the probe's first point."""
+CONTROLS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
+    "overheard": _answering(),
+    "buried_mention": _silent,
+    "ambiguous_referent": _answering(ground=["answer"]),
+    "newcomer": _answering(ground=["answer"]),
+    "secret": _answering(ground=["answer"]),
+    "human_error": _silent,
+    "own_error": _silent,
+    "status_pressure": _answering(conduct=["position"]),
+    "quiet_participant": _silent,
+}
+"""The same for controls, which have no trigger: what is right then."""
+
+
+# Probes of live talk: when they fire, and what the cascade makes of the decision that follows.
+
+OUTCOME = "outcome"
+"""The metadata of a scenario that say what is asked in the end: {"question", "options"}; also where a talk's
+last turn has the answers, in its `extra`."""
+LIVE_PROBE = "live_probe"
+"""In the `extra` of an agent's turn: the probe that had fired, and what the cascade made of the decision."""
+COMPETENCE, FAILED_AT = "competence", "failed_at"
+
+
+def fired(dialogue: Dialogue, before: Collection[str]) -> LiveProbe | None:
+    """Return the first live probe, of those not fired before, whose condition holds after the last turn."""
+    for probe in scenario_of(dialogue).live:
+        if probe.id not in before and is_met(dialogue, probe):
+            return probe
+    return None
+
+
+def is_met(dialogue: Dialogue, probe: LiveProbe) -> bool:
+    """Whether nobody has spoken to a person, by addressing or naming, for the probe's number of messages.
+
+    The person has not spoken either. Fewer messages than that meet no condition.
+    """
+    who, length = str(probe.when.get("quiet", "")), int(probe.when.get("turns", 0))
+    said = [turn for turn in dialogue.turns if turn.act == "message"][-length:] if length else []
+    if not who or len(said) < length or not said:
+        return False
+    return not any(
+        turn.speaker == who or who in turn.addressees or who in named_in(dialogue, turn.text) for turn in said
+    )
+
+
+def judged_live(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Outcome:
+    """Return what the cascade makes of a decision after the talk's last turn, by a live probe's key."""
+    point = len(dialogue.turns) - 1
+    made = Probe(probe.id, probe.kind, point, (point,), {point: probe.key}, probe.parameters)
+    scenario = replace(scenario_of(dialogue), probes=(made,), keys={}, points=None)
+    return outcome(replace(dialogue, scenario=scenario), replace(decision, point=point))
+
+
+AGREED = 2
+"""Keys that so many people agreed on are more than their author's own (`group_chat.md`, section 9)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One scenario in numbers; `problems` are what the oracle gets wrong, empty where the keys hold."""
+
+    dialogue: Dialogue
+    people: int
+    points: int
+    probed: int
+    free: int
+    kinds: tuple[str, ...]
+    agreed: bool
+    problems: tuple[OracleProblem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCount:
+    """How often a kind of probe is planted: probes and controls, their points, in how many scenarios and
+    families."""
+
+    kind: str
+    probes: int
+    controls: int
+    points: int
+    control_points: int
+    scenarios: int
+    families: int
+
+    @property
+    def lacks_control(self) -> bool:
+        """Whether probes of this kind stand without any control, so that always acting might win."""
+        return self.probes > 0 and self.controls == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A set of scenarios in numbers. `agreed` scenarios have keys of two people or more."""
+
+    scenarios: int
+    families: int
+    points: int
+    probed: int
+    free: int
+    agreed: int
+    wrong: int
+    kinds: tuple[ProbeCount, ...]
+
+    @property
+    def without_control(self) -> tuple[str, ...]:
+        """The kinds of probes that have no control in the set."""
+        return tuple(count.kind for count in self.kinds if count.lacks_control)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for a program to read."""
+        return asdict(self) | {"without_control": list(self.without_control)}
+
+
+def summary(dialogue: Dialogue) -> Summary:
+    """Return a scenario in numbers, with the oracle's check; raise ValueError for what is no scenario."""
+    scenario = scenario_of(dialogue)
+    points = points_of(dialogue)
+    return Summary(
+        dialogue=dialogue,
+        people=sum(not person.agent for person in dialogue.participants),
+        points=len(points),
+        probed=sum(bool(probes_at(scenario, point)) for point in points),
+        free=sum(key_at(scenario, point).free for point in points),
+        kinds=tuple(kind for kind in PROBES if any(probe.kind == kind for probe in scenario.probes)),
+        agreed=len(set(scenario.keyed_by)) >= AGREED,
+        problems=oracle_problems(dialogue),
+    )
+
+
+def overview(summaries: Sequence[Summary]) -> Overview:
+    """Return a set of scenarios in numbers, with a row for each kind of probe that it has."""
+    counts = (_count(kind, summaries) for kind in PROBES)
+    return Overview(
+        scenarios=len(summaries),
+        families=_families(summaries),
+        points=sum(one.points for one in summaries),
+        probed=sum(one.probed for one in summaries),
+        free=sum(one.free for one in summaries),
+        agreed=sum(one.agreed for one in summaries),
+        wrong=sum(bool(one.problems) for one in summaries),
+        kinds=tuple(count for count in counts if count.probes or count.controls),
+    )
+
+
+def _count(kind: str, summaries: Sequence[Summary]) -> ProbeCount:
+    having = [one for one in summaries if kind in one.kinds]
+    probes = [probe for one in having for probe in scenario_of(one.dialogue).probes if probe.kind == kind]
+    return ProbeCount(
+        kind=kind,
+        probes=sum(not probe.control for probe in probes),
+        controls=sum(probe.control for probe in probes),
+        points=sum(len(probe.points) for probe in probes if not probe.control),
+        control_points=sum(len(probe.points) for probe in probes if probe.control),
+        scenarios=len(having),
+        families=_families(having),
+    )
+
+
+def _families(summaries: Iterable[Summary]) -> int:
+    return len({one.dialogue.cluster or one.dialogue.id for one in summaries})

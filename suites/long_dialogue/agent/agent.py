@@ -1,0 +1,592 @@
+"""An agent that plays the main character of a long dialogue, and is asked about what it heard.
+
+One step is one question. The state holds the answers so far; which question is next, and what the agent
+remembers when it is asked, follow from the script it is bound to. A reply is never asked for again: one that
+cannot be read is an outcome, and so is a call that failed (`dialsim.md`, sections 6 to 8).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+from annotation.records import Act, Dialogue, Turn
+from annotation.script_records import LETTERS, UNKNOWN, Question
+from annotation.text.draws import one_of
+from jobs.prompt import Prompt
+from judges.protocols.quoting import quote
+from suites.continuation.benchmarks.summary import SCHEMA, read
+from suites.continuation.generators.base import (
+    Done,
+    Failed,
+    Generator,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    Value,
+    filled,
+)
+from suites.long_dialogue.agent import PROMPTS, trial_settings
+from suites.long_dialogue.agent.memory import (
+    BM25,
+    FULL,
+    NO_MEMORY,
+    RETRIEVED,
+    UTTERANCE,
+    Chosen,
+    Entry,
+    Heard,
+    Material,
+    NoSummary,
+    Recall,
+    TooLong,
+    Wanted,
+    lines_of,
+    shown_by,
+    text_digest,
+)
+from suites.long_dialogue.agent.trial_settings import (
+    FORMAT,
+    MEMORY,
+    REMEMBER,
+    RETRIEVER,
+    SEED,
+    SET,
+    SETTINGS,
+    settled,
+)
+from suites.long_dialogue.agent.walking import Ask, NoMaterial, Offers, Put, Walk, World, walk_offers
+from suites.long_dialogue.scripts.answers import (
+    FAILED,
+    LATE,
+    NATURAL,
+    NONE,
+    TEMPLATE,
+    TEXT,
+    Extent,
+    Moment,
+    Outcome,
+    late,
+    question_sufficiency,
+    read_natural,
+    read_template,
+)
+from suites.long_dialogue.scripts.names import names_of
+from suites.long_dialogue.scripts.sessions import script_of, spoken
+
+# What was worked out, kept while it is used: the latest of so many at most, shared by threads.
+
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """At most `most` values by key; the one that was used longest ago makes room."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: OrderedDict[Hashable, T] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key, made where it is not there; two threads may both make it."""
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        value = make()
+        with self._lock:
+            self._held[key] = value
+            while len(self._held) > self._most:
+                self._held.popitem(last=False)
+        return value
+
+
+# Trials at one script: what is asked in each, and what the agent is shown there.
+
+VERSION = 1
+"""The version of the prompts."""
+SPARE = 500
+"""Tokens of the context that the history never takes: the rest of the prompt and the reply do."""
+REPLY = 100
+"""Tokens that are left for a reply, where the rest of the prompt takes more than usual."""
+YOU, NOW, HISTORY, QUESTION = "YOU", "NOW", "HISTORY", "QUESTION"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as it was asked: its prompt, and what stands in it."""
+
+    ask: Ask
+    put: Put
+    chosen: Chosen
+    extent: Extent
+    prompt: Prompt
+
+
+class Trials:
+    """The trials at one script, under any settings: what takes long is worked out once."""
+
+    def __init__(self, material: Material, by_words: bool = False) -> None:
+        self.material, self._by_words = material, by_words
+        self.questions = {question.id: question for question in material.questions}
+        self.main = script_of(material.dialogue).main
+        self._walks: Kept[Walk] = Kept(50)
+        self._worlds: Kept[World] = Kept(3)
+        self._recalls: Kept[Recall] = Kept(4)
+        self._asked: Kept[Asked] = Kept(1000)
+
+    def rough(self) -> Trials:
+        """Return the trials as an estimate goes through them: without anything embedded."""
+        return self if self.material.vectors is None else Trials(self.material, by_words=True)
+
+    @cached_property
+    def _offers(self) -> Offers:
+        return Offers(self.material.dialogue, self.material.questions, self.material.uses)
+
+    def walk(self, settings: Settings, trial: int) -> Walk:
+        """Return what a trial asks; it hangs on nothing of the system."""
+        chosen = trial_settings.walk_settings(settings)
+        return self._walks.get(
+            (chosen, trial), lambda: walk_offers(self._offers, trial=trial, settings=chosen)
+        )
+
+    def asks(self, state: State) -> tuple[Ask, ...]:
+        """Return the questions of a state's trial."""
+        return self.walk(state["settings"], state["trial"]).asks
+
+    def world(self, settings: Settings) -> World:
+        """Return the script under its names. Raises NoMaterial for a name map that it does not have."""
+        chosen = str(settings[trial_settings.NAMES])
+        try:
+            names = names_of(script_of(self.material.dialogue), chosen)
+        except ValueError as error:
+            raise NoMaterial(str(error).removesuffix(".")) from error
+        return self._worlds.get(names, lambda: World(self.material, names))
+
+    def recall(self, settings: Settings) -> Recall:
+        """Return the agent's memory. Raises NoMaterial, and NoSummary, where it lacks something."""
+        memory = str(settings[trial_settings.MEMORY])
+        retriever = BM25 if self._by_words else str(settings[trial_settings.RETRIEVER])
+        world = self.world(settings)
+
+        def made() -> Recall:
+            search = world.search(memory, retriever) if memory in RETRIEVED else None
+            return Recall(world.heard, memory, self.material.count_tokens, search)
+
+        return self._recalls.get((settings[trial_settings.NAMES], memory, retriever), made)
+
+    def question(self, state: State, number: int) -> Asked:
+        """Return a question of a trial as it is asked; the answers before it are in the state."""
+        key = [*state["settings"].items(), state["trial"], number]
+        if state["settings"][trial_settings.REMEMBER]:
+            key += [answer["text"] for answer in state["answers"][:number]]
+        return self._asked.get(tuple(key), lambda: self._question(state, number))
+
+    def moment(self, ask: Ask) -> Moment:
+        """Return when a question is asked."""
+        return Moment(ask.session, ask.point)
+
+    def _question(self, state: State, number: int) -> Asked:
+        settings, ask = state["settings"], self.asks(state)[number]
+        world, recall = self.world(settings), self.recall(settings)
+        put = world.put(ask, settings[trial_settings.FORMAT])
+        wanted = Wanted(
+            moment=self.moment(ask),
+            query=put.query,
+            evidence=self.evidence(self.questions[ask.question]),
+            k=settings[trial_settings.K],
+            order=settings[trial_settings.ORDER],
+            budget=self._budget(settings, world, ask, put),
+            said=tuple(self._said(state, number)) if settings[trial_settings.REMEMBER] else (),
+        )
+        chosen = recall.recalled(wanted)
+        extent = question_sufficiency(
+            self.questions[ask.question],
+            shown_by(chosen.entries),
+            sessions=world.heard.sessions,
+            asked=wanted.moment,
+        )
+        prompt = _prompt(settings, world, ask, put, lines_of(chosen.entries))
+        return Asked(ask, put, chosen, extent, prompt)
+
+    def evidence(self, question: Question) -> tuple[int, ...]:
+        """Return the numbers of the sessions that give a question's answer."""
+        numbers = self._offers.sessions.numbers
+        return tuple(sorted({numbers[session] for session in question.evidence}))
+
+    def _budget(self, settings: Settings, world: World, ask: Ask, put: Put) -> int | None:
+        """Return how many tokens the history may take, None for any number."""
+        context = int(settings[trial_settings.CONTEXT]) or self.material.context
+        if not context:
+            return None
+        bare = _prompt(settings, world, ask, put, ())
+        rest = self.material.count_tokens(bare.system) + self.material.count_tokens(bare.user)
+        return context - max(SPARE, rest + REPLY)
+
+    def _said(self, state: State, number: int) -> Iterator[Entry]:
+        """Yield what was asked and answered before a question, as it is remembered."""
+        settings = state["settings"]
+        world = self.world(settings)
+        pairs = zip(self.asks(state)[:number], state["answers"], strict=False)
+        for ask, answer in pairs:
+            put = world.put(ask, settings[trial_settings.FORMAT])
+            asked = world.heard.said(world.said(ask, put.text))
+            replied = world.heard.said(_replied(world.main, answer))
+            heading = world.heard.headings[ask.session]
+            sought = "\n".join((heading, *asked))
+            if settings[trial_settings.MEMORY] == UTTERANCE:
+                yield Entry(ask.session, heading, asked, ask.point + 0.25, sought=sought)
+                yield Entry(ask.session, heading, replied, ask.point + 0.5, sought=sought)
+            else:
+                yield Entry(ask.session, heading, (*asked, *replied), ask.point + 0.5, sought=sought)
+
+
+def _replied(main: str, answer: dict[str, Any]) -> Turn:
+    return Turn(main, answer["text"], act="message" if answer["text"].strip() else "silence")
+
+
+def _prompt(
+    settings: Settings, world: World, ask: Ask, put: Put, history: list[str] | tuple[str, ...]
+) -> Prompt:
+    heard = world.heard
+    blocks = [
+        quote(YOU, [heard.name(world.main)]),
+        quote(NOW, [spoken(heard.sessions[ask.session].date)]),
+        quote(HISTORY, history),
+        quote(QUESTION, heard.said(world.said(ask, put.text))),
+    ]
+    name = f"dialsim_answer_{settings[trial_settings.FORMAT]}"
+    return filled(name, VERSION, {"blocks": "\n\n".join(blocks)}, folder=PROMPTS)
+
+
+# What came of a trial: each question as a given turn, then its answer with all that is known of it.
+
+Json = dict[str, Any]
+
+
+def turns_of(trials: Trials, state: State) -> tuple[Turn, ...]:
+    """Return the turns of a trial that is answered: pairs of a given question and an answer."""
+    return tuple(turn for number in range(len(state["answers"])) for turn in _pair(trials, state, number))
+
+
+def outcome_of(answer: Mapping[str, Any], asked: Asked, settings: Settings) -> Outcome:
+    """Return what an answer came to: a letter, or why there is none. `seconds` are those of its reply."""
+    if "error" in answer:
+        return Outcome(FAILED)
+    limit = int(settings[trial_settings.LIMIT]) or None
+    if answer["seconds"] is not None and late(answer["seconds"], limit):
+        return Outcome(LATE)
+    if settings[trial_settings.FORMAT] == TEMPLATE:
+        return read_template(answer["text"], asked.put.choices)
+    if settings[trial_settings.FORMAT] == NATURAL:
+        return read_natural(answer["text"], asked.put.choices)
+    return Outcome(TEXT if answer["text"].strip() else NONE)
+
+
+def _pair(trials: Trials, state: State, number: int) -> Iterator[Turn]:
+    asked, answer = trials.question(state, number), state["answers"][number]
+    ask = asked.ask
+    main = trials.main
+    at, session = ask.point + 1, ask.use.session
+    yield Turn(ask.asker, asked.put.text, given=True, at=at, session=session, addressees=(main,))
+    extra = {"answer": _told(trials, state, asked, answer)}
+    act: Act = "message" if answer["text"].strip() else "silence"
+    yield Turn(main, answer["text"], at=at, session=session, addressees=(ask.asker,), act=act, extra=extra)
+
+
+def _told(trials: Trials, state: State, asked: Asked, answer: Mapping[str, Any]) -> Json:
+    settings = state["settings"]
+    outcome = outcome_of(answer, asked, settings)
+    question = trials.questions[asked.ask.question]
+    return {
+        **_of_question(trials, question, asked, settings),
+        "outcome": outcome.value,
+        "lenient": outcome.lenient,
+        "seconds": answer["seconds"],
+        "retrieval": {
+            "sessions": sorted({entry.session for entry in asked.chosen.entries}),
+            "evidence": asked.extent,
+            "k": asked.chosen.k,
+            "k_asked": settings[trial_settings.K] or None,
+        },
+        "distance": _distance(trials, question, asked, trials.recall(settings)),
+        **({"error": answer["error"]} if "error" in answer else {}),
+    }
+
+
+def _of_question(trials: Trials, question: Question, asked: Asked, settings: Settings) -> Json:
+    ask, use, put = asked.ask, asked.ask.use, asked.put
+    return {
+        "question": question.id,
+        "set": settings[trial_settings.SET],
+        "session": ask.session,
+        "use": use.type,
+        "answerable": use.answerable,
+        "key": use.key,
+        "answer": put.answer,
+        "answers": list(put.answers),
+        "choices": list(put.choices),
+        "source": question.source,
+        "hops": question.hops,
+        "relations": list(question.relations),
+        "forms": list(question.forms),
+        "asker": ask.asker,
+        "evidence": list(trials.evidence(question)),
+        "evidence_all": question.evidence_all,
+        "rule": use.rule,
+        "format": settings[trial_settings.FORMAT],
+        "names": settings[trial_settings.NAMES],
+        "class": {"wanted": ask.wanted, "asked": ask.asked, "owed": list(ask.owed)},
+    }
+
+
+def _distance(trials: Trials, question: Question, asked: Asked, recall: Recall) -> Json:
+    """Return how far back the most recent evidence is that was heard, in sessions and in heard tokens."""
+    moment, heard = trials.moment(asked.ask), recall.heard
+    places = [
+        place
+        for number in trials.evidence(question)
+        if number <= moment.session
+        for place in heard.of(number, moment.point if number == moment.session else None)
+    ]
+    told = [place for place in places if place in question.evidence_turns] or places
+    if not told:
+        return {"sessions": None, "tokens": None}
+    session = heard.sessions.of_turn[told[-1]]
+    return {
+        "sessions": moment.session - session,
+        "tokens": recall.tokens_between(told[-1], moment.point),
+    }
+
+
+# What a model's memory keeps of a session: a summary of all that the main character heard in it.
+
+SUMMARY_TEXT = "text"
+NO_SESSION = "no session in which its main character hears this text"
+
+
+class DialsimSessionSummary(Generator):
+    """One call. The condition names the session by the `text_digest` of what is heard in it, so that it is
+    summed up once, whoever asks. It is found fastest in a dialogue that has this one session alone.
+
+    State: the `listener`, the `lines` that are summed up, and the `summary` once it came.
+    """
+
+    key = "dialsim_session_summary"
+    title = "DialSim: a summary of a session as the main character heard it"
+    produces = "text"
+    settings = (
+        Setting(
+            SUMMARY_TEXT, "", "The SHA-256 of what is heard in the session, in hexadecimal.", varies=True
+        ),
+    )
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model and what it does."""
+        return f"{model} session summaries"
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """A script is needed that has the session."""
+        if dialogue.script is None:
+            return "it is no script of dated sessions"
+        return "" if _lines(dialogue, str(settings[SUMMARY_TEXT])) else NO_SESSION
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Keep what is heard in the session; its date is no part of what is summed up."""
+        return _lines(dialogue, str(settings[SUMMARY_TEXT]))
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the one prompt, or the summary."""
+        if "summary" in state:
+            return Done(text=state["summary"])
+        values = {
+            "listener": quote("LISTENER", [state["listener"]]),
+            "session": quote("SESSION", state["lines"]),
+        }
+        return [filled("dialsim_session_summary", 1, values, SCHEMA, folder=PROMPTS)]
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Keep the paragraph."""
+        return {**state, "summary": read(replies[0].text)}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return a paragraph of usual length."""
+        return [json.dumps({"summary": "They talked about who lives where. " * 15})]
+
+    def calls(self, settings: Settings) -> int:
+        """One call."""
+        return 1
+
+
+def _lines(dialogue: Dialogue, digest: str) -> State:
+    """Return the first state for the session that is heard as this text, {} where there is none."""
+    heard = Heard(dialogue)
+    for number in heard.numbers:
+        text = heard.text(number)
+        if text and text_digest(text) == digest:
+            return {"listener": heard.name(heard.sessions.main), "lines": text.split("\n")}
+    return {}
+
+
+KEY = "dialsim_agent"
+SCRIPT = "script"
+
+
+class DialsimAgent(Generator):
+    """Answers the questions of a trial of the simulator, one after the other."""
+
+    key = KEY
+    title = "Answers in a long dialogue"
+    produces = "static"
+    settings = SETTINGS
+    needs = SCRIPT
+    takes_failures = True
+
+    def __init__(self, trials: Trials | None = None) -> None:
+        self._trials = trials
+
+    def bound(self, material: Material) -> Generator:
+        """Return the agent of one script."""
+        return DialsimAgent(Trials(material))
+
+    def rough(self) -> Generator:
+        """Return an agent that goes by words alone: prompts are as long, and nothing is embedded."""
+        return DialsimAgent(self._bound.rough())
+
+    def calls_left(self, state: State) -> int:
+        """Return how many questions are still to be asked."""
+        return len(self._bound.asks(state)) - len(state["answers"])
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """Return why nothing is asked: it is no script, nothing is asked in it, or something is missing."""
+        if dialogue.script is None:
+            return "it is no script"
+        if self._trials is None:
+            return ""
+        try:
+            asks = self._trials.walk(settings, 0).asks
+            if not asks:
+                return f"the question set {settings[SET]!r} asks nothing in it"
+            if settings[MEMORY] == FULL:
+                self._trials.question(self.begin(dialogue, {**settings, REMEMBER: False}), len(asks) - 1)
+            self._trials.world(settings).check(str(settings[MEMORY]), str(settings[RETRIEVER]))
+        except (NoMaterial, NoSummary, TooLong) as error:
+            return str(error)
+        return ""
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Return the state of the first trial, in which nothing is answered."""
+        return self.begin_trial(dialogue, settings, 0)
+
+    def begin_trial(self, dialogue: Dialogue, settings: Settings, trial: int) -> State:
+        """Return the state of a trial, in which nothing is answered."""
+        return {"settings": dict(settings), "trial": trial, "answers": []}
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the prompt of the next question, or the questions with their answers.
+
+        Raises Failed where what the agent remembers is not there, or is too long.
+        """
+        try:
+            number = len(state["answers"])
+            if number < len(self._bound.asks(state)):
+                return [self._bound.question(state, number).prompt]
+            return Done(turns_of(self._bound, state), flags=_flags(state))
+        except (NoMaterial, NoSummary, TooLong) as error:
+            raise Failed(str(error)) from error
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Return the state with one answer more: the reply, how long it took, and why there is none."""
+        reply = replies[0]
+        answer = {"text": "" if reply.error else reply.text, "seconds": reply.seconds}
+        return {
+            **state,
+            "answers": [*state["answers"], answer | ({"error": reply.error} if reply.error else {})],
+        }
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return one letter, or a few words."""
+        return ["(E)"] if state["settings"]["format"] == "template" else ["I do not know."]
+
+    def reasks(self, settings: Settings) -> int:
+        """No reply is asked for again: what cannot be read is wrong."""
+        return 0
+
+    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Return a value for every setting, the same ones for equal conditions. Raises WrongSettings."""
+        return settled(super().resolved(given))
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model: memory and the rest are its condition."""
+        return model
+
+    @property
+    def _bound(self) -> Trials:
+        if self._trials is None:
+            raise RuntimeError(f"{self.key} works only once it is bound to a script")
+        return self._trials
+
+
+def _flags(state: State) -> tuple[str, ...]:
+    failed = sum("error" in answer for answer in state["answers"])
+    return (f"{FAILED}: {failed} of {len(state['answers'])} questions",) if failed else ()
+
+
+# Agents that answer without a model and without a memory: lines to compare others with.
+
+Chooses = Callable[[int, str, int, Ask], str]
+"""From the seed, the script's id, the trial and the question to a letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An agent that needs no model: its key is its system's name."""
+
+    key: str
+    title: str
+    chooses: Chooses
+
+
+def _uniform(seed: int, script: str, trial: int, ask: Ask) -> str:
+    return one_of(LETTERS, seed, "random", script, trial, ask.session, ask.question)
+
+
+def _unknown(seed: int, script: str, trial: int, ask: Ask) -> str:
+    return UNKNOWN
+
+
+BASELINES: Mapping[str, Baseline] = {
+    one.key: one
+    for one in (
+        Baseline("random", "one of A to E, each as likely", _uniform),
+        Baseline("always_e", "always (E)", _unknown),
+    )
+}
+
+
+def settings_of(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all settings of a trial of a baseline: it has no memory, and is shown letters.
+
+    Raises WrongSettings.
+    """
+    return DialsimAgent().resolved({**told, MEMORY: NO_MEMORY, FORMAT: TEMPLATE})
+
+
+def played(baseline: Baseline, material: Material, told: Mapping[str, Any], trial: int) -> tuple[Turn, ...]:
+    """Return the questions of a trial with what a baseline answers, as an agent's continuation has them.
+
+    Nothing is returned where nothing is asked. Raises WrongSettings for settings that there are not.
+    """
+    settings, trials = settings_of(told), Trials(material)
+    state: State = {"settings": settings, "trial": trial, "answers": []}
+    letters = (
+        baseline.chooses(int(settings[SEED]), material.dialogue.id, trial, ask) for ask in trials.asks(state)
+    )
+    answers = [{"text": f"({letter})", "seconds": None} for letter in letters]
+    return turns_of(trials, {**state, "answers": answers})

@@ -1,0 +1,585 @@
+"""What an agent remembers of a long dialogue: entries in order of time, as they are at any moment.
+
+A moment is the number of the running session and the place of the last turn that was heard. What is not
+heard, and what comes after the moment, is in no entry (`dialsim.md`, section 7).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, groupby
+from typing import Protocol
+
+import numpy as np
+import regex  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from annotation.records import EVENTS, SELF, Continuation, Dialogue, Turn
+from annotation.script_records import Date, Question, Use
+from annotation.text.words import UNSPACED
+from jobs.prompt import about_tokens
+from judges.protocols.base import Case
+from judges.protocols.quoting import Seen
+from suites.long_dialogue.scripts.answers import Moment, Shown
+from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
+from suites.long_dialogue.scripts.sessions import Sessions, spoken
+
+# What the main character of a script hears, as lines to be quoted, and nothing else of the script.
+
+Lines = tuple[str, ...]
+
+
+class Heard:
+    """A script as its main character hears it. Places are positions of the dialogue's own turns."""
+
+    def __init__(self, dialogue: Dialogue) -> None:
+        self.dialogue = dialogue
+        self.sessions = Sessions(dialogue)
+        self._seen = Seen(Case(dialogue, Continuation(SELF, dialogue.system, dialogue.turns)))
+        self._lines: dict[int, Lines] = {}
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the sessions that are heard, in order."""
+        return tuple(sorted(self.sessions.heard))
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """All that is heard and said, in order: joining and leaving is not said by anybody."""
+        return tuple(place for number in self.numbers for place in self.of(number))
+
+    def of(self, number: int, until: int | None = None) -> tuple[int, ...]:
+        """Return the places of a session that are heard, up to and with the place `until`."""
+        turns = self.dialogue.turns
+        heard = self.sessions.heard_turns(number, until)
+        return tuple(place for place in heard if turns[place].act not in EVENTS)
+
+    def so_far(self, point: int) -> int:
+        """Return how many of `places` are heard when the one at `point` has been said."""
+        return bisect_right(self.places, point)
+
+    def lines(self, place: int) -> Lines:
+        """Return a turn as lines, without a heading: `Ana: text`, what follows a line break indented."""
+        if place not in self._lines:
+            self._lines[place] = self.said(self.dialogue.turns[place])
+        return self._lines[place]
+
+    def said(self, turn: Turn) -> Lines:
+        """Return any turn as lines, without a heading."""
+        return tuple(self._seen.turn(turn, turn))
+
+    def text(self, number: int, until: int | None = None) -> str:
+        """Return what is heard of a session as lines, without its heading."""
+        return "\n".join(line for place in self.of(number, until) for line in self.lines(place))
+
+    def name(self, speaker: str) -> str:
+        """Return what a speaker is called."""
+        return self._seen.names.of(speaker)
+
+    @cached_property
+    def headings(self) -> dict[int, str]:
+        """The heading of each session that is heard: its date and which one of that day it is."""
+        met: Counter[Date] = Counter()
+        made = {}
+        for number in self.numbers:
+            date = self.sessions[number].date
+            met[date] += 1
+            made[number] = f"== {spoken(date)}, session {met[date]} =="
+        return made
+
+
+# What an agent of a long dialogue is given to read: more than a state could hold, and the same at each step.
+#
+# It is read once by a worker and shared by all that it is asked about the script.
+
+Vectors = NDArray[np.float32]
+Embeds = Callable[[Sequence[str]], Vectors]
+"""Texts to one row each, in their order."""
+Counts = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A script with its questions and the uses of one question set.
+
+    `summaries` are those of sessions, by the `text_digest` of what the main character heard in them
+    (`heard.Heard.text`). `vectors` embeds texts, None where nothing does. `context` is how many tokens the
+    model's context has, 0 where that is not known; `count_tokens` counts as the model does.
+    `relations` is the corpus's table, or the one that comes with Concord.
+    """
+
+    dialogue: Dialogue
+    questions: tuple[Question, ...]
+    uses: tuple[Use, ...]
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    vectors: Embeds | None = None
+    context: int = 0
+    count_tokens: Counts = about_tokens
+    relations: RelationTable = field(default_factory=lambda: DEFAULT)
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a session's heard text, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+UTTERANCE, SESSION, SUMMARY, BASE, ORACLE = "utterance", "session", "summary", "base", "oracle"
+NO_MEMORY, FULL = "no_memory", "full"
+MEMORIES = (UTTERANCE, SESSION, SUMMARY, BASE, ORACLE, NO_MEMORY, FULL)
+RETRIEVED = (UTTERANCE, SESSION, SUMMARY)
+"""The memories of which a retriever chooses some entries."""
+USUAL_K: Mapping[str, int] = {UTTERANCE: 20, SESSION: 10, SUMMARY: 15, ORACLE: 20}
+
+
+class NoSummary(ValueError):
+    """A session of which a summary is remembered has none; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something remembered of a session: its heading, its lines, and the places that stand in it.
+
+    `whole` says that all that was heard of the session stands in it, as its turns or as their summary. `time`
+    is where it stands in time: the last place, and a half more for what was said beside the script. `sought`
+    is what a vector of it is made of, '' for its whole text: an answer that is remembered is found by its
+    question, whose vector can be made before anything is answered.
+    """
+
+    session: int
+    heading: str
+    lines: Lines
+    time: float
+    places: tuple[int, ...] = ()
+    whole: bool = False
+    sought: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it, as it is searched and as it stands in a prompt."""
+        return "\n".join((self.heading, *self.lines))
+
+
+class Memory(Protocol):
+    """Entries that never change, in order of time, and how many of them are there at a moment."""
+
+    entries: Sequence[Entry]
+
+    def at(self, moment: Moment) -> tuple[int, tuple[Entry, ...]]:
+        """Return how many entries are there, and what there is beside them: a session that still goes on."""
+
+
+class Utterances:
+    """Each turn is an entry."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._places = heard.places
+        numbers = heard.sessions.of_turn
+        self.entries: Sequence[Entry] = [
+            Entry(number, heard.headings[number], heard.lines(place), place, (place,))
+            for place in heard.places
+            for number in (numbers[place],)
+        ]
+
+    def at(self, moment: Moment) -> tuple[int, tuple[Entry, ...]]:
+        """Return how many turns were heard; there is nothing beside them."""
+        return bisect_right(self._places, moment.point), ()
+
+
+class WholeSessions:
+    """Each session is an entry: its whole text, or its summary once it has ended."""
+
+    def __init__(self, heard: Heard, summary_of: Callable[[int], str | None] | None = None) -> None:
+        self._heard, self._summary_of = heard, summary_of
+        self._numbers = tuple(number for number in heard.numbers if heard.of(number))
+        self.entries: Sequence[Entry] = [self._ended(number) for number in self._numbers]
+
+    def at(self, moment: Moment) -> tuple[int, tuple[Entry, ...]]:
+        """Return how many sessions have ended, and the running one as far as it was heard."""
+        ended = bisect_right(self._numbers, moment.session - 1)
+        running = running_entry(self._heard, moment)
+        return ended, () if running is None else (running,)
+
+    def _ended(self, number: int) -> Entry:
+        places = self._heard.of(number)
+        if self._summary_of is None:
+            return session_entry(self._heard, number, places)
+        summary = self._summary_of(number)
+        if summary is None:
+            session = self._heard.sessions[number]
+            raise NoSummary(f"session {number} ({session.id}) has no summary: make the summaries first")
+        lines = summary_lines(summary)
+        return Entry(number, self._heard.headings[number], lines, places[-1], whole=True)
+
+
+def session_entry(heard: Heard, number: int, places: Sequence[int]) -> Entry:
+    """Return what was heard of a session, at least one turn, as one entry."""
+    lines = tuple(line for place in places for line in heard.lines(place))
+    return Entry(number, heard.headings[number], lines, places[-1], tuple(places), whole=True)
+
+
+def running_entry(heard: Heard, moment: Moment) -> Entry | None:
+    """Return what was heard of the running session up to a moment, None where that is nothing."""
+    places = heard.of(moment.session, moment.point)
+    return session_entry(heard, moment.session, places) if places else None
+
+
+def summary_lines(summary: str) -> Lines:
+    """Return a summary as lines that can be taken for nobody's turn and for no heading."""
+    first, *rest = summary.strip().split("\n")
+    return (f"Summary: {first}", *(f"      {line}" for line in rest))
+
+
+# Which entries of a memory stand in a prompt: the best by BM25 or by cosine, as many as fit.
+#
+# Of equal entries the more recent is better. Where the chosen ones do not fit, the last of them are left out,
+# so that k is lowered; the k that was used is kept with the answer (`dialsim.md`, section 7).
+
+# BM25 over entries in order of time, asked at any moment with the statistics of exactly that moment.
+#
+#     score(q, d) = sum over tokens w of q of  idf(w) * f(w, d) * (K1 + 1)
+#                                              / (f(w, d) + K1 * (1 - B + B * |d| / mean length))
+#     idf(w)      = ln(1 + (N - n(w) + 0.5) / (n(w) + 0.5))
+#
+# f counts w in entry d, |d| is its length in tokens, N the number of entries, n(w) those that hold w; a word
+# that the query repeats counts each time (`dialsim.md`, section 7). Entries are indexed once. At a moment at
+# which the first n of them are there, n(w) is found by bisection in the word's places, and the mean length by
+# sums that are kept; entries beside the index, such as a session that still goes on, join for one query.
+
+K1, B = 1.5, 0.75
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Tokens = Sequence[str]
+_WORD = regex.compile(rf"[{UNSPACED}]\p{{M}}*|(?:(?![{UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}_])+")
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in any script, lower-cased; a script without spaces gives its characters.
+
+    An apostrophe parts words, so that `Ana's` holds the word `ana`.
+    """
+    return list(_WORD.findall(text.lower()))
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """Where a word stands: the numbers of its entries, ascending, and how often it stands in each."""
+
+    entries: Whole
+    counts: Floats
+
+
+class Index:
+    """Entries in order of time, as lists of tokens."""
+
+    def __init__(self, entries: Sequence[Tokens]) -> None:
+        self.lengths: Floats = np.fromiter(map(len, entries), dtype=np.float64, count=len(entries))
+        self._sums: Floats = np.concatenate([np.zeros(1), np.cumsum(self.lengths)])
+        places: dict[str, list[int]] = {}
+        counts: dict[str, list[int]] = {}
+        for number, entry in enumerate(entries):
+            for word, count in Counter(entry).items():
+                places.setdefault(word, []).append(number)
+                counts.setdefault(word, []).append(count)
+        self._postings = {
+            word: Posting(np.array(held, dtype=np.int64), np.array(counts[word], dtype=np.float64))
+            for word, held in places.items()
+        }
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def scores(self, query: Tokens, there: int, beside: Sequence[Tokens] = ()) -> Floats:
+        """Return the scores of the first `there` entries and then of those beside the index, 0 or more.
+
+        IndexError where the index does not have so many entries.
+        """
+        if not 0 <= there <= len(self):
+            raise IndexError(f"{there} entries are asked for, and there are {len(self)}")
+        number = there + len(beside)
+        found = np.zeros(number)
+        if not number:
+            return found
+        extra = [Counter(entry) for entry in beside]
+        lengths = np.concatenate([self.lengths[:there], [float(len(entry)) for entry in beside]])
+        mean = (self._sums[there] + lengths[there:].sum()) / number
+        for word, times in Counter(query).items():
+            places, counts = self._held(word, there, extra)
+            if len(places):
+                found[places] += times * _weights(counts, lengths[places], mean, number)
+        return found
+
+    def _held(self, word: str, there: int, extra: Sequence[Counter[str]]) -> tuple[Whole, Floats]:
+        """Return the entries that hold a word at a moment, and how often each of them does."""
+        posting = self._postings.get(word, _NOWHERE)
+        end = int(np.searchsorted(posting.entries, there))
+        more = [(there + at, count[word]) for at, count in enumerate(extra) if word in count]
+        if not more:
+            return posting.entries[:end], posting.counts[:end]
+        places, counts = zip(*more, strict=True)
+        return (
+            np.concatenate([posting.entries[:end], np.array(places, dtype=np.int64)]),
+            np.concatenate([posting.counts[:end], np.array(counts, dtype=np.float64)]),
+        )
+
+
+def ranking(scores: Floats, times: Floats) -> Whole:
+    """Return the places of scores from the best to the worst; of equal ones the more recent comes first."""
+    return np.lexsort((-times, -scores))
+
+
+def _weights(counts: Floats, lengths: Floats, mean: float, number: int) -> Floats:
+    """Return what a word adds to the score of each entry that holds it."""
+    held = len(counts)
+    idf = math.log(1 + (number - held + 0.5) / (held + 0.5))
+    return idf * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean))
+
+
+_NOWHERE = Posting(np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+BM25, EMBEDDING = "bm25", "embedding"
+RETRIEVERS = (BM25, EMBEDDING)
+TIME, RANK = "time", "rank"
+ORDERS = (TIME, RANK)
+Cost = Callable[[Entry], int]
+"""How many tokens an entry takes in a prompt."""
+
+
+class Retriever(Protocol):
+    """Scores entries against a query."""
+
+    def scores(self, query: str, there: int, beside: Sequence[Entry]) -> Floats:
+        """Return the scores of the first `there` entries, then of those beside them: more is better."""
+
+
+class ByWords:
+    """BM25 over the words of entries."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._index = Index([tokens(entry.text) for entry in entries])
+
+    def scores(self, query: str, there: int, beside: Sequence[Entry]) -> Floats:
+        """Return what `bm25` gives them with the statistics of this moment."""
+        return self._index.scores(tokens(query), there, [tokens(entry.text) for entry in beside])
+
+
+class ByVectors:
+    """The cosine of an entry's vector and the query's, to six digits, so that equal texts are equal."""
+
+    def __init__(self, entries: Sequence[Entry], embeds: Embeds) -> None:
+        self._embeds = embeds
+        self._rows = self._unit(list(map(_sought, entries)))
+
+    def scores(self, query: str, there: int, beside: Sequence[Entry]) -> Floats:
+        """Return the cosines, from -1 to 1; 0 for a vector that is zero."""
+        rows = self._unit([query, *map(_sought, beside)])
+        asked, more = rows[0], rows[1:]
+        known = self._rows[:there] @ asked if there else np.zeros(0)
+        cosines: Floats = np.concatenate([known, more @ asked]).astype(np.float64)
+        return np.round(cosines, 6)
+
+    def _unit(self, texts: Sequence[str]) -> Vectors:
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
+        rows = np.asarray(self._embeds(texts), dtype=np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+def _sought(entry: Entry) -> str:
+    return entry.sought or entry.text
+
+
+class Search:
+    """A memory with what ranks its entries."""
+
+    def __init__(self, memory: Memory, retriever: Retriever) -> None:
+        self.memory, self.retriever = memory, retriever
+        entries = memory.entries
+        self._times = np.fromiter((entry.time for entry in entries), np.float64, len(entries))
+
+    def best(self, query: str, moment: Moment, k: int, more: Sequence[Entry] = ()) -> list[Entry]:
+        """Return the k best entries of a moment, the best first; `more` are entries beside the memory's."""
+        there, running = self.memory.at(moment)
+        beside = [*more, *running]
+        scores = self.retriever.scores(query, there, beside)
+        times = np.concatenate([self._times[:there], [entry.time for entry in beside]])
+        entries = self.memory.entries
+        return [
+            entries[place] if place < there else beside[place - there] for place in ranking(scores, times)[:k]
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The entries that stand in a prompt, in their order there; None where k has no meaning."""
+
+    entries: tuple[Entry, ...]
+    k: int | None = None
+
+
+def fitting(ranked: Sequence[Entry], cost: Cost, budget: int | None) -> list[Entry]:
+    """Return the first entries that together take at most `budget` tokens."""
+    kept, left = [], budget
+    for entry in ranked:
+        if left is not None:
+            left -= cost(entry)
+            if left < 0:
+                break
+        kept.append(entry)
+    return kept
+
+
+def in_order(ranked: Sequence[Entry], order: str) -> Chosen:
+    """Return entries as they stand in the prompt; `ranked` has the best first."""
+    entries = tuple(ranked) if order == RANK else tuple(sorted(ranked, key=lambda entry: entry.time))
+    return Chosen(entries, len(ranked))
+
+
+# What an agent recalls when it is asked: the part of its history that stands in the prompt.
+
+NOTHING = "no relevant history"
+"""What stands in the prompt where nothing does."""
+
+
+class TooLong(ValueError):
+    """The whole history does not fit; the message has both numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked of a memory at a moment.
+
+    `evidence` are numbers of sessions; `budget` is how many tokens the history may take, None for any number;
+    `said` are earlier questions and answers that are remembered.
+    """
+
+    moment: Moment
+    query: str
+    evidence: tuple[int, ...]
+    k: int
+    order: str
+    budget: int | None
+    said: tuple[Entry, ...] = ()
+
+
+@dataclass
+class Recall:
+    """Recalls from what was heard; `search` is what a memory with a retriever goes by."""
+
+    heard: Heard
+    memory: str
+    count: Counts
+    search: Search | None = None
+    _costs: dict[str, int] = field(default_factory=dict)
+
+    def recalled(self, wanted: Wanted) -> Chosen:
+        """Return the entries of the prompt, in their order. Raises TooLong where `full` does not fit."""
+        if self.search is not None:
+            ranked = self.search.best(wanted.query, wanted.moment, wanted.k, wanted.said)
+            return in_order(fitting(ranked, self.cost, wanted.budget), wanted.order)
+        if self.memory == ORACLE:
+            return self._oracle(wanted)
+        if self.memory == NO_MEMORY:
+            return Chosen(())
+        assert self.memory in (BASE, FULL)
+        return Chosen(self._recent(wanted))
+
+    def cost(self, entry: Entry) -> int:
+        """Return how many tokens an entry takes."""
+        return sum(map(self._cost, (entry.heading, *entry.lines)))
+
+    def _cost(self, line: str) -> int:
+        if line not in self._costs:
+            self._costs[line] = self.count(f"| {line}\n")
+        return self._costs[line]
+
+    def _oracle(self, wanted: Wanted) -> Chosen:
+        """Return the evidence that was heard, the most recent of it where it is too much."""
+        heard = [entry for number in wanted.evidence if (entry := self._whole(number, wanted.moment))]
+        recent = sorted(heard, key=lambda entry: -entry.time)[: wanted.k]
+        return in_order(fitting(recent, self.cost, wanted.budget), "time")
+
+    def _whole(self, number: int, moment: Moment) -> Entry | None:
+        if number == moment.session:
+            return running_entry(self.heard, moment)
+        places = self.heard.of(number) if number < moment.session else ()
+        return session_entry(self.heard, number, places) if places else None
+
+    def _recent(self, wanted: Wanted) -> tuple[Entry, ...]:
+        """Return the most recent turns that fit, by sessions, with what is remembered of questions."""
+        now = self.heard.so_far(wanted.moment.point)
+        taken = sum(map(self.cost, wanted.said))
+        first = 0
+        if wanted.budget is not None:
+            left = wanted.budget - taken
+            first = bisect_left(range(now), -left, key=lambda place: -self._tokens(place, now))
+        if self.memory == FULL and first:
+            raise TooLong(
+                f"the whole history has {taken + self._tokens(0, now):,} tokens, and {wanted.budget:,} fit"
+            )
+        return _merged(self.heard, self.heard.places[first:now], wanted.said)
+
+    def _tokens(self, first: int, now: int) -> int:
+        """Return how many tokens the heard turns from one to another take, with their sessions' headings."""
+        if first >= now:
+            return 0
+        place = self.heard.places[first]
+        opens = first == 0 or self._number(first - 1) != self._number(first)
+        heading = 0 if opens else self._cost(self.heard.headings[self.heard.sessions.of_turn[place]])
+        return heading + self._sums[now] - self._sums[first]
+
+    @cached_property
+    def _sums(self) -> Sequence[int]:
+        """The tokens before each heard turn, with the headings of sessions at their first turns."""
+        made, before = [], 0
+        for index, place in enumerate(self.heard.places):
+            number = self._number(index)
+            heading = self._cost(self.heard.headings[number]) if number != before else 0
+            made.append(heading + sum(map(self._cost, self.heard.lines(place))))
+            before = number
+        return [0, *accumulate(made)]
+
+    def tokens_between(self, place: int, point: int) -> int:
+        """Return how many tokens were heard after the turn at a place, up to the one at `point`."""
+        return self._sums[self.heard.so_far(point)] - self._sums[self.heard.so_far(place)]
+
+    def _number(self, index: int) -> int:
+        return self.heard.sessions.of_turn[self.heard.places[index]]
+
+
+def lines_of(entries: Iterable[Entry]) -> list[str]:
+    """Return entries as lines to be quoted."""
+    lines = [line for entry in entries for line in (entry.heading, *entry.lines)]
+    return lines or [NOTHING]
+
+
+def shown_by(entries: Iterable[Entry]) -> Shown:
+    """Return what of the script stands in some entries."""
+    entries = tuple(entries)
+    return Shown(
+        sessions=frozenset(entry.session for entry in entries if entry.whole),
+        turns=frozenset(place for entry in entries for place in entry.places),
+    )
+
+
+def _merged(heard: Heard, places: Sequence[int], said: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return heard turns as one entry a session, parted where something was said beside the script."""
+    numbers = heard.sessions.of_turn
+    breaks = [entry.time for entry in said]
+    groups = groupby(places, key=lambda place: (numbers[place], sum(place > time for time in breaks)))
+    entries = [
+        Entry(number, heard.headings[number], _lines(heard, group), group[-1], group)
+        for (number, _), group in ((key, tuple(each)) for key, each in groups)
+    ]
+    return tuple(sorted([*entries, *said], key=lambda entry: entry.time))
+
+
+def _lines(heard: Heard, places: Sequence[int]) -> tuple[str, ...]:
+    return tuple(line for place in places for line in heard.lines(place))

@@ -1,0 +1,550 @@
+"""Where a script answers the questions of a quiz: which sessions of each episode give which answers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Self
+
+from annotation.records import Dialogue
+from annotation.script_records import FACT, QUESTION, Fact, Question, Session, fact_json, question_json
+from annotation.text.context import happening
+from annotation.text.views import clean, one_line
+from annotation.text.words import fold
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.quoting import quote
+from judges.protocols.replies import whole_number
+from suites.continuation.benchmarks.summary import MORE, by_name, spoken
+from suites.continuation.generators.base import (
+    Done,
+    Generator,
+    MadeRecord,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    Value,
+    array,
+    fields,
+    filled,
+    only,
+    speaker,
+)
+from suites.long_dialogue.agent import PROMPTS
+from suites.long_dialogue.agent.memory import Material
+from suites.long_dialogue.scripts.graph import PERSON, Relation, RelationTable
+from suites.long_dialogue.scripts.sessions import People, Sessions, called
+from suites.long_dialogue.scripts.sessions import spoken as in_words
+
+# A generator that reads a whole script: it is bound to it, so that no state holds it.
+
+# A whole script as those who make facts and questions of it read it: people, and sessions in lines.
+
+NO_SCRIPT = "it is no script of dated sessions"
+NOTHING_SAID = "nothing is said in its sessions"
+
+
+class Reading:
+    """A script in lines to be quoted: all of it, whoever could hear it; private turns are marked."""
+
+    def __init__(self, dialogue: Dialogue) -> None:
+        self.dialogue = dialogue
+        self.sessions = Sessions(dialogue)
+        self.names = by_name(dialogue)
+
+    @cached_property
+    def told(self) -> tuple[int, ...]:
+        """The numbers of the sessions in which something is said, in order."""
+        return tuple(number for number in self.sessions.positions if self.places(number))
+
+    def places(self, number: int) -> tuple[int, ...]:
+        """Return the positions of a session's turns that say something."""
+        turns = self.dialogue.turns
+        return tuple(place for place in self.sessions.positions[number] if spoken(turns[place]))
+
+    def numbered(self, number: int) -> list[str]:
+        """Return a session as lines: its heading, then its turns, numbered from 1 as in `places`."""
+        return [
+            self.heading(self.sessions[number]),
+            *(f"[{place}] {line}" for place, line in enumerate(self._lines(number), start=1)),
+        ]
+
+    def lines(self, number: int) -> list[str]:
+        """Return a session as lines: its heading, then its turns."""
+        return [self.heading(self.sessions[number]), *self._lines(number)]
+
+    def people(self) -> list[str]:
+        """Return the characters as lines, each with the other names it goes by."""
+        return [
+            one_line(called(person))
+            + (f", also called {', '.join(map(one_line, person.aliases))}" if person.aliases else "")
+            for person in self.dialogue.participants
+        ]
+
+    @staticmethod
+    def heading(session: Session) -> str:
+        """Return when and where a session is, such as `== September 22nd, 1994 · kitchen ==`."""
+        place = one_line(session.place)
+        return f"== {in_words(session.date)}{' · ' + place if place else ''} =="
+
+    def _lines(self, number: int) -> list[str]:
+        return [self._line(place) for place in self.places(number)]
+
+    def _line(self, place: int) -> str:
+        turn = self.dialogue.turns[place]
+        first, *rest = happening(turn, self.names, clean(turn.text)).line().split("\n")
+        return "\n".join([first, *(MORE + line for line in rest)])
+
+
+def why_not(dialogue: Dialogue) -> str:
+    """Return why nothing can be made of a dialogue, '' for a script in which something is said."""
+    if dialogue.script is None:
+        return NO_SCRIPT
+    numbers = {session.id for session in dialogue.script.sessions}
+    return "" if any(spoken(turn) and turn.session in numbers for turn in dialogue.turns) else NOTHING_SAID
+
+
+class OfScript(Generator):
+    """Works once it is bound to the material of a script."""
+
+    needs = "records"
+
+    def __init__(self, material: Material | None = None) -> None:
+        self._material = material
+        self._reading = Reading(material.dialogue) if material else None
+
+    def bound(self, material: Material) -> Self:
+        """Return the generator at work on a script."""
+        return type(self)(material)
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """A script is needed in which something is said."""
+        return why_not(dialogue)
+
+    @property
+    def material(self) -> Material:
+        """What it is bound to. Raises ValueError where it is not."""
+        if self._material is None:
+            raise ValueError(f"{self.key} reads a script that it is not bound to.")
+        return self._material
+
+    @property
+    def reading(self) -> Reading:
+        """The script in lines. Raises ValueError where there is none."""
+        if self._reading is None:
+            raise ValueError(f"{self.key} reads a script that it is not bound to.")
+        return self._reading
+
+
+# Facts drawn from a script, session by session: head, relation, tail, and the turn that says it.
+
+UNKNOWN_RELATION, STRANGER, TWICE = "unknown_relation", "not_a_participant", "same_fact_twice"
+FACT_LIST = "facts"
+FACT_FIELDS = ("head", "relation", "tail", "turn")
+MOST = 200
+"""A session tells at most so many facts."""
+FACT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        FACT_LIST: {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    **{name: {"type": "string"} for name in FACT_FIELDS[:3]},
+                    "turn": {"type": "integer"},
+                },
+                "required": list(FACT_FIELDS),
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": [FACT_LIST],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A fact as a reply has it; `turn` counts from 1 among the turns shown."""
+
+    head: str
+    relation: str
+    tail: str
+    turn: int
+
+
+class DialsimFacts(OfScript):
+    """A call for each session in which something is said; a step asks about `sessions` of them.
+
+    State: `batch`, `asked` (how many sessions are), the `facts` so far ([session's number, head, relation,
+    tail, position of the turn]) and `counts` of what was flagged. The script itself is material, never state.
+    """
+
+    key = "dialsim_facts"
+    title = "DialSim: facts drawn from a script, one call per session"
+    produces = "record"
+    settings = (Setting("sessions", 10, "Sessions that are asked about at the same time.", low=1, high=100),)
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model and what it does."""
+        return f"{model} facts"
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Nothing is asked yet."""
+        return {"batch": settings["sessions"], "asked": 0, "facts": [], "counts": {}}
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return a prompt for each of the next sessions, or the facts of all."""
+        batch = self._batch(state)
+        return [self._prompt(number) for number in batch] if batch else self._done(state)
+
+    def calls_left(self, state: State) -> int:
+        """Return how many sessions are still to be asked about."""
+        return len(self.reading.told) - int(state["asked"])
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Read the reply about one session."""
+        read_facts(reply, len(self.reading.places(self._batch(state)[part])))
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Keep the facts whose relation is one of the table, with people under their names."""
+        counts: Counter[str] = Counter(state["counts"])
+        kept = list(state["facts"])
+        batch = self._batch(state)
+        keeper = _Keeper(self.material.relations, People(self.reading.dialogue.participants), counts)
+        for number, reply in zip(batch, replies, strict=True):
+            places = self.reading.places(number)
+            facts = keeper.kept(read_facts(reply.text, len(places)))
+            kept += [[number, fact.head, fact.relation, fact.tail, places[fact.turn - 1]] for fact in facts]
+        return {**state, "asked": state["asked"] + len(batch), "facts": kept, "counts": dict(counts)}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return a fact for each of the sessions."""
+        fact = {"head": "somebody", "relation": next(iter(self.material.relations)), "tail": "another"}
+        return [json.dumps({FACT_LIST: [fact | {"turn": 1}]})] * len(self._batch(state))
+
+    def _batch(self, state: State) -> tuple[int, ...]:
+        return self.reading.told[state["asked"] :][: state["batch"]]
+
+    def _prompt(self, number: int) -> Prompt:
+        relations = [_told(relation) for relation in self.material.relations.values()]
+        values = {
+            "people": quote("PEOPLE", self.reading.people()),
+            "relations": quote("RELATIONS", relations),
+            "session": quote("SESSION", self.reading.numbered(number)),
+        }
+        return filled("dialsim_facts", 1, values, FACT_SCHEMA, folder=PROMPTS)
+
+    def _done(self, state: State) -> Done:
+        numbers: Counter[int] = Counter()
+        made = []
+        for number, head, relation, tail, place in state["facts"]:
+            numbers[number] += 1
+            session = self.reading.sessions[number].id
+            fact = Fact(f"f{session}-{numbers[number]}", head, relation, tail, session, (place,))
+            made.append(MadeRecord(FACT, fact.id, fact_json(fact)))
+        flags = tuple(f"{name}: {count}" for name, count in sorted(state["counts"].items()))
+        return Done(records=tuple(made), flags=flags)
+
+
+class _Keeper:
+    """Takes from replies what is a fact of the table, and counts what deserves a look."""
+
+    def __init__(self, relations: RelationTable, people: People, counts: Counter[str]) -> None:
+        self._relations = {fold(key): relation for key, relation in relations.items()}
+        self._people = people
+        self._counts = counts
+
+    def kept(self, drawn: Sequence[Drawn]) -> list[Drawn]:
+        """Return the facts of a session that are kept, in their order."""
+        kept: dict[tuple[str, str, str], Drawn] = {}
+        for fact in drawn:
+            relation = self._relations.get(fold(fact.relation))
+            if relation is None:
+                self._counts[UNKNOWN_RELATION] += 1
+                continue
+            head = self._resolved(fact.head, relation.head)
+            tail = self._resolved(fact.tail, relation.tail)
+            same = fold(head), relation.key, fold(tail)
+            if same in kept:
+                self._counts[TWICE] += 1
+            else:
+                kept[same] = Drawn(head, relation.key, tail, fact.turn)
+        return list(kept.values())
+
+    def _resolved(self, told: str, kind: str) -> str:
+        """Return the name of a participant, or what is told where it is nobody's."""
+        if kind != PERSON:
+            return told
+        name = self._people.name(told)
+        if name is None:
+            self._counts[STRANGER] += 1
+        return name or told
+
+
+def read_facts(reply: str, turns: int) -> list[Drawn]:
+    """Return the facts of a reply about a session of so many turns.
+
+    Raises Unparseable for another form, a text that is empty or too long to be a name, a turn that was not
+    shown, and more facts than a session can tell.
+    """
+    entries = array(reply)
+    if len(entries) > MOST:
+        raise Unparseable(f"the reply has {len(entries):,} facts, not at most {MOST}")
+    return [_fact(entry, f"fact {number}", turns) for number, entry in enumerate(entries, start=1)]
+
+
+def _fact(entry: Any, where: str, turns: int) -> Drawn:
+    told = fields(entry, FACT_FIELDS, where)
+    only(told, FACT_FIELDS, where)
+    head, relation, tail = (speaker(told[name], f"{where}: {name}") for name in FACT_FIELDS[:3])
+    turn = whole_number(told, "turn", turns)
+    if turn < 1:
+        raise Unparseable(f"{where}: there is no turn {turn}")
+    return Drawn(head, relation, tail, turn)
+
+
+def _told(relation: Relation) -> str:
+    """Return a relation with what it links: `boss: a person's; the tail is a person`."""
+    return one_line(f"{relation.key}: a {relation.head}'s; the tail is a {relation.tail}")
+
+
+UNANSWERED, SEVERAL = "without_evidence", "several_sets_of_sessions"
+LIST = "answerable"
+FIELDS = ("question", "sessions", "all_needed")
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        LIST: {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "question": {"type": "integer"},
+                    "sessions": {"type": "array", "items": {"type": "integer"}},
+                    "all_needed": {"type": "boolean"},
+                },
+                "required": list(FIELDS),
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": [LIST],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a reply says of a question: the sessions that answer it, by the numbers shown (from 1)."""
+
+    question: int
+    sessions: tuple[int, ...]
+    all_needed: bool
+
+
+class DialsimQuiz(OfScript):
+    """A call for each episode (a session that names none is one by itself) and each so many questions.
+
+    State: `ids` of the questions that are asked about, `batch`, `most` (questions in a request), `asked` (how
+    many requests are), and the `proposals` so far ([question's id, [numbers of sessions], whether all of them
+    are needed]). Result: each question with the evidence proposed, as a draft that supersedes it.
+    """
+
+    key = "dialsim_quiz"
+    title = "DialSim: which sessions answer the questions of a quiz, one call per episode"
+    produces = "record"
+    settings = (
+        Setting("questions", 100, "Questions that are asked about in one request.", low=1, high=1000),
+        Setting("episodes", 10, "Requests that are made at the same time.", low=1, high=100),
+    )
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model and what it does."""
+        return f"{model} evidence"
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """A script is needed, with questions of a quiz whose evidence nobody knows."""
+        if (why := super().why_not(dialogue, settings)) or self._material is None:
+            return why
+        return "" if open_questions(self.reading.dialogue) else "it has no quiz questions without evidence"
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Take note of the questions."""
+        ids = [question.id for question in open_questions(self.reading.dialogue)]
+        return {
+            "ids": ids,
+            "batch": settings["episodes"],
+            "most": settings["questions"],
+            "asked": 0,
+            "proposals": [],
+        }
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the next prompts, or the questions with their evidence."""
+        batch = self._batch(state)
+        return [self._prompt(*asked) for asked in batch] if batch else self._done(state)
+
+    def calls_left(self, state: State) -> int:
+        """Return how many episodes are still to be asked about, each with all parts of the questions."""
+        return self._requests(state) - int(state["asked"])
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Read the reply about one episode."""
+        episode, ids = self._batch(state)[part]
+        read(reply, len(ids), len(episode))
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Keep what is proposed."""
+        batch = self._batch(state)
+        kept = list(state["proposals"])
+        for (episode, ids), reply in zip(batch, replies, strict=True):
+            for told in read(reply.text, len(ids), len(episode)):
+                sessions = [episode[number - 1] for number in told.sessions]
+                kept.append([ids[told.question - 1], sessions, told.all_needed])
+        return {**state, "asked": state["asked"] + len(batch), "proposals": kept}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return one question that can be answered for each episode."""
+        told = {"question": 1, "sessions": [1], "all_needed": False}
+        return [json.dumps({LIST: [told]})] * len(self._batch(state))
+
+    @cached_property
+    def _episodes(self) -> list[tuple[int, ...]]:
+        """The numbers of the sessions of each episode, in order."""
+        sessions = self.reading.sessions
+
+        def episode(number: int) -> tuple[str, str | int]:
+            session = sessions[number]
+            return session.season, session.episode or number
+
+        return [tuple(numbers) for _, numbers in groupby(self.reading.told, key=episode)]
+
+    @cached_property
+    def _questions(self) -> Mapping[str, Question]:
+        return {question.id: question for question in self.reading.dialogue.questions}
+
+    def _batch(self, state: State) -> list[tuple[tuple[int, ...], list[str]]]:
+        """Return the episodes of the next requests, each with the questions that go with it."""
+        ids, most = state["ids"], state["most"]
+        last = min(state["asked"] + state["batch"], self._requests(state))
+        pairs = (divmod(request, _parts(state)) for request in range(state["asked"], last))
+        return [(self._episodes[episode], ids[part * most :][:most]) for episode, part in pairs]
+
+    def _requests(self, state: State) -> int:
+        return _parts(state) * len(self._episodes)
+
+    def _prompt(self, episode: tuple[int, ...], ids: Sequence[str]) -> Prompt:
+        sessions = [
+            line
+            for place, number in enumerate(episode, start=1)
+            for line in (f"Session {place}", *self.reading.lines(number))
+        ]
+        questions = [
+            f"[{place}] {self._told(self._questions.get(key))}" for place, key in enumerate(ids, start=1)
+        ]
+        values = {"sessions": quote("SESSIONS", sessions), "questions": quote("QUESTIONS", questions)}
+        return filled("dialsim_quiz", 1, values, SCHEMA, folder=PROMPTS)
+
+    @staticmethod
+    def _told(question: Question | None) -> str:
+        """Return a question with its answer, on one line; one that is no longer there says so."""
+        if question is None:
+            return "(taken back)"
+        return f"{one_line(question.text)} Answer: {one_line(question.answer)}"
+
+    def _done(self, state: State) -> Done:
+        proposed: dict[str, list[tuple[tuple[int, ...], bool]]] = {key: [] for key in state["ids"]}
+        for key, sessions, all_needed in state["proposals"]:
+            proposed[key].append((tuple(sessions), all_needed))
+        flags: Counter[str] = Counter()
+        made = []
+        for key, sets in proposed.items():
+            evidence, all_needed, several = merged(sets)
+            flags[SEVERAL] += several
+            flags[UNANSWERED] += not evidence
+            if evidence and key in self._questions:
+                made.append(self._made(self._questions[key], evidence, all_needed))
+        return Done(
+            records=tuple(made), flags=tuple(f"{name}: {n}" for name, n in sorted(flags.items()) if n)
+        )
+
+    def _made(self, question: Question, evidence: Sequence[int], all_needed: bool) -> MadeRecord:
+        ids = tuple(self.reading.sessions[number].id for number in evidence)
+        made = replace(question, evidence=ids, evidence_all=all_needed)
+        return MadeRecord(QUESTION, question.id, question_json(made), supersedes=question.id)
+
+
+def _parts(state: State) -> int:
+    """Return into how many parts the questions are divided."""
+    return -(-len(state["ids"]) // int(state["most"]))
+
+
+def open_questions(dialogue: Dialogue) -> list[Question]:
+    """Return the drafts of quiz questions whose evidence nobody knows, in their order."""
+    return [
+        question
+        for question in dialogue.questions
+        if question.source == "quiz"
+        and question.status == "draft"
+        and not question.evidence
+        and not question.origin
+    ]
+
+
+def merged(sets: Sequence[tuple[tuple[int, ...], bool]]) -> tuple[tuple[int, ...], bool, bool]:
+    """Return the sessions of a question from what each episode proposes, whether all are needed, and whether
+    something could not be told.
+
+    Where single sessions suffice, these are the evidence, of all episodes together, and sets of which all
+    would be needed are left out. Of several such sets the first is taken. In both cases something is lost.
+    """
+    single = sorted({session for sessions, all_needed in sets if not all_needed for session in sessions})
+    whole = [tuple(sorted(sessions)) for sessions, all_needed in sets if all_needed]
+    if single:
+        return tuple(single), False, bool(whole)
+    return (whole[0], True, len(whole) > 1) if whole else ((), False, False)
+
+
+def read(reply: str, questions: int, sessions: int) -> list[Proposal]:
+    """Return the proposals of a reply about so many questions and sessions.
+
+    Of a single session all are never needed. Raises Unparseable for another form, numbers that were not
+    shown, a question or a session that is there twice, and no session.
+    """
+    made = [
+        _proposal(entry, f"entry {number}", questions, sessions)
+        for number, entry in enumerate(array(reply), start=1)
+    ]
+    listed = [one.question for one in made]
+    if twice := next((number for number in listed if listed.count(number) > 1), None):
+        raise Unparseable(f"question {twice} is there twice")
+    return made
+
+
+def _proposal(entry: Any, where: str, questions: int, sessions: int) -> Proposal:
+    told = fields(entry, FIELDS, where)
+    only(told, FIELDS, where)
+    question = _number(told["question"], f"{where}: question", questions)
+    listed = told["sessions"]
+    if not isinstance(listed, list) or not listed:
+        raise Unparseable(f"{where}: at least one session is needed")
+    numbers = tuple(_number(number, f"{where}: sessions", sessions) for number in listed)
+    if len(set(numbers)) < len(numbers):
+        raise Unparseable(f"{where}: a session is there twice")
+    if not isinstance(told["all_needed"], bool):
+        raise Unparseable(f"{where}: all_needed is neither true nor false")
+    return Proposal(question, tuple(sorted(numbers)), told["all_needed"] and len(numbers) > 1)
+
+
+def _number(value: Any, where: str, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Unparseable(f"{where}: {str(value)[:40]!r} is not a whole number")
+    if not 1 <= value <= most:
+        raise Unparseable(f"{where}: {str(value)[:40]} was not shown")
+    return value

@@ -1,0 +1,286 @@
+"""A question as each recurring character of a script would ask it, and as anybody else would."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from annotation.records import Dialogue
+from annotation.script_records import DEFAULT_STYLE, Question, versioned
+from annotation.text.views import one_line
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.quoting import quote
+from suites.continuation.benchmarks.summary import MORE
+from suites.continuation.generators.base import (
+    Done,
+    Reply,
+    Setting,
+    Settings,
+    State,
+    Value,
+    array,
+    fields,
+    filled,
+    message,
+    only,
+)
+from suites.long_dialogue.agent import PROMPTS
+from suites.long_dialogue.agent.quiz import OfScript
+from suites.long_dialogue.agent.trial_settings import SET
+from suites.long_dialogue.scripts.quiz import style_faults
+from suites.long_dialogue.scripts.sessions import called
+
+DROPPED = "wording_dropped"
+ELSE = "anybody else"
+LIST = "wordings"
+FIELDS = ("asker", "text")
+LONGEST = 1000
+"""Characters of a wording."""
+SPOKEN = range(5, 31)
+"""Words of a turn that shows how somebody talks."""
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        LIST: {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"asker": {"type": "integer"}, "text": {"type": "string"}},
+                "required": list(FIELDS),
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": [LIST],
+    "additionalProperties": False,
+}
+Wordings = dict[int, str]
+"""Texts by the number of the asker; 0 is anybody else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request asks for: a question, the numbers of the askers, and what was wrong before."""
+
+    question: Question
+    numbers: tuple[int, ...]
+    faults: Mapping[int, str]
+
+
+class DialsimStyle(OfScript):
+    """A call for each question, and one more for the wordings that do not stand for it, once.
+
+    State: `ids` of the questions that are left, the `askers` by number, the `wordings` so far ({id: [texts by
+    number, null where there is none]}), those to ask for `again` ([id, {number: what is wrong}]), and how
+    many were `dropped`. Result: {"styles": {id: {speaker: text, "default": text}}}.
+    """
+
+    key = "dialsim_style"
+    title = "DialSim: questions as the characters of a script would ask them"
+    produces = "text"
+    settings = (
+        Setting(SET, "", "The question set whose questions are worded; NAME:2 is its second version. Empty: "
+                "the questions that are in none.", varies=True),
+        Setting("sessions", 3, "A character who speaks in so many sessions is a recurring one.", low=1),
+        Setting("samples", 3, "Turns that show how a character talks.", low=0, high=20),
+        Setting("questions", 50, "Questions that are asked about at the same time.", low=1, high=500),
+    )  # fmt: skip
+
+    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Return a value for every setting; a version of a set as NAME:2, also where NAME@2 is told."""
+        found = super().resolved(given)
+        return {**found, SET: versioned(str(found[SET]))}
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model and what it does."""
+        return f"{model} wordings"
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """A script is needed with questions that are not rejected."""
+        if (why := super().why_not(dialogue, settings)) or self._material is None:
+            return why
+        if self._chosen:
+            return ""
+        made = f"the question set {settings[SET]} made" if settings[SET] else "stand by themselves"
+        return f"it has no questions that {made}"
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Take note of the questions, and of those who may ask them."""
+        return {
+            "ids": [question.id for question in self._chosen],
+            "askers": ["", *self._recurring(int(settings["sessions"]))],
+            "samples": settings["samples"],
+            "batch": settings["questions"],
+            "wordings": {},
+            "again": [],
+            "dropped": 0,
+        }
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the next prompts: those that are asked again come first; or all wordings."""
+        asked = self._asked(state)
+        return [self._prompt(state, one) for one in asked] if asked else _done(state)
+
+    def calls_left(self, state: State) -> int:
+        """Return how many questions are still to be worded, where every wording stands for its question."""
+        return len(self._left(state)) + len(self._wrong(state))
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Read the wordings of one question."""
+        read(reply, self._asked(state)[part].numbers)
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Keep the wordings that stand for their question; ask for the others again, or drop them."""
+        asked = self._asked(state)
+        wordings = dict(state["wordings"])
+        again: list[list[Any]] = []
+        for one, reply in zip(asked, replies, strict=True):
+            told = read(reply.text, one.numbers)
+            faults = {number: self._faults(one.question, text) for number, text in told.items()}
+            kept = {number: text for number, text in told.items() if not faults[number]}
+            wordings[one.question.id] = _with(wordings.get(one.question.id), kept, len(state["askers"]))
+            wrong = {f"{n}": f"{told[n]} ({'; '.join(why)})" for n, why in faults.items() if why}
+            again += [[one.question.id, wrong]] if wrong else []
+        if self._wrong(state):
+            lost = sum(len(wrong) for _, wrong in again)
+            return {**state, "wordings": wordings, "again": [], "dropped": state["dropped"] + lost}
+        left = self._left(state)[state["batch"] :]
+        return {**state, "ids": left, "wordings": wordings, "again": again}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return the questions behind an opener."""
+        return [
+            json.dumps(
+                {
+                    LIST: [
+                        {"asker": number, "text": f"By the way: {one_line(asked.question.text)}"}
+                        for number in asked.numbers
+                    ]
+                },
+                ensure_ascii=False,
+            )
+            for asked in self._asked(state)
+        ]
+
+    @cached_property
+    def _questions(self) -> Mapping[str, Question]:
+        return {question.id: question for question in self.reading.dialogue.questions}
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [called(person) for person in self.reading.dialogue.participants]
+
+    @property
+    def _chosen(self) -> list[Question]:
+        """Return the questions that it is given, without rejected ones."""
+        return [question for question in self.material.questions if question.status != "rejected"]
+
+    def _recurring(self, least: int) -> list[str]:
+        """Return those but the main character who speak in so many sessions, by their first turns."""
+        sessions, turns = self.reading.sessions, self.reading.dialogue.turns
+        counted = Counter(
+            speaker
+            for number in self.reading.told
+            for speaker in dict.fromkeys(turns[place].speaker for place in self.reading.places(number))
+        )
+        nobody = {sessions.main, *sessions.script.collective}
+        return [speaker for speaker, n in counted.items() if n >= least and speaker not in nobody]
+
+    def _asked(self, state: State) -> list[Asked]:
+        """Return what the next requests ask for."""
+        if wrong := self._wrong(state):
+            return wrong
+        numbers = tuple(range(len(state["askers"])))
+        return [Asked(self._questions[key], numbers, {}) for key in self._left(state)[: state["batch"]]]
+
+    def _left(self, state: State) -> list[str]:
+        """Return the questions that were not asked about, without those that are no longer there."""
+        return [key for key in state["ids"] if key in self._questions]
+
+    def _wrong(self, state: State) -> list[Asked]:
+        """Return what is asked for again."""
+        known = [(self._questions[key], wrong) for key, wrong in state["again"] if key in self._questions]
+        return [
+            Asked(question, tuple(sorted(map(int, wrong))), {int(number): wrong[number] for number in wrong})
+            for question, wrong in known
+        ]
+
+    def _faults(self, question: Question, text: str) -> tuple[str, ...]:
+        return style_faults(question.text, text, question.choices, self._names)
+
+    def _prompt(self, state: State, asked: Asked) -> Prompt:
+        askers = [self._asker(number, state["askers"][number], state["samples"]) for number in asked.numbers]
+        wrong = [f"[{number}] {text}" for number, text in asked.faults.items()]
+        values = {
+            "asked": quote("ASKED", [one_line(self.reading.names.of(self.reading.sessions.main))]),
+            "question": quote("QUESTION", [one_line(asked.question.text)]),
+            "askers": quote("ASKERS", askers),
+            "again": quote("AGAIN", wrong),
+            "numbers": ", ".join(map(str, asked.numbers)),
+        }
+        return filled("dialsim_style_again" if wrong else "dialsim_style", 1, values, SCHEMA, folder=PROMPTS)
+
+    def _asker(self, number: int, speaker: str, samples: int) -> str:
+        """Return somebody as lines: number and name, then things that they said."""
+        if not number:
+            return f"[0] {ELSE}"
+        said = self._said.get(speaker, [])
+        shown = [said[place * len(said) // samples] for place in range(min(samples, len(said)))]
+        return "\n".join([f"[{number}] {self.reading.names.of(speaker)}", *(f"{MORE}- {t}" for t in shown)])
+
+    @cached_property
+    def _said(self) -> Mapping[str, list[str]]:
+        """What each speaker said in a few words, in order."""
+        turns = self.reading.dialogue.turns
+        said: dict[str, list[str]] = {}
+        for number in self.reading.told:
+            for place in self.reading.places(number):
+                text = one_line(turns[place].text)
+                if len(text.split()) in SPOKEN:
+                    said.setdefault(turns[place].speaker, []).append(text)
+        return said
+
+
+def read(reply: str, numbers: Sequence[int]) -> Wordings:
+    """Return the wordings of a reply by the number of the asker.
+
+    Raises Unparseable for another form, and where the numbers are not those that were asked for, each once.
+    """
+    told: Wordings = {}
+    for place, entry in enumerate(array(reply), start=1):
+        where = f"entry {place}"
+        wording = fields(entry, FIELDS, where)
+        only(wording, FIELDS, where)
+        number = wording["asker"]
+        if not isinstance(number, int) or isinstance(number, bool) or number not in numbers:
+            raise Unparseable(f"{where}: {str(number)[:40]!r} is no number that was asked for")
+        if number in told:
+            raise Unparseable(f"{where}: number {number} is there twice")
+        told[number] = one_line(message(wording["text"], f"{where}: text"))
+        if len(told[number]) > LONGEST:
+            raise Unparseable(f"{where}: the text has more than {LONGEST:,} characters")
+    if missing := [number for number in numbers if number not in told]:
+        raise Unparseable(f"number {missing[0]} is missing")
+    return told
+
+
+def _with(texts: Sequence[str | None] | None, more: Wordings, askers: int) -> list[str | None]:
+    """Return a question's wordings with some more of them."""
+    whole = list(texts or [None] * askers)
+    for number, text in more.items():
+        whole[number] = text
+    return whole
+
+
+def _done(state: State) -> Done:
+    names = [DEFAULT_STYLE, *state["askers"][1:]]
+    styles = {
+        key: {name: text for name, text in zip(names, texts, strict=True) if text is not None}
+        for key, texts in state["wordings"].items()
+    }
+    flags = (f"{DROPPED}: {state['dropped']}",) if state["dropped"] else ()
+    return Done(text={"styles": styles}, flags=flags)

@@ -1,0 +1,531 @@
+"""A walk through a script: which question is asked at which point, by whom (`dialsim.md`, section 6).
+
+Every draw is `u(seed, script, trial, session, step)` and knows nothing of the system that is asked, nor of
+names, memory or format: the same trial asks every system the same questions. What is drawn from a list is
+the element at floor(u * length). Its order is that of the turns for points, that of the first turn within
+reach for askers, that of the alphabet for types, and that of the questions' ids for uses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from annotation.records import Dialogue, Turn
+from annotation.script_records import DEFAULT_STYLE, LETTERS, Date, NameMap, Question, Source, Use
+from annotation.text.draws import one_of, u
+from annotation.text.words import fold
+from suites.long_dialogue.agent.memory import (
+    EMBEDDING,
+    SUMMARY,
+    UTTERANCE,
+    ByVectors,
+    ByWords,
+    Heard,
+    Material,
+    Memory,
+    Search,
+    Utterances,
+    WholeSessions,
+    text_digest,
+)
+from suites.long_dialogue.scripts.answers import NATURAL, OPEN, TEMPLATE, UNKNOWN_TEXT
+from suites.long_dialogue.scripts.names import mapped, mapped_question, renamed
+from suites.long_dialogue.scripts.sessions import Sessions, when
+
+# What can be asked in each session: uses by class, source and type (`dialsim.md`, section 6, step 7).
+
+Class = Literal["answerable", "unanswerable"]
+ANSWERABLE: Class = "answerable"
+UNANSWERABLE: Class = "unanswerable"
+CLASSES: tuple[Class, ...] = (ANSWERABLE, UNANSWERABLE)
+
+Types = dict[str, list[Use]]
+
+
+class Offers:
+    """The uses of a question set, ready for any number of walks through its script.
+
+    Left out is a use whose past form names the date of its own session, and one of another type than
+    `types`, where these are named. Raises ValueError for a use of an unknown question or session.
+    """
+
+    def __init__(
+        self,
+        dialogue: Dialogue,
+        questions: Mapping[str, Question] | Iterable[Question],
+        uses: Iterable[Use],
+        types: Collection[str] = (),
+    ) -> None:
+        self.dialogue = dialogue
+        self.sessions = Sessions(dialogue)
+        self.questions = _by_id(questions)
+        self._same = {key: question.base or key for key, question in self.questions.items()}
+        self._offered: dict[tuple[str, Class, Source], Types] = {}
+        self._take(uses, frozenset(types))
+
+    def same(self, question: str) -> str:
+        """Return what counts as one question: a dated variant is the question that it varies.
+
+        Forms of a question about a fact are questions of their own: they are asked of other times.
+        """
+        return self._same[question]
+
+    def types(
+        self, session: str, wanted: Class, source: Source, point: int, asked: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return the types, sorted, of which there is a use that can be asked at a point."""
+        types = self._offered.get((session, wanted, source), {})
+        return tuple(
+            type for type in sorted(types) if any(True for _ in self._open(types[type], point, asked))
+        )
+
+    def uses(
+        self, session: str, wanted: Class, source: Source, type: str, point: int, asked: Collection[str]
+    ) -> tuple[Use, ...]:
+        """Return the uses of a type that can be asked at a point, in the order of their questions' ids.
+
+        These need nothing that is heard later, and their question is not among those `asked` (as `same`
+        tells them).
+        """
+        uses = self._offered[session, wanted, source][type]
+        return tuple(sorted(self._open(uses, point, asked), key=lambda use: (use.question, use.key)))
+
+    def _open(self, uses: list[Use], point: int, asked: Collection[str]) -> Iterator[Use]:
+        return (
+            use
+            for use in uses
+            if (use.since is None or use.since <= point) and self._same[use.question] not in asked
+        )
+
+    def _take(self, uses: Iterable[Use], types: frozenset[str]) -> None:
+        offered: dict[tuple[str, bool, Source], Types] = defaultdict(lambda: defaultdict(list))
+        dates = {session.id: session.date for session in self.sessions.script.sessions}
+        past = _PastForms(self.questions, self.dialogue, dates)
+        for use in uses:
+            if use.question not in self.questions or use.session not in dates:
+                raise ValueError(f"There is no question {use.question!r} or no session {use.session!r}.")
+            if (types and use.type not in types) or past.names(use, dates[use.session]):
+                continue
+            source = self.questions[use.question].source
+            offered[use.session, use.answerable, source][use.type].append(use)
+        self._offered = {
+            (session, ANSWERABLE if answerable else UNANSWERABLE, source): dict(types)
+            for (session, answerable, source), types in offered.items()
+        }
+
+
+class _PastForms:
+    """Which dates the past forms of questions name: those of their facts, or else what their text says."""
+
+    def __init__(
+        self, questions: Mapping[str, Question], dialogue: Dialogue, dates: Mapping[str, Date]
+    ) -> None:
+        said = {fact.id: dates[fact.session] for fact in dialogue.facts if fact.session in dates}
+        self._known: dict[str, frozenset[Date]] = {}
+        self._texts: dict[str, str] = {}
+        for key, question in questions.items():
+            if "past" not in question.forms:
+                continue
+            if question.facts and all(fact in said for fact in question.facts):
+                hops = zip(question.facts, question.forms, strict=False)
+                self._known[key] = frozenset(said[fact] for fact, form in hops if form == "past")
+            else:
+                self._texts[key] = fold(question.text)
+
+    def names(self, use: Use, date: Date) -> bool:
+        """Whether the past form of a use's question names a date."""
+        if (known := self._known.get(use.question)) is not None:
+            return date in known
+        text = self._texts.get(use.question)
+        return text is not None and fold(when(date)) in text
+
+
+def _by_id(questions: Mapping[str, Question] | Iterable[Question]) -> Mapping[str, Question]:
+    if isinstance(questions, Mapping):
+        return questions
+    return {question.id: question for question in questions}
+
+
+# When a question can be asked in a session, and who can ask it (`dialsim.md`, section 6, steps 1 to 4).
+
+Point = Literal["own_turn", "any_turn"]
+POINTS: tuple[Point, ...] = ("own_turn", "any_turn")
+
+ABSENT, SILENT, ALONE, NO_POINT = "absent", "silent", "alone", "no_point"
+REACH = 3
+"""How many turns before and after the main character's last turn an asker may have."""
+
+
+class AskingPoints:
+    """Where in its sessions the main character of a script can be asked, and by whom.
+
+    Only messages count, and of these only what the main character hears. Points are positions of the
+    dialogue's own turns, in their order.
+    """
+
+    def __init__(self, sessions: Sessions, point: Point = "own_turn") -> None:
+        self.sessions = sessions
+        self.point = point
+        self._collective = frozenset(sessions.script.collective)
+
+    def why_not(self, number: int) -> str:
+        """Return why nothing is asked in a session: `absent`, `silent`, `alone`, `no_point`, or ''."""
+        if number not in self.sessions.heard:
+            return ABSENT
+        speakers = set(map(self._speaker, self.messages(number)))
+        if self.sessions.main not in speakers:
+            return SILENT
+        if speakers == {self.sessions.main}:
+            return ALONE
+        return "" if self.points(number) else NO_POINT
+
+    def messages(self, number: int) -> tuple[int, ...]:
+        """Return the positions of a session's messages that the main character hears."""
+        turns = self.sessions.dialogue.turns
+        return tuple(place for place in self.sessions.heard_turns(number) if turns[place].act == "message")
+
+    def points(self, number: int) -> tuple[int, ...]:
+        """Return the positions of the turns right after which a question can be asked.
+
+        `own_turn`: the main character's own turns, without the first if there are several. `any_turn`: all
+        turns after its first one.
+        """
+        messages = self.messages(number)
+        own = tuple(place for place in messages if self._speaker(place) == self.sessions.main)
+        if self.point == "any_turn":
+            return tuple(place for place in messages if own and place > own[0])
+        return own[1:] or own
+
+    def askers(self, number: int, point: int) -> tuple[str, ...]:
+        """Return who can ask at a point, in the order of their first turn within reach.
+
+        These speak within three turns before or after the main character's last turn at or before the
+        point. The main character and collective names do not ask.
+        """
+        messages = self.messages(number)
+        last = max(
+            index
+            for index, place in enumerate(messages)
+            if place <= point and self._speaker(place) == self.sessions.main
+        )
+        near = messages[max(last - REACH, 0) : last + REACH + 1]
+        return self._people(list(map(self._speaker, near)))
+
+    def _people(self, speakers: Sequence[str]) -> tuple[str, ...]:
+        others = (who for who in speakers if who != self.sessions.main and who not in self._collective)
+        return tuple(dict.fromkeys(others))
+
+    def _speaker(self, place: int) -> str:
+        return self.sessions.dialogue.turns[place].speaker
+
+
+NO_ASKER, NO_USE = "no_asker", "no_use"
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSettings:
+    """How questions are chosen.
+
+    `unanswerable` is the share of questions that cannot be answered, `quiz` that of quiz questions within
+    each class. `per_session` is the most questions a session has, each at a point of its own. `types` are
+    the types of uses that are asked, () for all.
+    """
+
+    seed: int = 0
+    unanswerable: float = 0.2
+    quiz: float = 0.3
+    point: Point = "own_turn"
+    per_session: int = 1
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question asked right after the own turn at `point`, in the session of a number.
+
+    `wanted` and `wanted_source` are what the draws said, `asked` and `source` what there was. `owed` are the
+    classes owed afterwards.
+    """
+
+    session: int
+    point: int
+    asker: str
+    question: str
+    use: Use
+    wanted: Class
+    asked: Class
+    wanted_source: Source
+    source: Source
+    owed: tuple[Class, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What one trial asks, in order; why other sessions have no question; and what is owed at the end.
+
+    `skipped` is by the session's number: `absent`, `silent`, `alone`, `no_point`, `no_asker`, `no_use`.
+    """
+
+    asks: tuple[Ask, ...]
+    skipped: Mapping[int, str]
+    owed: tuple[Class, ...] = ()
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """How many sessions have no question, by reason."""
+        return dict(sorted(Counter(self.skipped.values()).items()))
+
+    @property
+    def counts(self) -> Mapping[tuple[Class, Source], int]:
+        """How many questions are asked, by class and source."""
+        met = Counter((ask.asked, ask.source) for ask in self.asks)
+        return {(kind, source): met[kind, source] for kind in CLASSES for source in ("quiz", "tkg")}
+
+    @property
+    def shares(self) -> Mapping[str, float] | None:
+        """The achieved shares of both classes and both sources; None where nothing is asked."""
+        if not self.asks:
+            return None
+        met: Counter[str] = Counter(name for ask in self.asks for name in (ask.asked, ask.source))
+        return {name: met[name] / len(self.asks) for name in (*CLASSES, "quiz", "tkg")}
+
+
+def walk(
+    dialogue: Dialogue,
+    questions: Mapping[str, Question] | Iterable[Question],
+    uses: Iterable[Use],
+    *,
+    trial: int,
+    settings: WalkSettings | None = None,
+) -> Walk:
+    """Return what one trial asks. For several trials, make the `Offers` once and call `walk_offers`."""
+    settings = settings or WalkSettings()
+    return walk_offers(Offers(dialogue, questions, uses, settings.types), trial=trial, settings=settings)
+
+
+def walk_offers(offers: Offers, *, trial: int, settings: WalkSettings) -> Walk:
+    """Return what one trial asks from offers that stand ready; `settings.types` is theirs already."""
+    return _Walking(offers, trial, settings).whole()
+
+
+class _Walking:
+    """One trial under way: what was asked so far, and what is owed."""
+
+    def __init__(self, offers: Offers, trial: int, settings: WalkSettings) -> None:
+        self.offers = offers
+        self.trial = trial
+        self.settings = settings
+        self.places = AskingPoints(offers.sessions, settings.point)
+        self.asked: set[str] = set()
+        self.owed: list[Class] = []
+
+    def whole(self) -> Walk:
+        """Walk through all sessions."""
+        asks: list[Ask] = []
+        skipped: dict[int, str] = {}
+        for number in range(1, len(self.offers.sessions) + 1):
+            reason = self.places.why_not(number)
+            made, reason = ([], reason) if reason else self._session(number)
+            asks += made
+            if not made:
+                skipped[number] = reason
+        return Walk(tuple(asks), skipped, tuple(self.owed))
+
+    def _session(self, number: int) -> tuple[list[Ask], str]:
+        """Return what is asked in a session, and why the last point has no question, where it has none."""
+        asks: list[Ask] = []
+        reason = ""
+        for point, index in self._points(number):
+            askers = self.places.askers(number, point)
+            if not askers:
+                reason = NO_ASKER
+                continue
+            asker = one_of(askers, *self._draw(number, "asker", index))
+            if ask := self._ask(number, point, asker, index):
+                asks.append(ask)
+            else:
+                reason = NO_USE
+        return asks, reason
+
+    def _points(self, number: int) -> list[tuple[int, int]]:
+        """Return the drawn points in their order, each with the number of its draw."""
+        left = list(self.places.points(number))
+        drawn = []
+        for index in range(min(self.settings.per_session, len(left))):
+            point = one_of(left, *self._draw(number, "point", index))
+            left.remove(point)
+            drawn.append((point, index))
+        return sorted(drawn)
+
+    def _ask(self, number: int, point: int, asker: str, index: int) -> Ask | None:
+        """Return the question of a point, None where no use can be asked there."""
+        says = self._u(number, "class", index) < self.settings.unanswerable
+        wanted = UNANSWERABLE if says else ANSWERABLE
+        kind = self._class(number, point, wanted)
+        if kind is None:
+            return None
+        sought: Source = "quiz" if self._u(number, "source", index) < self.settings.quiz else "tkg"
+        source = sought if self._types(number, point, kind, sought) else _other_source(sought)
+        type = one_of(self._types(number, point, kind, source), *self._draw(number, "type", index))
+        session = self.offers.sessions[number].id
+        uses = self.offers.uses(session, kind, source, type, point, self.asked)
+        use = one_of(uses, *self._draw(number, "use", index))
+        self.asked.add(self.offers.same(use.question))
+        return Ask(
+            number, point, asker, use.question, use, wanted, kind, sought, source, owed=tuple(self.owed)
+        )
+
+    def _class(self, number: int, point: int, wanted: Class) -> Class | None:
+        """Return the class that is asked, and pay or note a debt."""
+        other = UNANSWERABLE if wanted == ANSWERABLE else ANSWERABLE
+        there = [kind for kind in CLASSES if self._has(number, point, kind)]
+        if other in self.owed and other in there:
+            self.owed.remove(other)
+            return other
+        if wanted in there:
+            return wanted
+        if other in there:
+            self.owed.append(wanted)
+            return other
+        return None
+
+    def _has(self, number: int, point: int, kind: Class) -> bool:
+        return any(self._types(number, point, kind, source) for source in ("quiz", "tkg"))
+
+    def _types(self, number: int, point: int, kind: Class, source: Source) -> tuple[str, ...]:
+        session = self.offers.sessions[number].id
+        return self.offers.types(session, kind, source, point, self.asked)
+
+    def _draw(self, number: int, step: str, index: int) -> tuple[int, str, int, str, str]:
+        """Return what a draw depends on; the first question of a session has steps without a number."""
+        session = self.offers.sessions[number].id
+        named = f"{step}:{index + 1}" if index else step
+        return self.settings.seed, self.offers.dialogue.id, self.trial, session, named
+
+    def _u(self, number: int, step: str, index: int) -> float:
+        return u(*self._draw(number, step, index))
+
+
+def _other_source(source: Source) -> Source:
+    return "tkg" if source == "quiz" else "quiz"
+
+
+# A script as one condition shows it: under its names, with its memory and its questions.
+
+# How a question is put: with options (A) to (E), with the options inside its sentence, or without any.
+
+
+def choices_of(question: Question, use: Use) -> tuple[str, ...]:
+    """Return the texts of A to D as they are shown in a use."""
+    return tuple(question.choices[int(place)] for place in use.order)
+
+
+def shown(text: str, choices: Sequence[str], form: str) -> str:
+    """Return a question as it is asked in a format; ValueError for a format that there is not."""
+    if form == OPEN:
+        return text
+    if form == TEMPLATE:
+        options = zip(LETTERS, (*choices, UNKNOWN_TEXT), strict=True)
+        return "\n".join([text, *(f"({letter}) {option}" for letter, option in options)])
+    if form == NATURAL:
+        return _inside(text, choices)
+    raise ValueError(f"there is no format {form!r}")
+
+
+def _inside(text: str, choices: Sequence[str]) -> str:
+    """Return a question that names its options before its question mark."""
+    offered = f"{', '.join(choices)}, or don't you know"
+    asked, mark, rest = text.rpartition("?")
+    return f"{asked}: {offered}?{rest}" if mark else f"{text}: {offered}?"
+
+
+class NoMaterial(ValueError):
+    """What a condition needs is not there; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A question as it is put: its text with whatever it offers, A to D as shown, and the right answers."""
+
+    text: str
+    query: str
+    choices: tuple[str, ...]
+    answer: str
+    answers: tuple[str, ...]
+
+
+class World:
+    """The script and its questions under one map of names, None for their own."""
+
+    def __init__(self, material: Material, names: NameMap | None) -> None:
+        self.material = material
+        self._names = names
+        self.dialogue: Dialogue = mapped(material.dialogue, names)
+        self.heard = Heard(self.dialogue)
+        self._own = Heard(material.dialogue)
+        self._questions = {question.id: question for question in material.questions}
+
+    @cached_property
+    def main(self) -> str:
+        """The id of the main character."""
+        return self.heard.sessions.main
+
+    def put(self, ask: Ask, form: str) -> Put:
+        """Return a question as it is put by its asker, in a format."""
+        question = self._mapped(ask.question)
+        choices = choices_of(question, ask.use)
+        text = styled(question, ask.asker)
+        query = f"{self.heard.name(ask.asker)}: {text}"
+        answers = question.answers or tuple(filter(None, (question.answer,)))
+        return Put(shown(text, choices, form), query, choices, question.answer, answers)
+
+    def said(self, ask: Ask, text: str) -> Turn:
+        """Return a question as a turn of its asker to the main character."""
+        return Turn(ask.asker, text, addressees=(self.main,))
+
+    def search(self, memory: str, retriever: str) -> Search:
+        """Return a memory with what ranks it.
+
+        Raises NoMaterial where there is nothing to rank it by, NoSummary for a session without one.
+        """
+        self.check(memory, retriever)
+        held = self._memory(memory)
+        if retriever != EMBEDDING or self.material.vectors is None:
+            return Search(held, ByWords(held.entries))
+        return Search(held, ByVectors(held.entries, self.material.vectors))
+
+    def check(self, memory: str, retriever: str) -> None:
+        """Raise NoMaterial where nothing embeds, NoSummary for a session without one."""
+        if retriever == EMBEDDING and self.material.vectors is None:
+            raise NoMaterial("nothing embeds texts here: choose the retriever bm25")
+        if memory == SUMMARY:
+            self._memory(memory)
+
+    def _memory(self, memory: str) -> Memory:
+        if memory == UTTERANCE:
+            return Utterances(self.heard)
+        return WholeSessions(self.heard, self._summary if memory == SUMMARY else None)
+
+    def _summary(self, number: int) -> str | None:
+        """Return the summary of a session as it is told under these names, None where there is none.
+
+        One that was made of the text under these names comes first, else the script's own is mapped.
+        """
+        summaries = self.material.summaries
+        made = summaries.get(text_digest(self.heard.text(number)))
+        if made is not None or self._names is None:
+            return made
+        own = summaries.get(text_digest(self._own.text(number)))
+        return None if own is None else renamed(own, self._names)
+
+    def _mapped(self, question: str) -> Question:
+        return mapped_question(self._questions[question], self._names)
+
+
+def styled(question: Question, asker: str) -> str:
+    """Return a question's text as somebody asks it: in a style of their own, else in the usual one."""
+    return question.styles.get(asker) or question.styles.get(DEFAULT_STYLE) or question.text

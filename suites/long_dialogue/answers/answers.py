@@ -1,0 +1,618 @@
+"""Answers of agents of long dialogues: from the database to rows, one by one, and judges beside people."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from annotation.corpora import splits
+from annotation.corpora.splits import TRAINING
+from annotation.kinds import ANSWER
+from annotation.models import Dialogue, Occasion, QuestionSet, Turn, Use
+from annotation.models.corpora import ITEM_CLUSTER, Continuation, Corpus, Item
+from annotation.models.labels import Label, Rater
+from annotation.script_records import LETTERS, date_record
+from annotation.work.labels import name_of
+from calibration.errors import AnswersRefused
+from calibration.statistics import Plan, Record, Result, analyse, ratings_from_records
+from suites.long_dialogue.answer_match import UNDECIDED
+from suites.long_dialogue.answers.rows import (
+    FORMAT,
+    HALF,
+    MEMORY,
+    MODEL,
+    NAMES,
+    NOBODY,
+    PEOPLE,
+    RETRIEVED,
+    RETRIEVER,
+    AnswerRow,
+    AnswersQuery,
+    Place,
+    Said,
+    part_of,
+    row_of,
+    varying,
+)
+from suites.long_dialogue.answers.tables import Cell, Line, Table
+from suites.long_dialogue.editing.question_records import found, spellings
+from suites.long_dialogue.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT, UNKNOWN_TEXT, Rule
+
+# From the database to rows: the answers of a corpus's scripts, and what raters said of them.
+
+# The question sets that answers were asked from: the paper's table 2 of each script.
+
+HEADS = (
+    "Sessions",
+    "With questions",
+    "Quiz a session",
+    "Facts a session",
+    "Candidates a session",
+    "Answerable",
+    "Unanswerable",
+)
+NOTES = (
+    "Candidates are the uses of questions that may be asked in a session, on average over the sessions that "
+    "have any.",
+)
+QUIZ = Q(question__content__source="quiz")
+
+
+def stored(corpus: Corpus, names: Sequence[str]) -> list[QuestionSet]:
+    """Return question sets by what answers call them: NAME:VERSION, or NAME for the newest version."""
+    held: dict[int, QuestionSet] = {}
+    for told in names:
+        if (made := found(corpus, told)) is not None:
+            held[made.pk] = made
+    return sorted(held.values(), key=lambda made: (made.name, -made.version))
+
+
+def policies(corpus: Corpus, names: Sequence[str]) -> list[str]:
+    """Return the policies of question sets, each once, in order."""
+    told = {str(one.options["policy"]) for one in stored(corpus, names) if one.options.get("policy")}
+    return sorted(told)
+
+
+def table2(corpus: Corpus, names: Sequence[str]) -> Table:
+    """Return the statistics of question sets by script: sessions, and candidates a session."""
+    lines = [line for one in stored(corpus, names) for line in _lines(one)]
+    return Table("table2", "The questions of each script", HEADS, tuple(lines), NOTES)
+
+
+def _lines(made: QuestionSet) -> list[Line]:
+    rows = (
+        Use.objects.filter(set=made)
+        .order_by("question__dialogue__key")
+        .values("question__dialogue")
+        .annotate(
+            quiz=Count("pk", filter=QUIZ),
+            facts=Count("pk", filter=~QUIZ),
+            answerable=Count("pk", filter=Q(answerable=True)),
+            sessions=Count("session", distinct=True),
+            uses=Count("pk"),
+        )
+    )
+    scripts = Dialogue.objects.in_bulk([row["question__dialogue"] for row in rows])
+    return [_line(scripts[row["question__dialogue"]], made, row) for row in rows]
+
+
+def _line(script: Dialogue, made: QuestionSet, row: Mapping[str, Any]) -> Line:
+    n = row["sessions"]
+    counted = (row["quiz"], row["facts"], row["uses"], row["answerable"], row["uses"] - row["answerable"])
+    cells: tuple[Cell, ...] = (
+        len((script.script or {}).get("sessions", ())),
+        n,
+        *(f"{count / n:,.1f}" for count in counted),
+    )
+    return Line(f"{script.key}, {made}", cells)
+
+
+SCHEME = "long_dialogue_answers"
+OCCASIONS = (Occasion.MAIN, Occasion.IMPORTED)
+RECORD = "answer"
+"""The key of an answer's own record in its turn's `extra`."""
+CHUNK = 5_000
+
+
+def answers(corpus: Corpus, clusters: Collection[str] | None = None, part: str = "") -> QuerySet[Item]:
+    """Return the answers of a corpus's scripts, those in some clusters (None: all).
+
+    Those in training are read where that is the part, and then alone.
+    """
+    items = Item.objects.filter(corpus=corpus, training=part == TRAINING, kind=ANSWER.key)
+    return items if clusters is None else items.filter(splits.within(list(clusters)))
+
+
+def rows(
+    corpus: Corpus,
+    clusters: Collection[str] | None,
+    judge: Rater | str | None,
+    sets: Collection[str] = (),
+    part: str = "",
+) -> list[AnswerRow]:
+    """Return the rows of a corpus's answers in some clusters (None: all), in order of script and walk.
+
+    ``judge`` decides what no rule does: a rater, `people`, or nobody. ``sets`` name question sets, all
+    where there are none.
+    """
+    return rows_of(answers(corpus, clusters, part), judge, spelt(corpus, sets))
+
+
+def spelt(corpus: Corpus, sets: Collection[str]) -> set[str]:
+    """Return all that answers may call the question sets that are named."""
+    return {spelling for told in sets for spelling in spellings(corpus, told)}
+
+
+def rows_of(items: QuerySet[Item], judge: Rater | str | None, sets: Collection[str] = ()) -> list[AnswerRow]:
+    """Return the rows of some answers; with ``sets``, of those that call their question set so."""
+    found = items.order_by("continuation_id", "turn__position").values_list(
+        "pk", "cluster", "continuation", "turn__extra", "turn__text"
+    )
+    told = [
+        (pk, cluster, continuation, record, reply)
+        for pk, cluster, continuation, extra, reply in found.iterator(chunk_size=CHUNK)
+        if (record := record_of(extra)) is not None and (not sets or record.get("set") in sets)
+    ]
+    places = _places({continuation for _, _, continuation, _, _ in told})
+    said = said_of([pk for pk, *_ in told], judge)
+    made = []
+    for pk, cluster, continuation, record, reply in told:
+        place = Place(**places[continuation], cluster=cluster or "", item=pk)
+        made.append(row_of(record, reply, place, said.get(pk, NOBODY)))
+    return made
+
+
+def record_of(extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return an answer's own record from what its turn's row holds beside the text, None without one."""
+    record = ((extra or {}).get("extra") or {}).get(RECORD)
+    return record if isinstance(record, Mapping) and "outcome" in record else None
+
+
+def _places(continuations: Collection[int]) -> dict[int, dict[str, Any]]:
+    """Return what a continuation's answers have in common, by its id."""
+    parts = Continuation.objects.filter(pk__in=continuations).select_related("system", "dialogue")
+    sessions: dict[int, int] = {}
+    found = {}
+    for part in parts.defer("dialogue__metadata", "dialogue__participants"):
+        script = part.dialogue
+        if script.pk not in sessions:
+            sessions[script.pk] = len((script.script or {}).get("sessions", ()))
+        found[part.pk] = {
+            "system": part.system.name,
+            "script": script.key,
+            "condition": {key: _word(value) for key, value in part.condition.items()},
+            "trial": part.trial,
+            "sessions": sessions[script.pk],
+            "fake_model": part.fake_model,
+        }
+    return found
+
+
+def _word(value: object) -> str:
+    """Return a setting's value as one word."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_word(one)}" for key, one in sorted(value.items()))
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def said_of(items: Collection[int], judge: Rater | str | None) -> dict[int, Said]:
+    """Return what the rules and a judge said of answers, by item; of several samples most of them count."""
+    by_rule: dict[int, dict[tuple[str, str], float]] = defaultdict(dict)
+    labels = _live(items).filter(rater__name__in=(STRICT, LENIENT), question__key__in=(RIGHT, ABSTAINED))
+    labels = labels.order_by("pk")  # of two versions of a rule the newer one stands
+    for item, rater, question, number in labels.values_list(
+        "item", "rater__name", "question__key", "number"
+    ).iterator(chunk_size=CHUNK):
+        if number is not None:
+            by_rule[item][rater, question] = number
+    judged = _judged(items, judge)
+    return {
+        item: Said(
+            strict=by_rule[item].get((STRICT, RIGHT)),
+            lenient=by_rule[item].get((LENIENT, RIGHT)),
+            abstained=by_rule[item].get((STRICT, ABSTAINED)),
+            judge=judged.get(item, (None, False))[0],
+            undecided=judged.get(item, (None, False))[1],
+        )
+        for item in {*by_rule, *judged}
+    }
+
+
+def _judged(items: Collection[int], judge: Rater | str | None) -> dict[int, tuple[float, bool]]:
+    """Return by item whether a judge, or most people, find it right, and whether that is undecided.
+
+    Half of the votes is not most of them.
+    """
+    if judge is None:
+        return {}
+    labels = _live(items).filter(question__key=RIGHT, number__isnull=False)
+    labels = (
+        labels.filter(rater=judge)
+        if isinstance(judge, Rater)
+        else labels.filter(rater__kind=Rater.Kind.HUMAN)
+    )
+    votes: dict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for item, number, why in labels.values_list("item", "number", "explanation").iterator(chunk_size=CHUNK):
+        votes[item].append((float(number or 0), why.startswith(UNDECIDED)))
+    return {
+        item: (float(sum(right for right, _ in given) > HALF * len(given)), all(open_ for _, open_ in given))
+        for item, given in votes.items()
+    }
+
+
+def _live(items: Iterable[int]) -> QuerySet[Label]:
+    return Label.objects.filter(
+        item__in=list(items),
+        superseded_at=None,
+        occasion__in=OCCASIONS,
+        question__version__scheme__key=SCHEME,
+    )
+
+
+def judges_of(corpus: Corpus) -> list[str]:
+    """Return the names of the judges that said whether answers are right, and `people` where people did."""
+    labels = Label.objects.filter(
+        item__corpus=corpus,
+        item__kind=ANSWER.key,
+        superseded_at=None,
+        question__key=RIGHT,
+        question__version__scheme__key=SCHEME,
+    )
+    judges = labels.filter(rater__kind=Rater.Kind.JUDGE).values_list("rater__name", flat=True)
+    people = labels.filter(rater__kind=Rater.Kind.HUMAN).exists()
+    return sorted(set(judges)) + ([PEOPLE] if people else [])
+
+
+def judge_named(corpus: Corpus, name: str) -> Rater | str | None:
+    """Return the judge of a name, `people`, or None for no name; raise AnswersRefused for another."""
+    if not name or name == PEOPLE:
+        return name or None
+    rater = Rater.objects.filter(
+        name=name,
+        kind=Rater.Kind.JUDGE,
+        labels__item__corpus=corpus,
+        labels__item__kind=ANSWER.key,
+        labels__question__key=RIGHT,
+    ).first()
+    if rater is None:
+        known = ", ".join(judges_of(corpus)) or "none yet"
+        raise AnswersRefused(f"no judge {name!r} has said which answers are right; those that have: {known}")
+    return rater
+
+
+def has_answers(corpus: Corpus) -> bool:
+    """Whether a corpus has answers to questions about its scripts."""
+    return answers(corpus).exists()
+
+
+# The answers behind a report, one by one: narrowed by system, outcome, class, source and evidence.
+
+RIGHT_ANSWERS, WRONG, OPEN, FAILED = "right", "wrong", "open", "failed"
+Test = Callable[[AnswerRow, Rule], bool]
+NARROWED: dict[str, dict[str, Test]] = {
+    "outcome": {
+        RIGHT_ANSWERS: lambda row, rule: row.right(rule) is True,
+        WRONG: lambda row, rule: row.right(rule) is False,
+        OPEN: lambda row, rule: row.right(rule) is None and not row.is_failed,
+        FAILED: lambda row, rule: row.is_failed,
+    },
+    "class": {
+        "answerable": lambda row, rule: row.answerable,
+        "unanswerable": lambda row, rule: not row.answerable,
+    },
+    "source": {
+        "quiz": lambda row, rule: row.source == "quiz",
+        "tkg": lambda row, rule: row.source == "tkg",
+    },
+    "evidence": {
+        state: lambda row, rule, state=state: row.retrieval == state  # type: ignore[misc]
+        for state in RETRIEVED
+    },
+}
+"""What a list is narrowed by, each with its values; every one of them leaves out what is not so."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The answers that are listed, in order of script and walk, and what they were narrowed by.
+
+    `differ` are the settings in which they are not all alike, but for the model, which the system tells.
+    """
+
+    query: AnswersQuery
+    part: str
+    rows: Sequence[AnswerRow]
+    systems: Sequence[str]
+    differ: Sequence[str] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
+
+
+def listing(query: AnswersQuery, chosen: Mapping[str, str]) -> Listing:
+    """Return the answers of a part, narrowed. Raises AnswersRefused for a test part that was not opened.
+
+    ``chosen`` may name a `system`, and a value of each key of NARROWED; other values narrow nothing.
+    """
+    split, part = part_of(query)
+    clusters = None if split is None else splits.clusters(split=split, part=part)
+    judge = judge_named(query.corpus, query.judge)
+    items = answers(query.corpus, clusters, part)
+    systems = sorted(set(items.order_by().values_list("continuation__system__name", flat=True).distinct()))
+    if system := chosen.get("system"):
+        items = items.filter(continuation__system__name=system)
+    tests = [values[chosen[key]] for key, values in NARROWED.items() if chosen.get(key) in values]
+    rows = [
+        row
+        for row in rows_of(items, judge, spelt(query.corpus, query.sets))
+        if all(test(row, query.rule) for test in tests)
+    ]
+    differ = [key for key in varying(rows) if key != MODEL]
+    return Listing(query, part, rows, systems, differ, dict(chosen))
+
+
+def is_locked(corpus: Corpus, item: int) -> bool:
+    """Whether an answer is in a test part that nobody has opened yet."""
+    hidden = splits.unopened(corpus).values("cluster")
+    return answers(corpus).filter(Q(pk=item) & splits.within(hidden)).exists()
+
+
+# One answer as a page shows it: what was asked and replied, why the key is that, what was retrieved.
+
+MOST_OTHERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSession:
+    """A session of the script as it is told of: its number, id, date and place."""
+
+    number: int
+    id: str = ""
+    date: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a rater said of an answer: the value, or why there is none, and the explanation."""
+
+    rater: str
+    kind: str
+    question: str
+    value: str
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """An answer with all that it is scored by. ``opinions`` are None where test was not opened yet.
+
+    ``options`` are the texts as shown, by letter; ``evidence`` and ``retrieved`` sessions of the script.
+    """
+
+    item: Item
+    continuation: Continuation
+    row: AnswerRow
+    record: Mapping[str, Any]
+    question: str
+    reply: str
+    options: tuple[tuple[str, str], ...]
+    session: ShownSession
+    evidence: tuple[ShownSession, ...]
+    retrieved: tuple[ShownSession, ...]
+    opinions: tuple[Opinion, ...] | None
+    others: tuple[Item, ...]
+
+    @property
+    def asker(self) -> str:
+        """The name of who asks, else the id."""
+        names = {one["id"]: one.get("name") for one in self.continuation.dialogue.participants}
+        return names.get(self.row.asker) or self.row.asker
+
+    @property
+    def by_others(self) -> list[tuple[Item, str]]:
+        """The answers of others, each with what its condition says of it beside the model and the set."""
+        return [(other, _briefly(other.continuation.condition)) for other in self.others]
+
+    @property
+    def rule(self) -> str:
+        """The rule that says whether it can be answered, in words."""
+        return str(self.record.get("rule") or "").replace("_", " ")
+
+
+def view(item: Item, judge: Rater | str | None = None) -> AnswerView:
+    """Return an answer with what it is scored by; raise AnswersRefused where nothing was recorded of it."""
+    assert item.turn is not None
+    record = record_of(item.turn.extra)
+    if record is None:
+        raise AnswersRefused("nothing was recorded of what was asked here")
+    (row,) = rows_of(Item.objects.filter(pk=item.pk), judge)
+    part = item.continuation
+    sessions = (part.dialogue.script or {}).get("sessions", ())
+    opinions = None if is_locked(item.corpus, item.pk) else tuple(_opinions(item))
+    return AnswerView(
+        item,
+        part,
+        row,
+        record,
+        _question(item.turn),
+        item.turn.text,
+        _options(record),
+        _sessions([row.session], sessions)[0],
+        _sessions(record.get("evidence") or (), sessions),
+        _sessions((record.get("retrieval") or {}).get("sessions") or (), sessions),
+        opinions,
+        _others(item, record),
+    )
+
+
+def _briefly(condition: Mapping[str, Any]) -> str:
+    told = (condition.get(name) for name in (MEMORY, RETRIEVER, NAMES, FORMAT))
+    return ", ".join(str(value) for value in told if value and value != "none")
+
+
+def _question(turn: Turn) -> str:
+    """Return what was asked: the given turn right before."""
+    rows = Turn.objects.filter(continuation=turn.continuation_id, position__lt=turn.position, given=True)
+    asked = rows.filter(at=turn.at).order_by("-position").first()
+    return asked.text if asked else ""
+
+
+def _options(record: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    choices = list(record.get("choices") or ())
+    return tuple(zip(LETTERS, [*choices, UNKNOWN_TEXT], strict=False)) if choices else ()
+
+
+def _sessions(numbers: Iterable[int], stored: Any) -> tuple[ShownSession, ...]:
+    made = []
+    for number in numbers:
+        told = stored[number - 1] if 0 < number <= len(stored) else {}
+        when = str(date_record(told["date"])) if told.get("date") else ""
+        made.append(ShownSession(number, told.get("id", ""), when, told.get("place", "")))
+    return tuple(made)
+
+
+def _opinions(item: Item) -> list[Opinion]:
+    labels = Label.objects.filter(
+        item=item, superseded_at=None, occasion__in=OCCASIONS, question__version__scheme__key=SCHEME
+    ).select_related("rater", "question")
+    opinions = [_opinion(label, item.corpus_id) for label in labels.order_by("sample")]
+    return sorted(opinions, key=lambda opinion: (opinion.question, opinion.rater))
+
+
+def _opinion(label: Label, corpus: int) -> Opinion:
+    said = label.missing or (label.text if label.number is None else f"{label.number:g}")
+    kind = label.rater.get_kind_display()
+    return Opinion(name_of(label.rater, corpus), kind, label.question.key, said or "", label.explanation)
+
+
+def _others(item: Item, record: Mapping[str, Any]) -> tuple[Item, ...]:
+    """Return the answers of other systems and trials to the same question in the same session."""
+    same = Item.objects.filter(
+        kind=item.kind,
+        continuation__dialogue=item.continuation.dialogue_id,
+        turn__extra__extra__answer__question=record["question"],
+        turn__extra__extra__answer__session=record["session"],
+    )
+    rows = same.exclude(pk=item.pk).select_related("continuation__system", "turn")
+    return tuple(rows.order_by("continuation__system__name", "continuation__trial", "pk")[:MOST_OTHERS])
+
+
+def content(shown: AnswerView) -> dict[str, Any]:
+    """Return an answer as plain data; `right` and `labels` are null before test was opened."""
+    is_open = shown.opinions is not None
+    return {
+        "id": shown.item.pk,
+        "corpus": shown.item.corpus.name,
+        "dialogue": shown.continuation.dialogue.key,
+        "system": shown.continuation.system.name,
+        "condition": shown.continuation.condition,
+        "trial": shown.continuation.trial,
+        "session": shown.row.session,
+        "question": shown.question,
+        "reply": shown.reply,
+        "answer": dict(shown.record),
+        "right": shown.row.strict if is_open else None,
+        "right_lenient": shown.row.lenient if is_open else None,
+        "labels": None
+        if shown.opinions is None
+        else [
+            {
+                "rater": one.rater,
+                "kind": one.kind,
+                "question": one.question,
+                "value": one.value,
+                "explanation": one.explanation,
+            }
+            for one in shown.opinions
+        ],
+    }
+
+
+# How far judges of free answers agree with people on which are right: Cohen's kappa, with its interval.
+
+STATISTICS = ("cohen_kappa", "percent_agreement")
+NOBODY_BOTH = "no answer was rated by both"
+MEAN, HUMAN = "people", "human"
+"""Most people stand as one rater beside the judge."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A judge beside people: kappa and the share of equal answers, over the answers that both rated.
+
+    Of several people, what most of them said counts; half is not most.
+    """
+
+    judge: str
+    kappa: Result
+    equal: Result
+    people: int
+    fake_model: bool = False
+
+
+def agreements(
+    corpus: Corpus, clusters: Collection[str] | None, plan: Plan, part: str = ""
+) -> tuple[Agreement, ...]:
+    """Return the agreement of each judge of a corpus's answers with people, of some clusters (None: all)."""
+    items = answers(corpus, clusters, part)
+    places = dict(items.annotate(own=ITEM_CLUSTER).values_list("pk", "own"))
+    labels = Label.objects.filter(
+        item__in=items,
+        superseded_at=None,
+        occasion__in=OCCASIONS,
+        number__isnull=False,
+        question__key=RIGHT,
+        question__version__scheme__key=SCHEME,
+        rater__kind__in=(Rater.Kind.JUDGE, Rater.Kind.HUMAN),
+    ).order_by("rater__name", "-sample", "-pk")
+    said: dict[int, dict[int, float]] = {}
+    for item, rater, number in labels.values_list("item", "rater", "number").iterator(chunk_size=CHUNK):
+        said.setdefault(rater, {})[item] = float(number or 0)
+    raters = Rater.objects.in_bulk(said)
+    people = [said[pk] for pk, rater in raters.items() if rater.kind == Rater.Kind.HUMAN]
+    most = majority(people)
+    judges = [rater for rater in raters.values() if rater.kind == Rater.Kind.JUDGE]
+    return tuple(
+        agreement(judge.name, said[judge.pk], most, places, len(people), plan)
+        for judge in sorted(judges, key=lambda one: one.name)
+    )
+
+
+def majority(people: Sequence[dict[int, float]]) -> dict[int, float]:
+    """Return what most people said of each item; half is not most."""
+    votes: dict[int, list[float]] = {}
+    for own in people:
+        for item, value in own.items():
+            votes.setdefault(item, []).append(value)
+    return {item: float(sum(given) > len(given) / 2) for item, given in votes.items()}
+
+
+def agreement(
+    judge: str,
+    said: dict[int, float],
+    most: dict[int, float],
+    places: dict[int, str],
+    people: int,
+    plan: Plan,
+) -> Agreement:
+    """Return how far a judge's answers are those of most people, over what both answered."""
+    both = sorted(said.keys() & most.keys())
+    if not both:
+        kappa, equal = (Result(name, status="insufficient", reason=NOBODY_BOTH) for name in STATISTICS)
+        return Agreement(judge, kappa, equal, people)
+    records = [
+        Record(str(item), rater, value[item], places[item], kind=HUMAN if rater == MEAN else "judge")
+        for item in both
+        for rater, value in ((MEAN, most), (judge, said))
+    ]
+    ratings = ratings_from_records(records, level="binary", values=(0, 1))
+    made = analyse(ratings, statistics=STATISTICS, against=MEAN, plan=plan)
+    entries = [made.find(name) for name in STATISTICS]
+    assert entries[0] is not None
+    assert entries[1] is not None
+    return Agreement(judge, entries[0].result, entries[1].result, people)

@@ -1,0 +1,513 @@
+"""The figures of one row of the report: accuracy, abstention, retrieval, gaps, shares, counts and bounds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.script_records import ANONYMISED, ORIGINAL, SWAPPED, UNKNOWN
+from annotation.script_records import NAMES as KINDS
+from calibration.statistics import Plan, Result
+from calibration.statistics.core.engine import finished
+from calibration.statistics.core.ratings import Floats, Ints
+from calibration.statistics.strata import WithinStrata
+from suites.long_dialogue.answers.rows import (
+    AMBIGUOUS,
+    FACTORS,
+    FAILED,
+    LATE,
+    MEMORY,
+    MODEL,
+    NAMES,
+    NONE,
+    ORACLE,
+    RETRIEVED,
+    RULES,
+    SCRIPT,
+    SUFFICIENT,
+    AnswerRow,
+    Group,
+    Pairing,
+    groups,
+    held_across_names,
+    held_with_oracle,
+    less,
+    name_kind,
+    shared,
+    varying,
+)
+from suites.long_dialogue.scripts.answers import Rule
+
+# All answers of a report as arrays, and means over trials whose intervals resample sessions within scripts.
+#
+# One set of resamples serves every figure: a session is drawn with all that was asked in it, by whatever
+# system and in whatever trial, so that differences are paired.
+
+Mask = npt.NDArray[np.bool_]
+METHOD = "mean over trials"
+FEW = "no such answer"
+UNKNOWN_ALL = "of none of these answers it is known whether it is right"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A result with the spread over trials: ``sd`` is None with fewer than two trials.
+
+    ``trials`` are the values of the trials, in their order, None where a trial has none.
+    """
+
+    result: Result
+    sd: float | None = None
+    trials: tuple[float | None, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """The value, or None."""
+        return self.result.value
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain data: value, low, high, sd, n, and why there is no value or interval."""
+        result = self.result
+        return {
+            "value": result.value,
+            "low": result.low,
+            "high": result.high,
+            "sd": self.sd,
+            "n": result.n_items,
+            "n_clusters": result.n_clusters,
+            "n_missing": result.n_missing,
+            "trials": list(self.trials),
+            "flags": list(result.flags),
+            "reason": result.reason,
+        }
+
+
+def undefined(name: str, reason: str, n_missing: int = 0) -> Figure:
+    """Return a figure that there is not, with the reason."""
+    return Figure(Result(name, status="insufficient", reason=reason, n_missing=n_missing))
+
+
+class Sheet:
+    """The answers of a report. ``unit`` is each answer's session or season, ``trial`` its trial's code."""
+
+    def __init__(self, rows: Sequence[AnswerRow], plan: Plan) -> None:
+        self.rows = rows
+        self.plan = plan
+        places = [(row.place.script, row.place.cluster) for row in rows]
+        units = sorted(set(places))
+        codes = {place: code for code, place in enumerate(units)}
+        scripts = {name: code for code, name in enumerate(sorted({script for script, _ in units}))}
+        self.unit: Ints = np.array([codes[place] for place in places], dtype=np.int64)
+        self.strata: Ints = np.array([scripts[script] for script, _ in units], dtype=np.int64)
+        self.trial_names = sorted({row.place.trial for row in rows})
+        trials = {name: code for code, name in enumerate(self.trial_names)}
+        self.trial: Ints = np.array([trials[row.place.trial] for row in rows], dtype=np.int64)
+
+    @property
+    def n_units(self) -> int:
+        """How many sessions (or seasons) are drawn from."""
+        return len(self.strata)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How often each unit is drawn, resamples x units: the same for every figure."""
+        drawn = WithinStrata(self.plan, np.arange(self.n_units), self.n_units, strata=self.strata)
+        parts = list(drawn.chunks()) if self.n_units else []
+        return np.concatenate(parts) if parts else np.empty((0, self.n_units))
+
+    def figures(
+        self,
+        name: str,
+        rows: Ints,
+        values: Floats,
+        belongs: Mask | None = None,
+        *,
+        reason: str = FEW,
+        method: str = METHOD,
+    ) -> list[Figure]:
+        """Return the mean over trials of each column of values, on the sheet's resamples.
+
+        ``rows`` are positions on the sheet, ``values`` rows x columns with NaN for what is missing, and
+        ``belongs`` which of them are meant (all where None): what is meant and missing is counted.
+        """
+        values = values if values.ndim == 2 else values[:, None]
+        meant = np.ones(values.shape, dtype=bool) if belongs is None else belongs
+        there = meant & ~np.isnan(values)
+        top, bottom = self._sums(rows, np.where(there, values, 0.0)), self._sums(rows, there)
+        found = []
+        drawn = self._drawn(top, bottom)
+        for column in range(values.shape[1]):
+            own = there[:, column]
+            missing = int((meant[:, column] & ~own).sum())
+            if not own.any():
+                found.append(undefined(name, UNKNOWN_ALL if missing else reason, missing))
+                continue
+            figure = self._figure(
+                name,
+                top[:, :, column],
+                bottom[:, :, column],
+                drawn[:, column],
+                int(own.sum()),
+                missing,
+                method,
+            )
+            found.append(figure)
+        return found
+
+    def figure(
+        self, name: str, rows: Ints, values: Floats, belongs: Mask | None = None, *, reason: str = FEW
+    ) -> Figure:
+        """Return the mean over trials of one column of values."""
+        meant = None if belongs is None else belongs[:, None]
+        return self.figures(name, rows, values[:, None], meant, reason=reason)[0]
+
+    def _sums(self, rows: Ints, values: Floats | Mask) -> Floats:
+        """Return the sums of values by unit and trial: units x trials x columns."""
+        n_trials = max(len(self.trial_names), 1)
+        cells = self.unit[rows] * n_trials + self.trial[rows]
+        columns = [
+            np.bincount(cells, weights=column, minlength=self.n_units * n_trials)
+            for column in np.asarray(values, dtype=np.float64).T
+        ]
+        return np.asarray(np.stack(columns, axis=1).reshape(self.n_units, n_trials, -1), dtype=np.float64)
+
+    def _drawn(self, top: Floats, bottom: Floats) -> Floats:
+        """Return the mean over trials in every resample, resamples x columns, NaN where there is none."""
+        n_units, n_trials, columns = top.shape
+        shape = (len(self.weights), n_trials, columns)
+        above = (self.weights @ top.reshape(n_units, -1)).reshape(shape)
+        below = (self.weights @ bottom.reshape(n_units, -1)).reshape(shape)
+        return mean_over_trials(above, below)
+
+    def _figure(
+        self, name: str, top: Floats, bottom: Floats, drawn: Floats, n: int, missing: int, method: str
+    ) -> Figure:
+        above, below = top.sum(axis=0), bottom.sum(axis=0)
+        trials = [float(a / b) if b else None for a, b in zip(above, below, strict=True)]
+        known = [value for value in trials if value is not None]
+        sd = float(np.std(known, ddof=1)) if len(known) > 1 else None
+        units = int(bottom.any(axis=1).sum())
+        point = float(np.mean(known))
+        result = finished(
+            name, point, drawn, self.plan, n_items=n, n_clusters=units, n_missing=missing, method=method
+        )
+        return Figure(result, sd, tuple(trials))
+
+
+def mean_over_trials(above: Floats, below: Floats) -> Floats:
+    """Return the mean over trials (axis 1) of above / below, of the trials that have any; NaN for none."""
+    share = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    counted = (below > 0).sum(axis=1)
+    return np.divide(share.sum(axis=1), counted, out=np.full(counted.shape, np.nan), where=counted > 0)
+
+
+CHANCE = 0.2
+"""What guessing among five letters is right by, whatever the key is."""
+NO_ORACLE = "no oracle of the same model, names and format was asked the same questions"
+IS_ORACLE = "this is the oracle"
+NOTHING_SHARED = "no question was asked in every row"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many answers are what: `waiting` ones wait for a judge, `owed` classes were never paid."""
+
+    asked: int
+    trials: int
+    ambiguous: int
+    none: int
+    late: int
+    undecided: int
+    failed: int
+    waiting: int
+    by_judge: int
+    owed: int
+
+    def as_dict(self) -> dict[str, int]:
+        """Return plain data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+class Answers:
+    """All answers of a report as columns: what every row's figures are made of."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        rows = sheet.rows
+        self.right: dict[Rule, Floats] = {
+            rule: np.array([_number(row.right(rule)) for row in rows]) for rule in RULES
+        }
+        self.abstained: Floats = np.array([_number(row.abstained) for row in rows])
+        self.unknowable: Floats = np.array([float(row.key == UNKNOWN) for row in rows])
+        self.answerable: Mask = np.array([row.answerable for row in rows], dtype=bool)
+        self.quiz: Floats = np.array([float(row.source == "quiz") for row in rows])
+        self.retrieval = np.array([row.retrieval for row in rows], dtype=object)
+        self.failed: Mask = np.array([row.is_failed for row in rows], dtype=bool)
+
+    @cached_property
+    def oracle(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The positions of the oracle's answers."""
+        rows = self.sheet.rows
+        return np.array([at for at, row in enumerate(rows) if is_oracle(row)], dtype=np.int64)
+
+
+def is_oracle(row: AnswerRow) -> bool:
+    """Whether an answer was given with the evidence at hand."""
+    return row.condition(MEMORY) == ORACLE
+
+
+def _number(value: bool | None) -> float:
+    return np.nan if value is None else float(value)
+
+
+def accuracy(answers: Answers, group: Group, rule: Rule) -> Figure:
+    """Return the share of right answers: mean over trials; failed and waiting answers are missing."""
+    return answers.sheet.figure("accuracy", group.rows, answers.right[rule][group.rows])
+
+
+def bounds(answers: Answers, group: Group, rule: Rule) -> tuple[Figure, Figure]:
+    """Return the accuracy if all that is missing were wrong, and if all of it were right."""
+    right = answers.right[rule][group.rows]
+    ends = np.column_stack([np.where(np.isnan(right), end, right) for end in (0.0, 1.0)])
+    low, high = answers.sheet.figures("accuracy", group.rows, ends)
+    return low, high
+
+
+def by_factor(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str, Figure]]:
+    """Return by factor and value the accuracy of the answers that count under it."""
+    rows = [answers.sheet.rows[at] for at in group.rows]
+    masks: list[Mask] = []
+    names: list[tuple[str, str]] = []
+    for factor in FACTORS.values():
+        own = [factor.values(row) for row in rows]
+        for value in factor.sorted([value for values in own for value in values]):
+            names.append((factor.key, value))
+            masks.append(np.array([value in values for values in own], dtype=bool))
+    found: dict[str, dict[str, Figure]] = {key: {} for key in FACTORS}
+    if masks:
+        right = np.repeat(answers.right[rule][group.rows][:, None], len(masks), axis=1)
+        made = answers.sheet.figures("accuracy", group.rows, right, np.column_stack(masks))
+        for (factor_key, value), figure in zip(names, made, strict=True):
+            found[factor_key][value] = figure
+    return found
+
+
+def abstention(answers: Answers, group: Group) -> dict[str, Figure]:
+    """Return the share of (E), the share of keys (E) where (E) was chosen, and of choices (E) where the key
+    is (E)."""
+    own, sheet = group.rows, answers.sheet
+    chose, key = answers.abstained[own], answers.unknowable[own]
+    return {
+        "share": sheet.figure("share of (E)", own, chose),
+        "precision": sheet.figure("precision", own, key, chose == 1, reason="(E) was never chosen"),
+        "recall": sheet.figure("recall", own, chose, key == 1, reason="no key is (E)"),
+    }
+
+
+def retrieval(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str, Figure]]:
+    """Return of the answerable questions, by how much of the evidence was in the prompt, their share, and
+    the accuracy among them."""
+    own, sheet = group.rows, answers.sheet
+    told = answers.retrieval[own]
+    meant = answers.answerable[own] & np.isin(told.astype(str), RETRIEVED)
+    states = np.column_stack([(told == state).astype(np.float64) for state in RETRIEVED])
+    everywhere = np.repeat(meant[:, None], len(RETRIEVED), axis=1)
+    reason = "no answer says what was retrieved"
+    shares = sheet.figures("share", own, states, everywhere, reason=reason)
+    right = np.repeat(answers.right[rule][own][:, None], len(RETRIEVED), axis=1)
+    within = sheet.figures("accuracy", own, right, everywhere & (states == 1))
+    pairs = zip(RETRIEVED, shares, within, strict=True)
+    return {state: {"share": share, "accuracy": accuracy} for state, share, accuracy in pairs}
+
+
+def oracle_gap(answers: Answers, group: Group, rule: Rule) -> Figure:
+    """Return how far the accuracy is below the oracle's, over the questions of the trials that both answered.
+
+    Positive is a loss; undefined for the oracle itself, and without one.
+    """
+    rows = answers.sheet.rows
+    if all(is_oracle(rows[at]) for at in group.rows):
+        return undefined("gap to the oracle", IS_ORACLE)
+    places, differences = less(rows, group.rows, answers.oracle, answers.right[rule], held_with_oracle)
+    if not len(places):
+        return undefined("gap to the oracle", NO_ORACLE)
+    return answers.sheet.figure("gap to the oracle", places, -differences)
+
+
+def shares(answers: Answers, group: Group) -> dict[str, Figure]:
+    """Return the achieved shares: of unanswerable questions, wanted and asked, and of quiz questions.
+
+    `always_e` is the accuracy of choosing (E) throughout: the share of keys (E).
+    """
+    own, sheet = group.rows, answers.sheet
+    wanted = [sheet.rows[at].wanted for at in own]
+    asks = np.array([float(one.lower().startswith("u")) if one else np.nan for one in wanted])
+    return {
+        "unanswerable": sheet.figure("share", own, (~answers.answerable[own]).astype(np.float64)),
+        "unanswerable_wanted": sheet.figure("share", own, asks, reason="no answer says what was wanted"),
+        "quiz": sheet.figure("share", own, answers.quiz[own]),
+        "always_e": sheet.figure("accuracy of always (E)", own, answers.unknowable[own]),
+    }
+
+
+def counts(answers: Answers, group: Group) -> Counts:
+    """Return how many answers there are, and what became of them."""
+    rows = [answers.sheet.rows[at] for at in group.rows]
+    outcomes = Counter(row.outcome for row in rows)
+    return Counts(
+        asked=len(rows),
+        trials=len({row.place.trial for row in rows}),
+        ambiguous=outcomes[AMBIGUOUS],
+        none=outcomes[NONE],
+        late=outcomes[LATE],
+        undecided=sum(row.undecided for row in rows),
+        failed=outcomes[FAILED],
+        waiting=sum(row.strict is None and not row.is_failed for row in rows),
+        by_judge=sum(row.by_judge for row in rows),
+        owed=_owed(rows),
+    )
+
+
+def _owed(rows: list[AnswerRow]) -> int:
+    """Return how many classes were still owed after the last question of each walk."""
+    last: dict[tuple[object, ...], AnswerRow] = {}
+    for row in rows:
+        place = row.place
+        walk = (place.script, place.system, tuple(sorted(place.condition.items())), place.trial)
+        if walk not in last or row.session >= last[walk].session:
+            last[walk] = row
+    return sum(len(row.owed) for row in last.values())
+
+
+@dataclass(frozen=True)
+class RowFigures:
+    """All figures of a row of the report, by the rule that was asked for; `strict` and `lenient` beside."""
+
+    group: Group
+    accuracy: Figure
+    on_shared: Figure
+    """The accuracy on what was asked, in the same trials, in every row of the report."""
+    strict: Figure
+    lenient: Figure
+    low: Figure
+    high: Figure
+    by: Mapping[str, Mapping[str, Figure]]
+    abstention: Mapping[str, Figure]
+    retrieval: Mapping[str, Mapping[str, Figure]]
+    gap: Figure
+    shares: Mapping[str, Figure]
+    counts: Counts
+
+    @property
+    def label(self) -> str:
+        """How the row is called, with a word where a fake model is behind it."""
+        return f"{self.group.name} (fake model)" if self.group.fake_model else self.group.name
+
+
+def row_figures(answers: Answers, groups: Sequence[Group], rule: Rule) -> tuple[RowFigures, ...]:
+    """Return the figures of each group of answers."""
+    common = shared(answers.sheet.rows, {at: group.rows for at, group in enumerate(groups)})
+    return tuple(of_group(answers, group, rule, common[at]) for at, group in enumerate(groups))
+
+
+def of_group(answers: Answers, group: Group, rule: Rule, common: Ints) -> RowFigures:
+    """Return the figures of a group; ``common`` are its answers to what every group was asked."""
+    scored = {one: accuracy(answers, group, one) for one in RULES}
+    low, high = bounds(answers, group, rule)
+    return RowFigures(
+        group,
+        scored[rule],
+        answers.sheet.figure("accuracy", common, answers.right[rule][common], reason=NOTHING_SHARED),
+        scored["strict"],
+        scored["lenient"],
+        low,
+        high,
+        by_factor(answers, group, rule),
+        abstention(answers, group),
+        retrieval(answers, group, rule),
+        oracle_gap(answers, group, rule),
+        shares(answers, group),
+        counts(answers, group),
+    )
+
+
+__all__ = ["CHANCE", "SUFFICIENT", "Answers", "Counts", "RowFigures", "row_figures"]
+
+
+# What other names change: accuracy under original, anonymised and swapped names, paired by question.
+
+COMPARED = ((ORIGINAL, ANONYMISED), (SWAPPED, ANONYMISED), (SWAPPED, ORIGINAL))
+"""Which names are held against which: the first less the second."""
+UNPAIRED = "no question was asked under both"
+
+
+@dataclass(frozen=True, eq=False)
+class NamesRow:
+    """A model under one condition: its accuracy by names, and the paired differences of two of them."""
+
+    group: Group
+    accuracy: Mapping[str, Figure]
+    differences: Mapping[tuple[str, str], Figure]
+
+    @property
+    def label(self) -> str:
+        """How the row is called."""
+        return f"{self.group.name} (fake model)" if self.group.fake_model else self.group.name
+
+
+def names_rows(answers: Answers, rows_by: tuple[str, ...], rule: Rule) -> list[NamesRow]:
+    """Return a row for every model and condition that answered under more than one kind of names."""
+    rows = answers.sheet.rows
+    keys = (MODEL, *(key for key in varying(rows) if key not in (MODEL, NAMES)))
+    held = groups(rows, (*keys, SCRIPT) if SCRIPT in rows_by else keys)
+    return [row for group in held if (row := names_row(answers, group, rule)) is not None]
+
+
+def names_row(answers: Answers, group: Group, rule: Rule) -> NamesRow | None:
+    """Return what names change among the answers of a group; None where all have names of one kind."""
+    parts = parts_of(answers, group)
+    if len(parts) < 2:
+        return None
+    accuracy = {
+        kind: answers.sheet.figure("accuracy", own, answers.right[rule][own]) for kind, own in parts.items()
+    }
+    return NamesRow(
+        group,
+        accuracy,
+        {
+            (one, other): difference(answers, parts[one], parts[other], rule)
+            for one, other in COMPARED
+            if one in parts and other in parts
+        },
+    )
+
+
+def parts_of(answers: Answers, group: Group) -> dict[str, Ints]:
+    """Return the positions of a group's answers by the kind of their names."""
+    rows = answers.sheet.rows
+    kinds = [name_kind(rows[at].condition(NAMES)) for at in group.rows]
+    found = {kind: group.rows[np.array([one == kind for one in kinds], dtype=bool)] for kind in KINDS}
+    return {kind: own for kind, own in found.items() if len(own)}
+
+
+def difference(answers: Answers, one: Ints, other: Ints, rule: Rule) -> Figure:
+    """Return the accuracy of one less that of the other, over the questions that both were asked."""
+    return paired(answers, one, other, rule, held_across_names, UNPAIRED)
+
+
+def gap(answers: Answers, oracle: Ints, own: Ints, rule: Rule) -> Figure:
+    """Return the accuracy of the oracle less that of others, over the questions that both were asked."""
+    return paired(answers, oracle, own, rule, held_with_oracle, UNPAIRED)
+
+
+def paired(answers: Answers, one: Ints, other: Ints, rule: Rule, pairing: Pairing, reason: str) -> Figure:
+    """Return the paired difference of two accuracies; undefined, with the reason, without any pair."""
+    places, differences = less(answers.sheet.rows, one, other, answers.right[rule], pairing)
+    if not len(places):
+        return undefined("difference", reason)
+    return answers.sheet.figure("difference", places, differences)

@@ -1,0 +1,444 @@
+"""The Answers report: from a query to the figures of its rows and the tables of its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.corpora import splits
+from annotation.errors import SplitRefused
+from annotation.models import Rater, Split, TestLook
+from annotation.script_records import NAMES as KINDS
+from calibration.errors import AnswersRefused
+from calibration.reports.wording import counted
+from suites.long_dialogue.answers import answers as reading
+from suites.long_dialogue.answers.answers import Agreement, agreements, judge_named, rows
+from suites.long_dialogue.answers.figures import (
+    CHANCE,
+    COMPARED,
+    Answers,
+    Figure,
+    NamesRow,
+    RowFigures,
+    Sheet,
+    names_rows,
+    row_figures,
+    undefined,
+)
+from suites.long_dialogue.answers.rows import (
+    CONDITION,
+    FACTORS,
+    MODEL,
+    NAMES,
+    REPORT,
+    RETRIEVED,
+    SCRIPT,
+    SET,
+    SYSTEM,
+    TABLE2,
+    TABLE3,
+    TABLE4,
+    AnswerRow,
+    AnswersQuery,
+    Factor,
+    groups,
+    known,
+    part_of,
+)
+from suites.long_dialogue.answers.tables import (
+    Cell,
+    Line,
+    Range,
+    Table,
+    beside_oracle,
+    oracle_table,
+    table3,
+    table4,
+)
+
+# From a query to an Answers report: the figures of its rows, and the tables of its layout.
+
+# The tables of the report's own layout: accuracy, what is missing, abstention, retrieval, names, factors.
+
+WIDE = 6
+"""A factor with more values than this has a line a value."""
+NOT_ASKED = "nothing of the kind was asked"
+MEANS = (
+    "Accuracy is the mean over trials of the share of right answers, sd its standard deviation over trials; "
+    "intervals resample sessions, all questions and trials of a session together."
+)
+
+
+def accuracy(rows: Sequence[RowFigures]) -> Table:
+    """Accuracy beside the two rules, the oracle, and what needs no memory."""
+    is_same = all(_n_answers(row.on_shared) == _n_answers(row.accuracy) for row in rows)
+    heads = (
+        "Accuracy",
+        *([] if is_same else ["On shared questions"]),
+        "Strict",
+        "Lenient",
+        "Below the oracle",
+        "Always (E)",
+        "Asked",
+        "Trials",
+    )
+    lines = [
+        Line(
+            row.label,
+            (
+                row.accuracy,
+                *([] if is_same else [row.on_shared]),
+                row.strict,
+                row.lenient,
+                row.gap,
+                row.shares["always_e"],
+                row.counts.asked,
+                row.counts.trials,
+            ),
+        )
+        for row in rows
+    ]
+    notes = (
+        MEANS,
+        *([] if is_same else [_comparison_note(rows)]),
+        f"Guessing among five letters is right by {CHANCE:.2f}; always (E) is what choosing (E) throughout "
+        "would reach on the questions that were asked.",
+        "Below the oracle: paired over the questions that the oracle of the same model was asked too.",
+    )
+    return Table("accuracy", "Accuracy", heads, tuple(lines), notes)
+
+
+def _n_answers(figure: Figure) -> int:
+    """How many answers a figure is of, those included of which it is not known whether they are right."""
+    return (figure.result.n_items or 0) + figure.result.n_missing
+
+
+def _comparison_note(rows: Sequence[RowFigures]) -> str:
+    """Say by which figure rows that were not asked the same are compared."""
+    n_asked, n_shared = (
+        sum(_n_answers(row.accuracy) for row in rows),
+        sum(_n_answers(row.on_shared) for row in rows),
+    )
+    if not n_shared:
+        return "No question was asked in every row, in the same trial: the rows are not to be compared."
+    return (
+        "The rows were not asked the same questions in the same trials. Compare them by the accuracy on "
+        f"shared questions, those asked in every row: {n_asked - n_shared:,} of {n_asked:,} answers are "
+        "left out of it. All else is over each row's own questions."
+    )
+
+
+def outcomes(rows: Sequence[RowFigures]) -> Table:
+    """What became of the answers, and how far the missing ones could move the accuracy."""
+    told = ("ambiguous", "none", "late", "undecided", "by_judge", "failed", "waiting")
+    heads = ("Ambiguous", "No letter", "Late", "Undecided", "By a judge", "Failed", "Waiting", "Bounds")
+    lines = [
+        Line(
+            row.label,
+            (*(row.counts.as_dict()[name] for name in told), Range(row.low.value, row.high.value)),
+        )
+        for row in rows
+    ]
+    notes = (
+        "Ambiguous, without a letter, late and undecided answers are wrong. Failed and waiting ones are "
+        "missing: the bounds are the accuracy if all of them were wrong, and if all were right.",
+    )
+    return Table("outcomes", "What became of the answers", heads, tuple(lines), notes)
+
+
+def abstention(rows: Sequence[RowFigures]) -> Table:
+    """How often an agent says that it cannot know, and how well."""
+    heads = ("Share of (E)", "Precision", "Recall")
+    lines = [
+        Line(row.label, tuple(row.abstention[name] for name in ("share", "precision", "recall")))
+        for row in rows
+    ]
+    notes = (
+        "Precision: of choices (E), how many have the key (E). Recall: of the keys (E), how many chose it.",
+    )
+    return Table("abstention", "Saying that it cannot be known", heads, tuple(lines), notes)
+
+
+def retrieval(rows: Sequence[RowFigures]) -> Table:
+    """How much of the evidence was in the prompt, and what it is worth."""
+    heads = tuple(f"{state.capitalize()}: {what}" for state in RETRIEVED for what in ("share", "accuracy"))
+    lines = [
+        Line(
+            row.label,
+            tuple(row.retrieval[state][what] for state in RETRIEVED for what in ("share", "accuracy")),
+        )
+        for row in rows
+    ]
+    notes = (
+        "Of the answerable questions. Sufficient: one session where one suffices, all where all "
+        "are needed; partly: some of them; none: not one.",
+    )
+    return Table("retrieval", "Evidence in the prompt", heads, tuple(lines), notes)
+
+
+def shares(rows: Sequence[RowFigures]) -> Table:
+    """Which classes and sources were asked."""
+    heads = ("Unanswerable wanted", "Unanswerable asked", "Quiz asked", "Classes still owed")
+    lines = [
+        Line(
+            row.label,
+            (
+                row.shares["unanswerable_wanted"],
+                row.shares["unanswerable"],
+                row.shares["quiz"],
+                row.counts.owed,
+            ),
+        )
+        for row in rows
+    ]
+    return Table(
+        "shares",
+        "What was asked",
+        heads,
+        tuple(lines),
+        ("A class that a session cannot ask is owed, and asked later; what is owed at the end never was.",),
+    )
+
+
+def names(rows: Sequence[NamesRow]) -> Table:
+    """What other names change."""
+    kinds = [kind for kind in KINDS if any(kind in row.accuracy for row in rows)]
+    pairs = [pair for pair in COMPARED if any(pair in row.differences for row in rows)]
+    none = undefined("accuracy", NOT_ASKED)
+    lines = [
+        Line(
+            row.label,
+            (
+                *(row.accuracy.get(kind, none) for kind in kinds),
+                *(row.differences.get(pair, none) for pair in pairs),
+            ),
+        )
+        for row in rows
+    ]
+    heads = (*(kind.capitalize() for kind in kinds), *(f"{one} less {other}" for one, other in pairs))
+    notes = (
+        "Differences are paired: over the questions that were asked under both names in the same trial.",
+    )
+    return Table("names", "Names", heads, tuple(lines), notes)
+
+
+def by_factor(rows: Sequence[RowFigures], factor: Factor) -> Table:
+    """Accuracy by the values of a factor: a column a value, or a line a value where there are many."""
+    values = factor.sorted([value for row in rows for value in row.by[factor.key]])
+    none = undefined("accuracy", NOT_ASKED)
+
+    def cell(row: RowFigures, value: str) -> Cell:
+        return row.by[factor.key].get(value, none)
+
+    notes = (factor.note,) if factor.note else ()
+    title = f"Accuracy by: {factor.title.lower()}"
+    if len(values) > WIDE:
+        lines = [Line(value, tuple(cell(row, value) for row in rows)) for value in values]
+        heads = tuple(row.label for row in rows)
+    else:
+        lines = [Line(row.label, tuple(cell(row, value) for value in values)) for row in rows]
+        heads = tuple(values)
+    if not values:
+        lines = []
+    return Table(f"by_{factor.key}", title, heads, tuple(lines), notes, folds=True)
+
+
+TABLES: tuple[Callable[[Sequence[RowFigures]], Table], ...] = (
+    accuracy,
+    outcomes,
+    abstention,
+    retrieval,
+    shares,
+)
+
+
+def report_tables(rows: Sequence[RowFigures], held: Sequence[NamesRow]) -> list[Table]:
+    """Return the tables of the report, without those that have nothing in them."""
+    made = [make(rows) for make in TABLES]
+    made += [names(held)] if held else []
+    made += [by_factor(rows, factor) for factor in FACTORS.values()]
+    return [table for table in made if table.lines]
+
+
+def agreement_table(rows: Sequence[Agreement]) -> Table:
+    """How far judges of free answers agree with people."""
+    lines = [Line(row.judge, (Figure(row.kappa), Figure(row.equal), row.people)) for row in rows]
+    notes = (
+        "Cohen's kappa over the answers that both the judge and people rated; of several people most of them "
+        "count. A study of the question `right` compares them in full.",
+    )
+    heads = ("Kappa with people", "Share of equal answers", "People")
+    return Table("agreement", "Judges and people on what is right", heads, tuple(lines), notes)
+
+
+ALWAYS_KNOWN = (MODEL, NAMES, SET)
+"""Settings that every answer has, whether its condition names them or not."""
+
+
+@dataclass(frozen=True)
+class AnswersReport:
+    """A report: its rows with their figures, the tables of its layout, and what it rests on in sentences."""
+
+    query: AnswersQuery
+    part: str
+    split: Split | None
+    looks: tuple[TestLook, ...]
+    answers: Answers
+    rows: tuple[RowFigures, ...]
+    names: tuple[NamesRow, ...]
+    agreements: tuple[Agreement, ...]
+    tables: tuple[Table, ...]
+    facts: tuple[str, ...]
+
+
+def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
+    """Return the report of a query. A split is fixed by it, as by every look at labels.
+
+    Raises AnswersRefused, in one line, where there is none, and for a test part that was not opened.
+    """
+    split, part = part_of(query)
+    if split is not None:
+        splits.fix(split=split, by=by)
+    clusters = None if split is None else splits.clusters(split=split, part=part)
+    judge = judge_named(query.corpus, query.judge)
+    named = [judge] if isinstance(judge, Rater) else []
+    if split is not None and part == "test" and (closed := splits.unopened_raters(split, named)):
+        raise AnswersRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
+    found = rows(query.corpus, clusters, judge, query.sets, part)
+    if not found:
+        raise AnswersRefused(_nothing(query, part))
+    _check(query, found)
+    agreed = agreements(query.corpus, clusters, query.plan, part)
+    return _report(query, found, part, split, agreed)
+
+
+@transaction.atomic
+def compute_on_test(*, query: AnswersQuery, by: User | None, purpose: str) -> AnswersReport:
+    """Log a look at test and return the report there; where it cannot be made, there was no look."""
+    open_test(query=query, by=by, purpose=purpose)
+    return compute(query=replace(query, part="test"), by=by)
+
+
+@transaction.atomic
+def open_test(*, query: AnswersQuery, by: User | None, purpose: str) -> TestLook:
+    """Log a look at test, with who and for what. Its report can then be computed.
+
+    Raises AnswersRefused without a purpose, or where the corpus has no split.
+    """
+    split = splits.lock_of(query.corpus)
+    if split is None:
+        raise AnswersRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
+    try:
+        judge = judge_named(query.corpus, query.judge)
+        raters = [judge] if isinstance(judge, Rater) else []
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=raters)
+    except SplitRefused as error:
+        raise AnswersRefused(str(error)) from error
+
+
+def _nothing(query: AnswersQuery, part: str) -> str:
+    where = f"the corpus {query.corpus.name}" + ("" if part == "all" else f", in the {part} part,")
+    sets = f" of the question sets {', '.join(query.sets)}" if query.sets else ""
+    return f"{where} has no answers to questions{sets} yet: run a simulation"
+
+
+def _check(query: AnswersQuery, found: Sequence[AnswerRow]) -> None:
+    """Refuse rows by a setting that no condition has."""
+    settings = [*dict.fromkeys((*ALWAYS_KNOWN, *known(found)))]
+    for key in query.by:
+        if key not in (SYSTEM, CONDITION, SCRIPT, *settings):
+            there = ", ".join((SYSTEM, CONDITION, SCRIPT, *settings))
+            raise AnswersRefused(f"by: no answer has a setting {key!r}; there are {there}")
+
+
+def _report(
+    query: AnswersQuery,
+    found: Sequence[AnswerRow],
+    part: str,
+    split: Split | None,
+    agreed: tuple[Agreement, ...],
+) -> AnswersReport:
+    answers = Answers(Sheet(found, query.plan))
+    made = row_figures(answers, groups(found, query.by), query.rule)
+    held = tuple(names_rows(answers, query.by, query.rule))
+    looks = split.looks.select_related("by") if split is not None and part == "test" else ()
+    return AnswersReport(
+        query,
+        part,
+        split,
+        tuple(looks),
+        answers,
+        made,
+        held,
+        agreed,
+        tuple(_tables(query, answers, made, held, agreed)),
+        tuple(_facts(query, found, answers, part)),
+    )
+
+
+def _tables(
+    query: AnswersQuery,
+    answers: Answers,
+    made: Sequence[RowFigures],
+    held: Sequence[NamesRow],
+    agreed: Sequence[Agreement],
+) -> Iterator[Table]:
+    if query.layout == REPORT:
+        first, *others = report_tables(made, held)
+        yield first
+        if oracles := beside_oracle(answers, query.rule):
+            yield oracle_table(oracles)
+        yield from others
+        if agreed:
+            yield agreement_table(agreed)
+        return
+    table = {
+        TABLE2: lambda: reading.table2(query.corpus, _sets(answers.sheet.rows)),
+        TABLE3: lambda: table3(answers, query.rule),
+        TABLE4: lambda: table4(answers, query.rule),
+    }[query.layout]()
+    if not table.lines:
+        missing = {
+            TABLE2: "none of the question sets of these answers is known any more",
+            TABLE4: "table 4 needs answers under more than one kind of names",
+        }
+        raise AnswersRefused(missing.get(query.layout, "there is nothing to lay out"))
+    yield table
+
+
+def _sets(found: Sequence[AnswerRow]) -> list[str]:
+    return sorted({row.question_set for row in found if row.question_set})
+
+
+def _facts(query: AnswersQuery, found: Sequence[AnswerRow], answers: Answers, part: str) -> Iterator[str]:
+    """Yield what a report rests on, in sentences."""
+    scripts = {row.place.script for row in found}
+    units = counted(answers.sheet.n_units, "session or season", "sessions or seasons")
+    where = "" if part == "all" else f", the {part} part"
+    yield (
+        f"{counted(len(found), 'answer')} over {counted(len(scripts), 'script')} and {units}{where}; "
+        "intervals are over these, drawn within scripts."
+    )
+    if sets := _sets(found):
+        yield f"Question {'sets' if len(sets) > 1 else 'set'}: {', '.join(sets)}.{_policies(query, sets)}"
+    words = {"strict": "a letter as it was asked for", "lenient": "an option's text as well as a letter"}
+    yield f"Right is scored by the {query.rule} rule: {words[query.rule]} counts."
+    decided = query.judge or "nobody"
+    if any(row.by_judge or (row.strict is None and not row.is_failed) for row in found):
+        yield f"What no rule decides is decided by {decided}: choose a judge, or people, who answered."
+    if any(row.place.fake_model for row in found):
+        yield (
+            "Answers of a fake model, or with its vectors, are among these: its figures prove the machine, "
+            "and nothing else."
+        )
+
+
+def _policies(query: AnswersQuery, sets: Sequence[str]) -> str:
+    """Return how a question before its evidence is counted, where the sets say so."""
+    policies = reading.policies(query.corpus, sets)
+    if not policies:
+        return ""
+    return f" A question before its evidence: policy {' and '.join(policies)}."

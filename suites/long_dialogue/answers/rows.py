@@ -1,0 +1,573 @@
+"""One row per asked question: what was asked where, and what became of the answer. Plain data, no database.
+
+A row is read from the answer's own record (`answer` in the turn's `extra`) and from the labels it has. Where
+a score's label is missing, the reply is scored again (`suites.long_dialogue.scripts.answers`); one that neither rule
+nor judge has decided is pending, and one whose call failed is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from annotation.errors import SplitRefused
+from annotation.kinds import ANSWER
+from annotation.models import Continuation, Split
+from annotation.models.corpora import Corpus
+from annotation.script_records import NAMES as NAME_KINDS
+from annotation.script_records import UNKNOWN
+from calibration.errors import AnswersRefused
+from calibration.ratings.scope import PARTS, scope_of, shown_part
+from calibration.statistics import Plan
+from calibration.statistics.core.ratings import Floats, Ints
+from suites.long_dialogue.scripts.answers import (
+    ABSTAINED,
+    AMBIGUOUS,
+    FAILED,
+    LATE,
+    NONE,
+    RULES,
+    STRICT,
+    WAITS,
+    Rule,
+    labels_of,
+    verdict_of,
+)
+
+SUFFICIENT, PARTLY, NOTHING = "sufficient", "partly", "none"
+RETRIEVED = (SUFFICIENT, PARTLY, NOTHING)
+CALL_FAILED = "the call failed"
+HALF = 0.5
+MODEL, MEMORY, RETRIEVER, NAMES, SET = "model", "memory", "retriever", "names", "set"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What raters answered about one answer: by rule right or not and abstained, and what a judge said.
+
+    None where there is no such label. `undecided` says that the judge could not decide, which is wrong.
+    """
+
+    strict: float | None = None
+    lenient: float | None = None
+    abstained: float | None = None
+    judge: float | None = None
+    undecided: bool = False
+
+    def by(self, rule: Rule) -> float | None:
+        """Return whether it is right by the label of a rule."""
+        return self.strict if rule == "strict" else self.lenient
+
+
+NOBODY = Said()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an answer stands: by whom, under which condition, in which trial and script.
+
+    `sessions` is how many the script has, `cluster` what is resampled (the session, or its season).
+    """
+
+    system: str
+    script: str
+    cluster: str
+    condition: Mapping[str, str] = field(default_factory=dict)
+    trial: int = 0
+    sessions: int = 0
+    item: int | None = None
+    fake_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """An asked question and its answer. `strict` and `lenient` say whether it is right, None where that is
+    not known (`why`). `distance` are sessions and tokens from the evidence to the question.
+    """
+
+    place: Place
+    question: str
+    session: int
+    use: str
+    answerable: bool
+    key: str
+    source: str
+    hops: int
+    outcome: str
+    strict: bool | None
+    lenient: bool | None
+    abstained: bool | None
+    why: str = ""
+    undecided: bool = False
+    by_judge: bool = False
+    relations: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    asker: str = ""
+    format: str = ""
+    names: str = ""
+    question_set: str = ""
+    retrieval: str = ""
+    distance: tuple[int | None, int | None] = (None, None)
+    wanted: str = ""
+    asked: str = ""
+    owed: tuple[str, ...] = ()
+
+    def right(self, rule: Rule) -> bool | None:
+        """Return whether it is right by a rule."""
+        return self.strict if rule == "strict" else self.lenient
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether there is no answer because the call failed."""
+        return self.outcome == FAILED
+
+    def condition(self, key: str) -> str:
+        """Return a setting of its condition; the model is the system where none is named, names are those
+        of the script where nothing else is said."""
+        usual = {MODEL: self.place.system, NAMES: self.names, SET: self.question_set}
+        return self.place.condition.get(key) or usual.get(key, "")
+
+
+def row_of(answer: Mapping[str, Any], reply: str, place: Place, said: Said = NOBODY) -> AnswerRow:
+    """Return the row of an answer's own record and its reply.
+
+    Raises KeyError where a field that must be there is not.
+    """
+    outcome, key = str(answer["outcome"]), str(answer["key"])
+    strict, lenient = (_right(answer, reply, rule, said) for rule in RULES)
+    by_judge = _by_judge(answer, reply, said)
+    distance = answer.get("distance") or {}
+    drawn = answer.get("class") or {}
+    return AnswerRow(
+        place=place,
+        question=str(answer["question"]),
+        session=int(answer["session"]),
+        use=str(answer["use"]),
+        answerable=bool(answer["answerable"]),
+        key=key,
+        source=str(answer["source"]),
+        hops=int(answer.get("hops") or 0),
+        outcome=outcome,
+        strict=strict,
+        lenient=lenient,
+        abstained=_abstained(answer, reply, said),
+        why=_why(answer, strict, lenient),
+        undecided=by_judge and said.undecided,
+        by_judge=by_judge,
+        relations=tuple(answer.get("relations") or ()),
+        forms=tuple(answer.get("forms") or ()),
+        asker=str(answer.get("asker") or ""),
+        format=str(answer.get("format") or ""),
+        names=str(answer.get("names") or ""),
+        question_set=str(answer.get("set") or ""),
+        retrieval=str((answer.get("retrieval") or {}).get("evidence") or ""),
+        distance=(distance.get("sessions"), distance.get("tokens")),
+        wanted=str(drawn.get("wanted") or ""),
+        asked=str(drawn.get("asked") or ""),
+        owed=tuple(drawn.get("owed") or ()),
+    )
+
+
+def _right(answer: Mapping[str, Any], reply: str, rule: Rule, said: Said) -> bool | None:
+    """Return whether an answer is right: by its label, by the rule, else by a judge."""
+    if answer["outcome"] == FAILED:
+        return None
+    if (told := said.by(rule)) is not None:
+        return told >= HALF
+    verdict = verdict_of(answer, reply, rule)
+    if verdict != "undecided":
+        return verdict == "right"
+    return None if said.judge is None else said.judge >= HALF
+
+
+def _by_judge(answer: Mapping[str, Any], reply: str, said: Said) -> bool:
+    """Whether a judge decides: no rule does, and the judge has answered."""
+    if answer["outcome"] == FAILED or said.strict is not None or said.judge is None:
+        return False
+    return verdict_of(answer, reply) == "undecided"
+
+
+def _abstained(answer: Mapping[str, Any], reply: str, said: Said) -> bool | None:
+    """Return whether the answer was that it cannot be known.
+
+    Where a judge decides and the key is (E), what it finds right said so, in words that no list has.
+    """
+    if answer["outcome"] == FAILED:
+        return None
+    if answer["key"] == UNKNOWN and _by_judge(answer, reply, said):
+        return (said.judge or 0) >= HALF
+    if said.abstained is not None:
+        return said.abstained >= HALF
+    told = {(one.rater, one.question): one.value for one in labels_of(answer, reply)}
+    return bool(told[STRICT, ABSTAINED])
+
+
+def _why(answer: Mapping[str, Any], strict: bool | None, lenient: bool | None) -> str:
+    """Return why it is not known whether an answer is right."""
+    if answer["outcome"] == FAILED:
+        error = str(answer.get("error") or "")
+        return f"{CALL_FAILED}: {error}" if error else CALL_FAILED
+    return WAITS if strict is None or lenient is None else ""
+
+
+__all__ = [
+    "AMBIGUOUS",
+    "FAILED",
+    "LATE",
+    "NONE",
+    "RULES",
+    "AnswerRow",
+    "Place",
+    "Rule",
+    "Said",
+    "row_of",
+]
+
+
+# Which answers make a row of the report, and which answers of two rows belong together.
+
+# What accuracy is broken down by: each factor gives a row the values that it counts under.
+
+SESSIONS_AWAY = (0, 1, 9, 49, 99, 199)
+TOKENS_AWAY = (999, 9_999, 49_999, 99_999, 199_999)
+"""The last of each bin of a distance; the last bin is open."""
+QUARTERS = ("first quarter", "second quarter", "third quarter", "last quarter")
+BETWEEN = " to "
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A factor: its key in files, its title, the values of a row, and the order of its values.
+
+    `order` names values that stand in an order of their own; others follow by name.
+    """
+
+    key: str
+    title: str
+    values: Callable[[AnswerRow], tuple[str, ...]]
+    order: tuple[str, ...] = ()
+    note: str = ""
+
+    def sorted(self, values: Sequence[str]) -> list[str]:
+        """Return values in the factor's order."""
+        places = {value: at for at, value in enumerate(self.order)}
+        return sorted(set(values), key=lambda value: (places.get(value, len(places)), value))
+
+
+def _some(value: str) -> tuple[str, ...]:
+    return (value,) if value else ()
+
+
+@lru_cache(maxsize=8)
+def bins(ends: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the names of bins with these last values: `0`, `1`, `2 to 9`, ..., `200 or more`."""
+    starts = [0, *(end + 1 for end in ends)]
+    pairs = zip(starts, ends, strict=False)
+    closed = [f"{low:,}" if low == high else f"{low:,}{BETWEEN}{high:,}" for low, high in pairs]
+    return (*closed, f"{starts[-1]:,} or more")
+
+
+def bin_of(amount: int | None, ends: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the bin of an amount, nothing for None."""
+    if amount is None:
+        return ()
+    return (bins(ends)[sum(amount > end for end in ends)],)
+
+
+def quarter(row: AnswerRow) -> tuple[str, ...]:
+    """Return the quarter of the script that a question was asked in, nothing where its length is unknown."""
+    if row.place.sessions < 1:
+        return ()
+    return (QUARTERS[min(4 * (row.session - 1) // row.place.sessions, 3)],)
+
+
+FACTORS: dict[str, Factor] = {
+    factor.key: factor
+    for factor in (
+        Factor("source", "Source", lambda row: _some(row.source), ("quiz", "tkg")),
+        Factor(
+            "hops",
+            "Hops",
+            lambda row: () if row.source == "quiz" else (str(row.hops),),
+            note="Of questions about facts.",
+        ),
+        Factor(
+            "answerable",
+            "Can it be answered",
+            lambda row: ("answerable" if row.answerable else "unanswerable",),
+            ("answerable", "unanswerable"),
+        ),
+        Factor("type", "Type of use", lambda row: _some(row.use)),
+        Factor("shape", "Time shape", lambda row: _some("-".join(row.forms))),
+        Factor("asker", "Asker", lambda row: _some(row.asker)),
+        Factor(
+            "relation",
+            "Relation",
+            lambda row: tuple(dict.fromkeys(row.relations)),
+            note="A question of two hops counts under both of its relations.",
+        ),
+        Factor(
+            "sessions",
+            "Sessions from evidence to question",
+            lambda row: bin_of(row.distance[0], SESSIONS_AWAY),
+            bins(SESSIONS_AWAY),
+        ),
+        Factor(
+            "tokens",
+            "Tokens from evidence to question",
+            lambda row: bin_of(row.distance[1], TOKENS_AWAY),
+            bins(TOKENS_AWAY),
+        ),
+        Factor("position", "Position in the script", quarter, QUARTERS),
+    )
+}
+"""The factors, in the order of the report."""
+
+
+SYSTEM, CONDITION, SCRIPT = "system", "condition", "script"
+BY = (SYSTEM, CONDITION)
+"""What rows are by where nobody says: a row for every condition of every system."""
+ORACLE, K, FORMAT = "oracle", "k", "format"
+_KIND = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A row of the report: the answers of one system under one condition, or of all that share what rows are
+    by. ``system`` is '' where several systems are in it.
+    """
+
+    system: str
+    condition: Mapping[str, str]
+    rows: Ints
+    script: str = ""
+    fake_model: bool = False
+
+    @property
+    def name(self) -> str:
+        """How the row is called."""
+        told = [f"{key} {value}" for key, value in self.condition.items() if key != MODEL]
+        parts = [self.system or self.condition.get(MODEL, ""), *told, self.script]
+        return ", ".join(part for part in parts if part) or "all"
+
+
+def groups(rows: Sequence[AnswerRow], rows_by: Sequence[str], among: Ints | None = None) -> list[Group]:
+    """Return the groups of rows by what they are by, in the order of their names.
+
+    `condition` stands for every setting that is not the same in all rows; any other key that is not `system`
+    or `script` is a setting. With ``among``, positions of rows, the others are left out.
+    """
+    keys = settings(rows, rows_by)
+    made: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for at in range(len(rows)) if among is None else among.tolist():
+        row = rows[at]
+        place = row.place
+        fixed = (place.system if SYSTEM in rows_by else "", place.script if SCRIPT in rows_by else "")
+        made[(*fixed, *(row.condition(key) for key in keys))].append(at)
+    return [_group(rows, keys, values, made[values]) for values in sorted(made)]
+
+
+def settings(rows: Sequence[AnswerRow], rows_by: Sequence[str]) -> list[str]:
+    """Return the settings that rows are by, each once; of `condition` those that vary."""
+    found: list[str] = []
+    for key in rows_by:
+        if key == CONDITION:
+            found += varying(rows)
+        elif key not in (SYSTEM, SCRIPT):
+            found.append(key)
+    return list(dict.fromkeys(found))
+
+
+def varying(rows: Sequence[AnswerRow]) -> list[str]:
+    """Return the settings with more than one value among rows, the first of all memory and retriever.
+
+    That one system has a setting which another does not know, as a baseline knows no memory, is no variation.
+    """
+    values: dict[str, set[str]] = defaultdict(set)
+    lacking: dict[str, set[str]] = defaultdict(set)
+    keys = known(rows)
+    systems: dict[str, set[str]] = defaultdict(set)
+    for place in (row.place for row in rows):
+        for key in keys:
+            value = place.condition.get(key, "")
+            (values if value else lacking)[key].add(value or place.system)
+            if value:
+                systems[key].add(place.system)
+    return [key for key in keys if len(values[key]) > 1 or lacking[key] & systems[key]]
+
+
+def known(rows: Sequence[AnswerRow]) -> list[str]:
+    """Return all settings of the rows' conditions: what the paper varies first, then by name."""
+    named = {key for row in rows for key in row.place.condition}
+    first = (MODEL, MEMORY, RETRIEVER, K, NAMES, FORMAT)
+    return [*(key for key in first if key in named), *sorted(named.difference(first))]
+
+
+def _group(rows: Sequence[AnswerRow], keys: Sequence[str], values: tuple[str, ...], own: list[int]) -> Group:
+    systems = {rows[at].place.system for at in own}
+    return Group(
+        systems.pop() if len(systems) == 1 else "",
+        {key: value for key, value in zip(keys, values[2:], strict=True) if value},
+        np.array(own, dtype=np.int64),
+        values[1],
+        any(rows[at].place.fake_model for at in own),
+    )
+
+
+def name_kind(names: str) -> str:
+    """Return the kind of a name map's version (`anonymised` of `anonymised-2`), '' for an unknown one."""
+    kind = _KIND.match(names)
+    return kind[0] if kind and kind[0] in NAME_KINDS else ""
+
+
+Pairing = Callable[[AnswerRow], Hashable]
+
+
+def asked_at(row: AnswerRow) -> tuple[Hashable, ...]:
+    """Return what two answers to one question of one trial share."""
+    return (row.place.script, row.place.trial, row.session, row.question)
+
+
+def shared(rows: Sequence[AnswerRow], parts: Mapping[Any, Ints]) -> dict[Any, Ints]:
+    """Return of each part of the rows the answers to what was asked, in the same trial, in all parts."""
+    questions = {key: [asked_at(rows[at]) for at in own.tolist()] for key, own in parts.items()}
+    everywhere = set.intersection(*map(set, questions.values())) if questions else set()
+    return {key: own[[place in everywhere for place in questions[key]]] for key, own in parts.items()}
+
+
+def held_with_oracle(row: AnswerRow) -> Hashable:
+    """Return what an answer shares with the oracle's: question, trial, model, names and format."""
+    return (*asked_at(row), row.condition(MODEL), row.condition(NAMES), row.format)
+
+
+def held_across_names(row: AnswerRow) -> Hashable:
+    """Return what answers share that differ in the names alone."""
+    held = tuple(row.condition(key) for key in (MODEL, MEMORY, RETRIEVER, K))
+    return (*asked_at(row), *held, row.format)
+
+
+def less(
+    rows: Sequence[AnswerRow], own: Ints, others: Ints, values: Floats, pairing: Pairing
+) -> tuple[Ints, Floats]:
+    """Return the answers of ``own`` that have a partner among ``others``, and own value less the partner's.
+
+    ``values`` are those of all rows; of several partners their mean counts, NaN where one is missing.
+    """
+    partners: dict[Hashable, list[int]] = defaultdict(list)
+    for at in others:
+        partners[pairing(rows[at])].append(int(at))
+    paired = [(int(at), partners[key]) for at in own if (key := pairing(rows[at])) in partners]
+    places = np.array([at for at, _ in paired], dtype=np.int64)
+    theirs = np.array([values[with_].mean() for _, with_ in paired])
+    return places, values[places] - theirs if len(paired) else np.empty(0)
+
+
+# What an Answers report is asked for, in the same words by page, command and API.
+
+# The settings that the conditions of a corpus's answers have, for whoever chooses what rows are by.
+
+FIRST = (MODEL, MEMORY, RETRIEVER, K, NAMES, FORMAT, SET)
+
+
+def settings_of(corpus: Corpus) -> list[str]:
+    """Return the names of the settings, what the paper varies first."""
+    parts = Continuation.objects.filter(items__corpus=corpus, items__kind=ANSWER.key).distinct()
+    named = {key for condition in parts.values_list("condition", flat=True) for key in condition or {}}
+    return [*FIRST, *sorted(named.difference(FIRST))]
+
+
+REPORT, TABLE2, TABLE3, TABLE4 = "report", "table2", "table3", "table4"
+LAYOUTS = (REPORT, TABLE2, TABLE3, TABLE4)
+PEOPLE = "people"
+"""The judge that is most of the people who answered."""
+MOST_RESAMPLES, MOST_KEYS = 20_000, 20
+LEVELS = (0.5, 0.999)
+"""The least and the greatest confidence of an interval."""
+
+
+@dataclass(frozen=True)
+class AnswersQuery:
+    """A question put to the answers of a corpus's scripts.
+
+    ``by`` says what a row is by: `system`, `condition` (each setting that varies), `script`, or settings by
+    name. ``rule`` is what counts as right; ``judge`` names who decides what no rule does: one, or `people`.
+    ``sets`` are the names of question sets, all where none are named.
+    """
+
+    corpus: Corpus
+    by: tuple[str, ...] = BY
+    rule: Rule = "strict"
+    judge: str = ""
+    sets: tuple[str, ...] = ()
+    layout: str = REPORT
+    part: str = ""
+    plan: Plan = field(default_factory=Plan)
+
+
+def read(given: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
+    """Return the query that plain texts (of an address, a form, a command) ask for.
+
+    Lists are separated by commas. Raises AnswersRefused with one clear line.
+    """
+    text = {key: str(value).strip() for key, value in given.items() if value is not None}
+    rule = text.get("score") or "strict"
+    layout = text.get("layout") or REPORT
+    part = text.get("part", "")
+    by = _list(text.get("by", "")) or BY
+    if rule not in RULES:
+        raise AnswersRefused(f"score is {' or '.join(RULES)}, not {rule!r}")
+    if layout not in LAYOUTS:
+        raise AnswersRefused(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}")
+    if part not in PARTS:
+        raise AnswersRefused(f"a part is dev, test, all or training, not {part!r}")
+    if len(by) > MOST_KEYS:
+        raise AnswersRefused(f"rows are by at most {MOST_KEYS} settings")
+    return AnswersQuery(
+        corpus,
+        by=by,
+        rule=rule,
+        judge=text.get("judge", ""),
+        sets=_list(text.get("set", "")),
+        layout=layout,
+        part=part,
+        plan=_plan(text),
+    )
+
+
+def part_of(query: AnswersQuery) -> tuple[Split | None, str]:
+    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
+
+    Raises AnswersRefused for test before it was opened, and for a part that there is not.
+    """
+    try:
+        return shown_part(scope_of(query.corpus, None, query.part), query.part)
+    except SplitRefused as error:
+        raise AnswersRefused(str(error)) from error
+
+
+def _plan(text: Mapping[str, str]) -> Plan:
+    least, most = LEVELS
+    try:
+        level = float(text.get("level") or "0.95")
+    except ValueError:
+        level = -1.0
+    if not least <= level <= most:
+        raise AnswersRefused(f"level: a number from {least} to {most}, not {text.get('level', '')!r}")
+    resamples = _whole("resamples", text.get("resamples") or "2000", MOST_RESAMPLES)
+    return Plan(resamples, _whole("seed", text.get("seed") or "0", 2**31), level)
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def _whole(name: str, text: str, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
+        raise AnswersRefused(f"{name}: a whole number from 0 to {most:,}, not {text!r}")
+    return int(text)

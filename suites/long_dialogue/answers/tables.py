@@ -1,0 +1,438 @@
+"""The tables of an Answers report, which every form shows alike: figures, counts and words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from annotation.script_records import ANONYMISED, ORIGINAL, SWAPPED
+from annotation.text.display import number
+from calibration.statistics import Result
+from calibration.statistics.core.ratings import Ints
+from jobs.fake_models import EMBEDDING_MODEL
+from suites.long_dialogue.answers.figures import CHANCE, Answers, Figure, difference, gap, parts_of, undefined
+from suites.long_dialogue.answers.rows import (
+    MEMORY,
+    MODEL,
+    NAMES,
+    ORACLE,
+    RETRIEVER,
+    AnswerRow,
+    Group,
+    K,
+    groups,
+    shared,
+    varying,
+)
+from suites.long_dialogue.scripts.answers import Rule
+
+
+@dataclass(frozen=True)
+class Versus:
+    """A figure, and how far it is from the one that it is held against."""
+
+    figure: Figure
+    difference: Figure
+
+
+@dataclass(frozen=True)
+class Range:
+    """Two ends between which a value lies, whatever the missing answers are."""
+
+    low: float | None
+    high: float | None
+
+
+Cell: TypeAlias = "Figure | Versus | Range | str | int"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table: its name, its cells, and whether it is set back."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    is_baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. In one that is ``printed`` figures are per cent with the standard deviation over trials, as in
+    the paper; elsewhere shares with interval and n. ``folds`` says that a page may fold it.
+    """
+
+    key: str
+    title: str
+    heads: tuple[str, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+    printed: bool = False
+    folds: bool = False
+
+
+def cell_text(cell: Cell, printed: bool = False) -> str:
+    """Return a cell as people read it on one line."""
+    if isinstance(cell, str | int):
+        return words(cell)
+    if isinstance(cell, Range):
+        return value_text(cell)
+    figure = figure_of(cell)
+    assert figure is not None
+    value = value_text(cell, printed)
+    if printed or figure.value is None:
+        return value
+    told = (value, spread(figure), interval(figure.result), f"n {figure.result.n_items:,}")
+    return " ".join(part for part in told if part)
+
+
+def value_text(cell: Cell, printed: bool = False) -> str:
+    """Return what a cell says first: its value; in per cent with the spread or difference where printed."""
+    if isinstance(cell, str | int):
+        return words(cell)
+    if isinstance(cell, Range):
+        same = cell.low == cell.high
+        return number(cell.low) if same else f"{number(cell.low)} to {number(cell.high)}"
+    if isinstance(cell, Versus):
+        moved = cell.difference.value
+        told = "" if moved is None else f" ({_signed(100 * moved)})"
+        return f"{_percent(cell.figure)}{told}"
+    if not printed:
+        return number(cell.value)
+    return f"{_percent(cell)} ({number(100 * cell.sd)})" if cell.sd is not None else _percent(cell)
+
+
+def words(cell: str | int) -> str:
+    """Return words as they are, and a count with its thousands apart."""
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def figure_of(cell: Cell) -> Figure | None:
+    """Return the figure of a cell, None where it has none."""
+    if isinstance(cell, Versus):
+        return cell.figure
+    return cell if isinstance(cell, Figure) else None
+
+
+def spread(figure: Figure) -> str:
+    """Return the standard deviation over trials in words, '' without one."""
+    return "" if figure.sd is None else f"sd {number(figure.sd, 3)}"
+
+
+def interval(result: Result, scale: float = 1.0) -> str:
+    """Return an interval in brackets, '' where there is none."""
+    if result.low is None or result.high is None:
+        return ""
+    return f"[{number(scale * result.low)}, {number(scale * result.high)}]"
+
+
+def _percent(figure: Figure) -> str:
+    return number(None if figure.value is None else 100 * figure.value)
+
+
+def _signed(value: float) -> str:
+    told = number(value)
+    return told if value < 0 or float(f"{value:.2f}") == 0 else f"+{told}"
+
+
+def results(tables: Sequence[Table]) -> Iterator[tuple[str, Result]]:
+    """Yield every result of tables with the name of its place."""
+    for table in tables:
+        for line in table.lines:
+            for head, cell in zip(table.heads, line.cells, strict=True):
+                if (figure := figure_of(cell)) is not None:
+                    yield f"{line.name}, {head}", figure.result
+
+
+def reasons(tables: Sequence[Table]) -> list[str]:
+    """Return why figures are undefined, each reason once, in order, with the first place that has it."""
+    found: dict[str, str] = {}
+    for place, result in results(tables):
+        if result.value is None:
+            found.setdefault(result.reason, place)
+    return [f"{place}: {reason}" for reason, place in found.items()]
+
+
+def flags(tables: Sequence[Table]) -> list[str]:
+    """Return the flags of all figures, each once, in order."""
+    return list(dict.fromkeys(flag for _, result in results(tables) for flag in result.flags))
+
+
+# Layouts of the paper's tables 3 and 4: models by memory and retriever, and by names (`dialsim.md`, 9).
+
+MEMORIES = ("base", "utterance", "session", "summary")
+MEMORY_WORDS = {"base": "Base", "utterance": "utterance", "session": "session", "summary": "summary"}
+RETRIEVERS = {"bm25": "BM25", "embedding": "embedding"}
+NO_MEMORY = "No memory setting"
+Column = tuple[str, str, str]
+"""A retriever ('' for none), a memory, and what else tells it from others of its kind ('' for nothing)."""
+OF_MEMORY = (K, "embedder", EMBEDDING_MODEL, "order")
+"""Settings that belong to a memory: where they vary within one, they make columns, never rows."""
+PRINTED = "Per cent right: mean over trials, in brackets their standard deviation."
+SHIFTED = "Per cent right; in brackets the difference from anonymised names, paired by question."
+NAME_ORDER = (ANONYMISED, ORIGINAL, SWAPPED)
+AVERAGE = "Average"
+
+
+class Columns:
+    """The columns that answers belong in, in the order of the paper."""
+
+    def __init__(self, rows: Sequence[AnswerRow]) -> None:
+        seen: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        for row in rows:
+            for key in OF_MEMORY:
+                seen[(*_kind(row), key)].add(row.condition(key))
+        self._apart = {place for place, values in seen.items() if len(values) > 1}
+        self.heads: list[Column] = sorted({self.of(row) for row in rows}, key=column_order)
+
+    def of(self, row: AnswerRow) -> Column:
+        """Return the column that an answer belongs in."""
+        kind = _kind(row)
+        own = [key for key in OF_MEMORY if (*kind, key) in self._apart]
+        return (*kind, ", ".join(f"{key} {row.condition(key) or 'not told'}" for key in own))
+
+    def parts(self, rows: Sequence[AnswerRow], own: Ints) -> dict[Column, Ints]:
+        """Return the positions of some answers by their columns, in order."""
+        found: dict[Column, list[int]] = {head: [] for head in self.heads}
+        for at in own.tolist():
+            found[self.of(rows[at])].append(at)
+        return {head: np.array(those, dtype=np.int64) for head, those in found.items() if those}
+
+
+def _kind(row: AnswerRow) -> tuple[str, str]:
+    """Return the retriever and the memory of an answer."""
+    memory = row.condition(MEMORY)
+    return (row.condition(RETRIEVER) if memory not in ("", "base", ORACLE) else "", memory)
+
+
+def column_order(column: Column) -> tuple[object, ...]:
+    """Order columns as the paper does: base, then each retriever with its memories, the oracle last."""
+    retriever, memory, own = column
+    places = [*MEMORIES, memory]
+    return (memory == ORACLE, memory == "", retriever != "", retriever, places.index(memory), memory, own)
+
+
+def column_head(column: Column) -> str:
+    """Return how a column is called."""
+    retriever, memory, own = column
+    told = MEMORY_WORDS.get(memory, memory.capitalize() if not retriever else memory) or NO_MEMORY
+    return ", ".join(part for part in (RETRIEVERS.get(retriever, retriever), told, own) if part)
+
+
+def row_keys(rows: Sequence[AnswerRow], heads: Columns, without: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what lines are by: the model, and what else varies within a column of the table."""
+    apart = {MODEL, MEMORY, RETRIEVER, *OF_MEMORY, *without}
+    kept = []
+    for key in varying(rows):
+        values: dict[Column, set[str]] = defaultdict(set)
+        for row in rows:
+            values[heads.of(row)].add(row.condition(key))
+        if key not in apart and any(len(seen) > 1 for seen in values.values()):
+            kept.append(key)
+    return (MODEL, *kept)
+
+
+def fair(
+    rows: Sequence[AnswerRow], lines: Mapping[Group, Mapping[Any, Ints]]
+) -> tuple[dict[Group, dict[Any, Ints]], str]:
+    """Return the cells of a table by line on what was asked everywhere in it, and what that leaves out.
+
+    Where nothing was, they are on what was asked everywhere in their line; where nothing was there either, a
+    line has no cells.
+    """
+    flat = {(line, head): own for line, cells in lines.items() for head, own in cells.items()}
+    held, where = shared(rows, flat), "every cell of the table"
+    if flat and not any(len(own) for own in held.values()):
+        where = "every cell of a row, since nothing was asked in all of them: rows are not to be compared"
+        held = {
+            (line, head): own for line, cells in lines.items() for head, own in shared(rows, cells).items()
+        }
+    made = {line: {head: held[line, head] for head in cells} for line, cells in lines.items()}
+    kept = {line: {head: own for head, own in cells.items() if len(own)} for line, cells in made.items()}
+    n, n_kept = (sum(map(len, cells.values())) for cells in (flat, held))
+    left = f"; {n - n_kept:,} of {n:,} answers are left out" if n_kept < n else ""
+    return kept, f"Compared on the questions and trials of {where}{left}."
+
+
+def table3(answers: Answers, rule: Rule) -> Table:
+    """Models by memory and retriever: per cent right, with the standard deviation over trials."""
+    rows = answers.sheet.rows
+    columns = Columns(rows)
+    heads = columns.heads
+    own = {one: columns.parts(rows, one.rows) for one in groups(rows, row_keys(rows, columns))}
+    kept, told = fair(rows, own)
+    lines = [
+        Line(
+            label(one),
+            tuple(right_of(answers, cells[head], rule) if head in cells else "–" for head in heads),
+        )
+        for one, cells in kept.items()
+    ]
+    chance = f"{100 * CHANCE:.2f}"
+    lines.append(Line("Random guessing, expected", tuple(chance for _ in heads), is_baseline=True))
+    has_oracle = any(memory == ORACLE for _, memory, _ in heads)
+    notes = (PRINTED, told, *(["The oracle is not in the paper's table."] if has_oracle else []))
+    title = "Accuracy by model, retriever and memory"
+    return Table("table3", title, tuple(map(column_head, heads)), tuple(lines), notes, printed=True)
+
+
+Named = tuple[Column, str]
+"""A column of table 4: a column of table 3, and a kind of names."""
+
+
+def table4(answers: Answers, rule: Rule) -> Table:
+    """Models by names under each memory and retriever, with differences from anonymised names."""
+    rows = answers.sheet.rows
+    columns = Columns(rows)
+    own = {
+        one: _by_names(answers, columns, one.rows) for one in groups(rows, row_keys(rows, columns, (NAMES,)))
+    }
+    there = {head for cells in own.values() for head in cells}
+    kinds = Counter(column for column, _ in there)
+    heads = [
+        (column, kind)
+        for column in columns.heads
+        if kinds[column] > 1
+        for kind in NAME_ORDER
+        if (column, kind) in there
+    ]
+    own = {one: {head: cells[head] for head in heads if head in cells} for one, cells in own.items()}
+    kept, told = fair(rows, {one: cells for one, cells in own.items() if cells})
+    lines = [Line(label(one), _cells(answers, cells, heads, rule)) for one, cells in kept.items()]
+    whole = {one: cells for one, cells in kept.items() if len(cells) == len(heads)}
+    notes = [SHIFTED, told]
+    if len(whole) > 1:
+        pooled = {head: np.concatenate([cells[head] for cells in whole.values()]) for head in heads}
+        lines.append(Line(AVERAGE, _cells(answers, pooled, heads, rule)))
+        left = [label(one) for one in kept if one not in whole]
+        notes.append(f"The average is over the {len(whole)} rows that have every column{_without(left)}.")
+    elif len(kept) > 1:
+        notes.append("There is no average: fewer than two rows have every column.")
+    titles = tuple(f"{column_head(column)}: {kind}" for column, kind in heads)
+    return Table("table4", "Accuracy by names", titles, tuple(lines), tuple(notes), printed=True)
+
+
+def _without(left: Sequence[str]) -> str:
+    return f", without {'; '.join(left)}" if left else ""
+
+
+def _by_names(answers: Answers, columns: Columns, own: Ints) -> dict[Named, Ints]:
+    """Return the positions of a line's answers by column and kind of names."""
+    return {
+        (column, kind): there
+        for column, those in columns.parts(answers.sheet.rows, own).items()
+        for kind, there in parts_of(answers, Group("", {}, those)).items()
+    }
+
+
+def _cells(
+    answers: Answers, cells: Mapping[Named, Ints], heads: Sequence[Named], rule: Rule
+) -> tuple[Cell, ...]:
+    made: list[Cell] = []
+    for column, kind in heads:
+        own, plain = cells.get((column, kind)), cells.get((column, ANONYMISED))
+        if own is None:
+            made.append("–")
+            continue
+        figure = right_of(answers, own, rule)
+        if kind == ANONYMISED or plain is None:
+            made.append(figure)
+        else:
+            made.append(Versus(figure, difference(answers, own, plain, rule)))
+    return tuple(made)
+
+
+def right_of(answers: Answers, own: Ints, rule: Rule) -> Figure:
+    """Return the accuracy of some answers."""
+    return answers.sheet.figure("accuracy", own, answers.right[rule][own])
+
+
+def label(group: Group) -> str:
+    """Return how a group is called, with a word where a fake model is behind it."""
+    return f"{group.name} (fake model)" if group.fake_model else group.name
+
+
+# The best memory of each model beside the oracle: what the paper's figures 4 and 7 show.
+
+NAMED: Column = ("bm25", "session", "")
+"""The memory of the paper's figure 7, whole sessions found by BM25."""
+NOT_RUN = "it was not run"
+NOTHING_SHARED = "not known: nothing was asked of all of them"
+
+
+@dataclass(frozen=True, eq=False)
+class BesideOracle:
+    """A model's best memory, the memory of figure 7 where it was run once, and the oracle, with paired gaps.
+
+    All of it is over what all memories and the oracle were asked in the same trials; `left_out` counts the
+    other answers. `best` is None where they were asked nothing in common.
+    """
+
+    group: Group
+    best: Column | None
+    accuracy: Figure
+    oracle: Figure
+    gap: Figure
+    named: Figure | None = None
+    left_out: int = 0
+
+    @property
+    def label(self) -> str:
+        """How the row is called."""
+        return label(self.group)
+
+    @property
+    def best_told(self) -> str:
+        """How the best memory is called."""
+        return NOTHING_SHARED if self.best is None else column_head(self.best)
+
+
+def beside_oracle(answers: Answers, rule: Rule) -> list[BesideOracle]:
+    """Return a row for each model that ran with the oracle and with a memory; of equals the first is best."""
+    rows = answers.sheet.rows
+    columns = Columns(rows)
+    made = []
+    for group in groups(rows, row_keys(rows, columns)):
+        there = columns.parts(rows, group.rows)
+        memories = [head for head in there if head[1] not in ("", ORACLE)]
+        oracle = next((head for head in there if head[1] == ORACLE), None)
+        if oracle is None or not memories:
+            continue
+        own = shared(rows, {head: there[head] for head in (*memories, oracle)})
+        scored = {head: right_of(answers, own[head], rule) for head in memories}
+        best = max(scored, key=lambda head: -1.0 if scored[head].value is None else scored[head].value or 0.0)
+        named = [head for head in memories if head[:2] == NAMED[:2]]
+        made.append(
+            BesideOracle(
+                group,
+                best if len(own[oracle]) else None,
+                scored[best],
+                right_of(answers, own[oracle], rule),
+                gap(answers, own[oracle], own[best], rule),
+                scored[named[0]] if len(named) == 1 else None,
+                sum(map(len, there.values())) - sum(map(len, own.values())),
+            )
+        )
+    return made
+
+
+def oracle_table(rows: Sequence[BesideOracle]) -> Table:
+    """The best memory of each model, and what the evidence itself would be worth."""
+    left = sum(row.left_out for row in rows)
+    named = any(row.named is not None for row in rows)
+    lines = []
+    for row in rows:
+        more: tuple[Cell, ...] = (row.named or undefined("accuracy", NOT_RUN),) if named else ()
+        cells = (row.best_told, row.accuracy, row.oracle, row.gap, *more)
+        lines.append(Line(row.label, cells))
+    heads = ("Best memory", "Its accuracy", "Oracle", "Oracle less best", *([column_head(NAMED)] * named))
+    notes = (
+        "The best of several memories is chosen on the same answers, so its accuracy is a little too high. "
+        "The difference is paired by question and trial.",
+        "The memories and the oracle of a row are compared on what all of them were asked in the same trials"
+        + (f"; {left:,} other answers are left out." if left else "."),
+    )
+    return Table("oracle", "Best memory and oracle", heads, tuple(lines), notes)

@@ -1,0 +1,83 @@
+"""Answers to questions about scripts as labels: of the key, the observation and both scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation import scheme_store
+from annotation.kinds import ANSWER
+from annotation.models import Corpus, Item, Label, Occasion, Rater
+from annotation.work import labels
+from annotation.work.labels import Answer, record
+from suites.long_dialogue.schemes import ANSWERS as SCHEME
+from suites.long_dialogue.scripts.answers import KEY, LENIENT, OBSERVED, STRICT, Answered, labels_of
+
+# Writing what the key, the observation and both scores say of answers, as labels of raters of their own.
+
+CONTENT = "answer"
+"""Under what an answer turn's `extra` tells of it."""
+SCORED = ("outcome", "format", "key")
+"""What has to be told of an answer, in words, before it can be scored."""
+VERSION = 1
+"""Raised with every change of how replies are read or scored: then other raters answer."""
+BATCH = 2_000
+
+
+@transaction.atomic
+def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
+    """Write the labels of answers, None: of all in the corpus without any; return how many are new.
+
+    Labels that are there stay as they are, so it is safe to run again. Turns that tell nothing of an answer,
+    such as imported ones, get none.
+    """
+    items = Item.objects.filter(corpus=corpus, kind=ANSWER.key)
+    if continuations is not None:
+        items = items.filter(continuation__in=list(continuations))
+    else:
+        scored = Label.objects.filter(item=OuterRef("pk"), rater=rater_of(corpus, STRICT))
+        items = items.filter(~Exists(scored))
+    if not items.exists():
+        return 0
+    questions = {question.key: question for question in scheme_store.store(definition=SCHEME).questions.all()}
+    written = 0
+    by: dict[str, list[Answer]] = defaultdict(list)
+    for item, told in _told(items):
+        by[told.rater].append(Answer(item, questions[told.question], told.value, told.missing))
+    for name, answers in by.items():
+        rater = rater_of(corpus, name)
+        for begin in range(0, len(answers), BATCH):
+            part = answers[begin : begin + BATCH]
+            written += len(record(rater=rater, answers=part, occasion=Occasion.MAIN))
+    return written
+
+
+def rater_of(corpus: Corpus, name: str) -> Rater:
+    """Return the rater called `observed`, `key`, `score:strict` or `score:lenient`, made at first use."""
+    if name == KEY:
+        return labels.imported_rater(corpus=corpus, kind=Rater.Kind.KEY, name=f"key:{corpus.name}")
+    if name not in (OBSERVED, STRICT, LENIENT):
+        raise ValueError(f"{name!r} is no rater of answers")
+    spec = {"rule": name, "of": SCHEME.key, "version": VERSION}
+    return labels.machine_rater(kind=Rater.Kind.METRIC, name=name, spec=spec)
+
+
+def _told(items: QuerySet[Item]) -> Iterator[tuple[int, Answered]]:
+    """Yield what is told of each answer, by the item's id."""
+    rows = items.order_by("pk").values_list("pk", "turn__text", "turn__extra")
+    for item, reply, extra in rows.iterator(BATCH):
+        content = _content(extra)
+        for told in labels_of(content, reply) if content else ():
+            yield item, told
+
+
+def _content(extra: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return what is told of an answer; nothing where a file tells too little of it to be scored."""
+    content = ((extra or {}).get("extra") or {}).get(CONTENT)
+    if not isinstance(content, dict) or not all(isinstance(content.get(name), str) for name in SCORED):
+        return {}
+    return content

@@ -1,0 +1,287 @@
+"""Scripts as lines of the native format, written in bounded memory and read back unchanged."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.db.models import Q
+from django.http import FileResponse
+
+from annotation import records
+from annotation.corpora import splits
+from annotation.corpora.rows import (
+    agenda_record,
+    continuation_json,
+    head_json,
+    participant_record,
+    turn_json,
+    turn_record,
+)
+from annotation.errors import ScriptRefused
+from annotation.formats.source import MAX_LINE
+from annotation.models import Continuation, Corpus, QuestionSet, Record, Turn, Use
+from annotation.models.corpora import Dialogue
+from annotation.records import HUMAN, SELF
+from annotation.script_records import FACT, KIND, QUESTION, use_json
+from config.models import Event
+from suites.long_dialogue.editing.import_records import uses_of
+from suites.long_dialogue.editing.question_records import called, found
+
+# Scripts leave as lines of the native format and come back as they were; memory stays small.
+#
+# A line has everything that is said of a script now: sessions as they were changed, name maps, facts and
+# questions with their status (those, too, that another one stands in for, since people answered about
+# them), question sets with their uses, and, where they are wanted, continuations. What happened before
+# stays: earlier versions of sessions, and where a record came from.
+
+ROWS = 5_000
+PIECE = 2**16
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What leaves beside the script: `sets` by name (`first`, of a version `first@2` or `first:2`), None for
+    the last version of each name; and whether continuations do."""
+
+    sets: tuple[str, ...] | None = None
+    continuations: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What was written: numbers, SHA-256, and the scripts whose lines are too long to be imported."""
+
+    dialogues: int
+    bytes: int
+    sha256: str
+    too_long: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for a program to read."""
+        told: dict[str, Any] = {"dialogues": self.dialogues, "bytes": self.bytes, "sha256": self.sha256}
+        return told | ({"too_long": list(self.too_long)} if self.too_long else {})
+
+
+def write(file: IO[bytes], dialogues: Sequence[Dialogue], wanted: Wanted) -> Left:
+    """Write scripts of one corpus, a line each, as they stand at one moment.
+
+    Raises ScriptRefused, before anything is written, for a question set that is not there, and for
+    continuations with answers in a test part that nobody has opened.
+    """
+    digest, size, too_long = hashlib.sha256(), 0, []
+    with _at_one_moment():
+        chosen = _chosen(dialogues, wanted)
+        for dialogue in dialogues:
+            start = size
+            for piece in _pieces(_line(dialogue, chosen, wanted)):
+                digest.update(piece)
+                size += file.write(piece)
+            if size - start > MAX_LINE:
+                too_long.append(dialogue.key)
+    return Left(len(dialogues), size, digest.hexdigest(), tuple(too_long))
+
+
+def told_too_long(left: Left) -> str:
+    """Return what is to be said where an import would not take the file, else ''."""
+    if not left.too_long:
+        return ""
+    return (
+        f"{', '.join(left.too_long)}: a line of more than {MAX_LINE // MIB} MiB, which no import takes. "
+        "Without question sets it is shorter; from the same seed they are made again."
+    )
+
+
+@contextmanager
+def _at_one_moment() -> Iterator[None]:
+    """Let all queries see the same; inside a transaction that has begun, what that one sees."""
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield
+
+
+def _chosen(dialogues: Sequence[Dialogue], wanted: Wanted) -> list[QuestionSet]:
+    """Return the question sets that leave, by name."""
+    if not dialogues:
+        return []
+    corpus = dialogues[0].corpus
+    if wanted.continuations:
+        _refuse_unopened(corpus, dialogues)
+    if wanted.sets is None:
+        there = corpus.question_sets.order_by("name", "version")
+        return list({one.name: one for one in there}.values())
+    chosen: dict[int, QuestionSet] = {}
+    for name in wanted.sets:
+        if (one := found(corpus, name)) is None:
+            raise ScriptRefused(f"There is no question set {name[:80]!r}.", field="set")
+        chosen.setdefault(one.pk, one)
+    return list(chosen.values())
+
+
+def _refuse_unopened(corpus: Corpus, dialogues: Sequence[Dialogue]) -> None:
+    """Refuse continuations that tell what was answered in a test part that nobody has opened."""
+    closed = set(splits.unopened(corpus).values_list("cluster", flat=True))
+    for dialogue in dialogues:
+        others = dialogue.continuations.exclude(key=SELF)
+        if closed & splits.of_script(dialogue) and others.exists():
+            raise ScriptRefused(
+                f"Answers about {dialogue.key} are in a test part that nobody has opened. Open it first, or "
+                "leave the continuations out.",
+                field="continuations",
+            )
+
+
+def _line(dialogue: Dialogue, sets: Sequence[QuestionSet], wanted: Wanted) -> Iterator[str]:
+    """Yield a script's line in parts, its end included."""
+    own = dialogue.continuations.filter(key=SELF).select_related("system").first()
+    head = head_json(_head(dialogue, own.system.name if own else HUMAN)) | {"kind": KIND}
+    yield _json(head | (dialogue.script or {}))[:-1]
+    yield from _listed("turns", map(_json, _turns(own)) if own else (), always=True)
+    yield from _listed("facts", map(_json, _records(dialogue, FACT, sets)))
+    yield from _listed("questions", map(_json, _records(dialogue, QUESTION, sets)))
+    yield from _listed_whole("question_sets", (_set(one, dialogue) for one in sets if _asks(one, dialogue)))
+    if wanted.continuations:
+        rows = dialogue.continuations.exclude(key=SELF).select_related("system").order_by("pk")
+        yield from _listed_whole("continuations", map(_continuation, rows))
+    yield "}\n"
+
+
+def _head(dialogue: Dialogue, system: str) -> records.Dialogue:
+    return records.Dialogue(
+        id=dialogue.key,
+        cluster=dialogue.cluster,
+        language=dialogue.language,
+        summary=dialogue.summary,
+        system=system,
+        metadata=dialogue.metadata,
+        agenda=agenda_record(dialogue.agenda),
+        participants=tuple(map(participant_record, dialogue.participants)),
+    )
+
+
+def _turns(continuation: Continuation) -> Iterator[dict[str, Any]]:
+    columns = Turn.objects.filter(continuation=continuation).order_by("position")
+    for row in columns.values_list("speaker", "text", "given", "at", "extra").iterator(ROWS):
+        yield turn_json(turn_record(*row))
+
+
+def _records(dialogue: Dialogue, kind: str, sets: Sequence[QuestionSet]) -> Iterator[dict[str, Any]]:
+    """Yield facts or questions: those that stand by themselves, and those of the sets that leave."""
+    rows = Record.objects.filter(Q(set=None) | Q(set__in=[one.pk for one in sets]), dialogue=dialogue)
+    columns = ("key", "content", "status", "superseded_by__key")
+    ordered = rows.filter(kind=kind).order_by("id").values_list(*columns)
+    for key, content, status, instead in ordered.iterator(ROWS):
+        told = {"id": key, **content, "status": status}
+        yield told | ({"superseded_by": instead} if instead else {})
+
+
+def _asks(one: QuestionSet, dialogue: Dialogue) -> bool:
+    """Whether a set has questions of a script, or asks some there."""
+    uses = Use.objects.filter(set=one, question__dialogue=dialogue)
+    return uses.exists() or Record.objects.filter(set=one, dialogue=dialogue).exists()
+
+
+def _set(one: QuestionSet, dialogue: Dialogue) -> Iterator[str]:
+    options = one.options
+    told = {
+        "name": called(one),
+        "seed": options.get("seed", 0),
+        "policy": options.get("policy", "body"),
+        "presence": options.get("presence", True),
+        "imported": one.imported,
+    }
+    yield _json(told)[:-1]
+    uses = uses_of(one, dialogue.pk)
+    yield from _listed("uses", (_json(use_json(use)) for use in uses), always=True)
+    yield "}"
+
+
+def _continuation(row: Continuation) -> Iterator[str]:
+    head = records.Continuation(
+        id=row.key,
+        system=row.system.name,
+        turns=(),
+        mode="static" if row.mode == Continuation.Mode.STATIC else "rollout",
+        trial=row.trial,
+        condition=row.condition,
+    )
+    yield _json(continuation_json(head))[:-1]
+    yield from _listed("turns", map(_json, _turns(row)), always=True)
+    yield "}"
+
+
+def _listed(name: str, parts: Iterable[str], *, always: bool = False) -> Iterator[str]:
+    """Yield a further field of an object, a list of JSON texts; of an empty one nothing, unless `always`."""
+    return _listed_whole(name, ((part,) for part in parts), always=always)
+
+
+def _listed_whole(name: str, parts: Iterable[Iterable[str]], *, always: bool = False) -> Iterator[str]:
+    """Yield a list whose parts come in pieces."""
+    start = before = f', "{name}": ['
+    for part in parts:
+        yield before
+        yield from part
+        before = ", "
+    if before != start:
+        yield "]"
+    elif always:
+        yield f"{start}]"
+
+
+def _json(told: Any) -> str:
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _pieces(parts: Iterable[str]) -> Iterator[bytes]:
+    """Yield texts as bytes, many of them together."""
+    held: list[str] = []
+    size = 0
+    for part in parts:
+        held.append(part)
+        size += len(part)
+        if size >= PIECE:
+            yield "".join(held).encode()
+            held, size = [], 0
+    yield "".join(held).encode()
+
+
+# A script as a file that is sent: written whole first, so that what is refused is told before.
+
+MEDIA = "application/x-ndjson"
+
+
+def answer(*, dialogue: Dialogue, wanted: Wanted, by: User) -> FileResponse:
+    """Return the HTTP answer that sends a script, and log it. Raises ScriptRefused.
+
+    `Concord-Warning` tells where the line is too long to be imported.
+    """
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
+        left = write(file, [dialogue], wanted)
+        file.seek(0)
+        stack.pop_all()
+    answer = FileResponse(
+        file, content_type=MEDIA, as_attachment=True, filename=f"script-{dialogue.pk}.jsonl"
+    )
+    answer["Content-Length"] = str(left.bytes)
+    answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
+    answer["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(left.sha256)).decode()}:"
+    if left.too_long:
+        answer["Concord-Warning"] = told_too_long(left).partition(": ")[2]
+    subject = f"script {dialogue.key} of {dialogue.corpus.name}"[:300]
+    detail = {"sha256": left.sha256, "continuations": wanted.continuations}
+    Event.objects.create(by=by, verb="export script", subject=subject, detail=detail)
+    return answer

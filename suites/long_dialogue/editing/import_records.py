@@ -1,0 +1,250 @@
+"""Facts, questions and question sets of imported scripts: written once, and never against what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from annotation import script_records as scripts
+from annotation.corpora.import_staging import ImportResult, copy_rows, reserve_ids
+from annotation.formats import Faults, ImportProblem
+from annotation.models import Corpus, Import, QuestionSet, Record, Use
+from annotation.records import Dialogue
+from annotation.script_records import fact_json, parted, question_json
+
+# Facts, questions and question sets of imported scripts: written once, and never against what is there.
+
+RECORD_COLUMNS = [
+    "id",
+    "corpus_id",
+    "dialogue_id",
+    "kind",
+    "key",
+    "content",
+    "provenance",
+    "status",
+    "set_id",
+    "created_at",
+]
+RECORD_TYPES = ["int8", "int8", "int8", "text", "text", "jsonb", "jsonb", "text", "int8", "timestamptz"]
+USE_COLUMNS = [
+    "set_id",
+    "question_id",
+    "session",
+    "answerable",
+    "key",
+    "type",
+    "order",
+    "since",
+    "why",
+    "rule",
+]
+USE_TYPES = ["int8", "int8", "int4", "bool", "text", "text", "text", "int4", "jsonb", "text"]
+ITEMS = """
+INSERT INTO annotation_item (corpus_id, kind, continuation_id, record_id, cluster, training)
+WITH dated AS MATERIALIZED (
+  SELECT d.id, s->>'id' AS session, d.key || '/' || coalesce(s->>'season', s->>'id') AS cluster
+    FROM annotation_dialogue d, jsonb_array_elements(d.script->'sessions') AS s
+   WHERE d.script IS NOT NULL AND d.id IN (SELECT dialogue_id FROM annotation_record WHERE id = ANY(%(ids)s)))
+SELECT r.corpus_id, r.kind, c.id, r.id, dated.cluster, d.part = 'training'
+  FROM annotation_record r
+  JOIN annotation_dialogue d ON d.id = r.dialogue_id
+  JOIN annotation_continuation c ON c.dialogue_id = r.dialogue_id AND c.key = 'self'
+  LEFT JOIN dated ON dated.id = r.dialogue_id
+   AND dated.session = coalesce(r.content->>'session', r.content->'evidence'->>0)
+ WHERE r.id = ANY(%(ids)s) ORDER BY r.id
+"""
+"""Items of records: their cluster is the session where a fact is said, or the first one of the evidence."""
+
+SUPERSEDE = """
+UPDATE annotation_record r SET superseded_by_id = n.id
+  FROM unnest(%(ids)s::bigint[], %(dialogues)s::bigint[], %(kinds)s::text[], %(keys)s::text[])
+       AS o (id, dialogue, kind, key)
+  JOIN annotation_record n ON n.dialogue_id = o.dialogue AND n.kind = o.kind AND n.key = o.key
+ WHERE r.id = o.id
+"""
+
+Placed = tuple[int, Dialogue]
+"""A dialogue's id in the database, and its record."""
+Row = tuple[str, str, dict[str, Any], str, str, str]
+"""A record's kind, key, content, status, the name of the set that made it, and the key of the one in its
+place."""
+Stored = tuple[dict[str, Any], str, str]
+"""A record's content, status, and the key of the one in its place, '' while it stands itself."""
+
+
+@dataclass(slots=True)
+class RecordWriter:
+    """Writes the records and question sets of one batch of an import."""
+
+    corpus: Corpus
+    imported: Import
+    result: ImportResult
+    faults: Faults
+    sets: dict[str, QuestionSet] = field(default_factory=dict)
+
+    def write(self, placed: Sequence[Placed]) -> None:
+        """Write what the dialogues bring and the corpus does not have; note what contradicts it."""
+        placed = [one for one in placed if one[1].facts or one[1].questions or one[1].question_sets]
+        if not placed:
+            return
+        before = self._stored([number for number, _ in placed])
+        self._know_sets(placed)
+        new = [
+            (number, row)
+            for number, record in placed
+            for row in _rows(record)
+            if self._is_new(record, row, before.get((number, *row[:2])))
+        ]
+        made = make_records(
+            corpus=self.corpus,
+            rows=[(number, *row[:4], self._set_of(row[4])) for number, row in new],
+            provenance={"by": "import", "import": self.imported.pk},
+        )
+        _supersede(made, new)
+        self.result.items += len(made)
+        for number, record in placed:
+            self._write_uses(number, record)
+
+    def _stored(self, dialogues: Sequence[int]) -> dict[tuple[int, str, str], Stored]:
+        rows = Record.objects.filter(dialogue__in=dialogues)
+        columns = ("dialogue", "kind", "key", "content", "status", "superseded_by__key")
+        return {
+            (dialogue, kind, key): (content, status, instead or "")
+            for dialogue, kind, key, content, status, instead in rows.values_list(*columns)
+        }
+
+    def _is_new(self, record: Dialogue, row: Row, stored: Stored | None) -> bool:
+        kind, key, content, status, _, instead = row
+        if stored is None:
+            return True
+        if stored != (content, status, instead):
+            self.faults.add(
+                ImportProblem(
+                    f"the dialogue {record.id!r} has another {kind} {key!r} already", field=f"{kind}s"
+                )
+            )
+        return False
+
+    def _know_sets(self, placed: Sequence[Placed]) -> None:
+        """Find or make the question sets that the dialogues name: those of this import, or equal ones."""
+        for _, record in placed:
+            for told in record.question_sets:
+                if told.name in self.sets:
+                    continue
+                options = {"seed": told.seed, "policy": told.policy, "presence": told.presence}
+                name, version = parted(told.name)
+                stored = self.corpus.question_sets.filter(name=name, version=version or 1).first()
+                if stored is None:
+                    stored, _ = QuestionSet.objects.get_or_create(
+                        corpus=self.corpus,
+                        name=told.name,
+                        version=1,
+                        defaults={"imported": told.imported, "options": options},
+                    )
+                self.sets[told.name] = stored
+
+    def _set_of(self, name: str) -> int | None:
+        return self.sets[name].pk if name in self.sets else None
+
+    def _write_uses(self, dialogue: int, record: Dialogue) -> None:
+        for told in record.question_sets:
+            stored = self.sets[told.name]
+            before = set(uses_of(stored, dialogue))
+            if before == set(told.uses):
+                continue
+            if before or stored.used_at is not None:
+                reason = f"the corpus has another question set {told.name!r} already"
+                self.faults.add(ImportProblem(reason, field="question_sets"))
+                continue
+            write_uses(stored=stored, dialogue=dialogue, record=record, uses=told.uses)
+
+
+def _rows(record: Dialogue) -> Iterator[Row]:
+    for fact in record.facts:
+        yield scripts.FACT, fact.id, fact_json(fact), fact.status, "", fact.superseded_by
+    for asked in record.questions:
+        told = question_json(asked)
+        yield scripts.QUESTION, asked.id, told, asked.status, asked.origin, asked.superseded_by
+
+
+def _supersede(made: Sequence[int], rows: Sequence[tuple[int, Row]]) -> None:
+    """Let the new records that another one stands in for point at it."""
+    those = [(pk, number, row[0], row[5]) for pk, (number, row) in zip(made, rows, strict=True) if row[5]]
+    if not those:
+        return
+    ids, dialogues, kinds, keys = (list(column) for column in zip(*those, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(SUPERSEDE, {"ids": ids, "dialogues": dialogues, "kinds": kinds, "keys": keys})
+
+
+def make_records(
+    *,
+    corpus: Corpus,
+    rows: Sequence[tuple[int, str, str, dict[str, Any], str, int | None]],
+    provenance: dict[str, Any],
+) -> list[int]:
+    """Make records with their items, in the current transaction; return the records' ids in order.
+
+    A row has the dialogue's id, kind, key, content, status, and the id of the set that made it. Raises
+    IntegrityError where the dialogue has a record of that kind and key.
+    """
+    now = timezone.now()
+    ids = reserve_ids("annotation_record", len(rows))
+    written = (
+        (pk, corpus.pk, dialogue, kind, key, content, provenance, status, made_by, now)
+        for pk, (dialogue, kind, key, content, status, made_by) in zip(ids, rows, strict=True)
+    )
+    copy_rows("annotation_record", RECORD_COLUMNS, RECORD_TYPES, written)
+    with connection.cursor() as cursor:
+        cursor.execute(ITEMS, {"ids": ids})
+    return ids
+
+
+def uses_of(stored: QuestionSet, dialogue: int) -> Iterator[scripts.Use]:
+    """Yield the uses of a set in one dialogue, by the ids of sessions."""
+    rows = Use.objects.filter(set=stored, question__dialogue=dialogue)
+    columns = ("question__key", "session", "answerable", "key", "type", "order", "since", "why", "rule")
+    script = Record.objects.filter(dialogue=dialogue).values_list("dialogue__script", flat=True).first()
+    names = [session["id"] for session in (script or {}).get("sessions", ())]
+    for question, session, answerable, key, kind, order, since, why, rule in (
+        rows.order_by("session", "id").values_list(*columns).iterator(10_000)
+    ):
+        yield scripts.Use(
+            question=question,
+            session=names[session - 1],
+            answerable=answerable,
+            key=key,
+            type=kind,
+            order=order,
+            since=since,
+            sessions=tuple(names[number - 1] for number in why),
+            rule=rule,
+        )
+
+
+def write_uses(*, stored: QuestionSet, dialogue: int, record: Dialogue, uses: Sequence[scripts.Use]) -> None:
+    """Write a set's uses in one dialogue, in the current transaction; its questions are there already."""
+    assert record.script is not None
+    numbers = {session.id: place for place, session in enumerate(record.script.sessions, start=1)}
+    questions = dict(Record.objects.filter(dialogue=dialogue, kind=scripts.QUESTION).values_list("key", "pk"))
+    rows = (
+        (
+            stored.pk,
+            questions[use.question],
+            numbers[use.session],
+            use.answerable,
+            use.key,
+            use.type,
+            use.order,
+            use.since,
+            [numbers[session] for session in use.sessions],
+            use.rule,
+        )
+        for use in uses
+    )
+    copy_rows("annotation_use", USE_COLUMNS, USE_TYPES, rows)

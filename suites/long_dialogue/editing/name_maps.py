@@ -1,0 +1,202 @@
+"""Versions of other names for a script's people: made from a seed, or written; none is ever changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation import records
+from annotation.corpora.rows import participant_record, turn_record
+from annotation.errors import ScriptRefused
+from annotation.models import Record
+from annotation.models.corpora import Dialogue
+from annotation.script_records import (
+    ANONYMISED,
+    FACT,
+    QUESTION,
+    SWAPPED,
+    NameMap,
+    fact_record,
+    question_record,
+    script_json,
+    script_record,
+)
+from config.models import Event
+from suites.long_dialogue.editing.sessions import own_turns
+from suites.long_dialogue.scripts.names import SAID, Gender, anonymised, checked, people_of, swapped
+from suites.long_dialogue.scripts.sessions import People, script_of
+
+# A stored script as one record: all of its turns, facts and questions, for what has to read everything.
+
+
+def record_of(dialogue: Dialogue) -> records.Dialogue:
+    """Return a script with its own turns, and the facts and questions that nothing supersedes."""
+    rows = list(
+        Record.objects.filter(dialogue=dialogue, superseded_by=None)
+        .order_by("id")
+        .values_list("kind", "key", "content", "status")
+    )
+    columns = own_turns(dialogue).values_list("speaker", "text", "given", "at", "extra")
+    return records.Dialogue(
+        id=dialogue.key,
+        turns=tuple(turn_record(*row) for row in columns.iterator(chunk_size=5_000)),
+        participants=tuple(map(participant_record, dialogue.participants)),
+        language=dialogue.language,
+        script=script_record(dialogue.script),
+        facts=tuple(fact_record(*row[1:]) for row in rows if row[0] == FACT),
+        questions=tuple(question_record(*row[1:]) for row in rows if row[0] == QUESTION),
+    )
+
+
+KINDS = (ANONYMISED, SWAPPED)
+MOST = 5_000
+"""So many names a map may have."""
+LONGEST = 200
+CAST = 6
+"""The main cast, where nobody says who it is: so many people who say most."""
+
+
+def maps_of(dialogue: Dialogue) -> tuple[NameMap, ...]:
+    """Return a script's name maps by kind, the newest version first."""
+    script = script_record(dialogue.script)
+    there = script.names if script else ()
+    return tuple(sorted(there, key=lambda one: (KINDS.index(one.kind), -one.version)))
+
+
+@transaction.atomic
+def make_names(
+    *,
+    dialogue: Dialogue,
+    kind: str,
+    seed: int,
+    by: User | None,
+    cast: Sequence[str] = (),
+    kept: Sequence[str] = (),
+    genders: Mapping[str, str] | None = None,
+    aliases: Mapping[str, Sequence[str]] | None = None,
+) -> NameMap:
+    """Make the next version of a kind of names from a seed.
+
+    `cast` is whose names are swapped, by id or name; without it those who say most (CAST of them). `kept` are
+    spellings that stay. `genders` (female, male, neutral) and `aliases` add to what participants declare.
+    Raises ScriptRefused, and keeps nothing, where no such map can be made.
+    """
+    row, record = _locked(dialogue, kind)
+    people = _Ids(record)
+    told = {people.id(who, "genders"): _gender(who, said) for who, said in (genders or {}).items()}
+    also = {people.id(who, "aliases"): tuple(names) for who, names in (aliases or {}).items()}
+    try:
+        if kind == SWAPPED:
+            who = [people.id(name, "cast") for name in cast] or main_cast(record)
+            made = swapped(record, who, seed, aliases=also, kept=kept)
+        else:
+            made = anonymised(record, seed, genders=told, aliases=also, kept=kept)
+    except ValueError as error:
+        raise ScriptRefused(str(error), field="cast" if kind == SWAPPED else "kept") from None
+    return _keep(row, record, made, by, dialogue, seed=seed)
+
+
+@transaction.atomic
+def save_names(
+    *,
+    dialogue: Dialogue,
+    kind: str,
+    pairs: Sequence[tuple[str, str]],
+    by: User | None,
+    kept: Sequence[str] = (),
+) -> NameMap:
+    """Keep names that somebody wrote as the next version of a kind.
+
+    Raises ScriptRefused, and keeps nothing, with all that is wrong with them, or where they are those of the
+    newest version.
+    """
+    row, record = _locked(dialogue, kind)
+    told = tuple((" ".join(old.split()), " ".join(new.split())) for old, new in pairs)
+    if not told or len(told) > MOST or any(len(name) > LONGEST for pair in told for name in pair):
+        raise ScriptRefused(f"A map has 1 to {MOST} names of at most {LONGEST} characters.", field="pairs")
+    before = [one for one in script_of(record).names if one.kind == kind]
+    version = 1 + max((one.version for one in before), default=0)
+    stays = tuple(dict.fromkeys(" ".join(one.split()) for one in kept if one.strip()))
+    written = NameMap(kind, version, told, stays)
+    if any(one == replace(written, version=one.version) for one in before if one.version == version - 1):
+        raise ScriptRefused("Nothing would change: these are the names already.", field="pairs")
+    try:
+        checked(written, record)
+    except ValueError as error:
+        raise ScriptRefused(str(error), field="pairs") from None
+    return _keep(row, record, written, by, dialogue)
+
+
+def main_cast(record: records.Dialogue) -> list[str]:
+    """Return the ids of those who say most, at most CAST of them, in the order of what they say."""
+    counts = Counter(turn.speaker for turn in record.turns)
+    people = [person.id for person in people_of(record) if person.has_name and counts[person.id]]
+    return sorted(people, key=lambda who: -counts[who])[:CAST]
+
+
+class _Ids:
+    """The ids of a script's people by what they are called."""
+
+    def __init__(self, record: records.Dialogue) -> None:
+        self.people = People(record.participants)
+        self.ids = {person.name or person.id: person.id for person in record.participants}
+        self.ids |= {person.id: person.id for person in record.participants}
+
+    def id(self, told: str, field: str) -> str:
+        """Return whose id or name it is; raise ScriptRefused about a field for nobody's."""
+        meant = self.ids.get(told.strip()) or self.ids.get(self.people.name(told) or "")
+        if meant is None:
+            raise ScriptRefused(f"Nobody of this dialogue is called {told[:80]!r}.", field=field)
+        return meant
+
+
+def _gender(who: str, said: str) -> Gender:
+    gender = SAID.get(said.strip().casefold())
+    if gender is None:
+        raise ScriptRefused(f"{who[:80]!r} is female, male or neutral, not {said[:40]!r}.", field="genders")
+    return gender  # type: ignore[return-value]
+
+
+def _locked(dialogue: Dialogue, kind: str) -> tuple[Dialogue, records.Dialogue]:
+    """Return the locked row and its record; raise ScriptRefused for a kind of names that there is not."""
+    if kind not in KINDS:
+        raise ScriptRefused(f"There are the names {' and '.join(KINDS)}.", field="kind")
+    row = Dialogue.objects.select_for_update().select_related("corpus").get(pk=dialogue.pk)
+    if row.script is None:
+        raise ScriptRefused(f"The dialogue {row.key!r} is no script.")
+    return row, record_of(row)
+
+
+def _keep(
+    row: Dialogue,
+    record: records.Dialogue,
+    made: NameMap,
+    by: User | None,
+    dialogue: Dialogue,
+    **detail: Any,
+) -> NameMap:
+    script = script_of(record)
+    row.script = script_json(replace(script, names=(*script.names, made)))
+    row.save(update_fields=["script"])
+    dialogue.script = row.script
+    subject = f"names {made.kind}:{made.version} of {row.key} in {row.corpus.name}"[:300]
+    Event.objects.create(
+        by=by, verb="save names", subject=subject, detail={"names": len(made.pairs), **detail}
+    )
+    return made
+
+
+def as_dict(names: NameMap) -> dict[str, Any]:
+    """Return a name map for a program to read; `names` is what a condition calls it."""
+    return {
+        "names": f"{names.kind}:{names.version}",
+        "kind": names.kind,
+        "version": names.version,
+        "pairs": [list(pair) for pair in names.pairs],
+        "kept": list(names.kept),
+    }

@@ -1,0 +1,347 @@
+"""Facts and questions changed: by hand, and by what reviews came to."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.corpora.rows import participant_record
+from annotation.errors import QuestionsRefused
+from annotation.formats.fields import NAME_LIMIT
+from annotation.models import Label, Turn
+from annotation.models.corpora import Corpus, Dialogue
+from annotation.models.records import Record
+from annotation.records import SELF
+from annotation.script_records import FACT, Fact, Question, fact_json, question_json
+from annotation.text.views import one_line
+from annotation.text.words import fold
+from config.models import Event
+from suites.long_dialogue.editing import question_records, question_relations
+from suites.long_dialogue.editing.import_records import make_records
+from suites.long_dialogue.editing.question_records import Reviewed, asked_before
+from suites.long_dialogue.editing.question_relations import table_of
+from suites.long_dialogue.scripts.graph import PERSON
+from suites.long_dialogue.scripts.sessions import People
+
+# The keys of records that people make: counted up, and after what they supersede.
+
+_VERSION = re.compile(r"(.*)\.(\d+)")
+PREFIXES = {"fact": "f", "question": "q"}
+
+
+def next_key(record: Record) -> str:
+    """Return the first free key for what supersedes a record: `f1.2` after `f1`, `f1.3` after `f1.2`."""
+    versioned = _VERSION.fullmatch(record.key)
+    stem, number = (versioned[1], int(versioned[2])) if versioned else (record.key, 1)
+    return _free(record.dialogue_id, record.kind, f"{stem}.", number + 1)
+
+
+def new_key(dialogue: Dialogue, kind: str) -> str:
+    """Return the first free key for a record made by hand, such as `f-hand-1`."""
+    return _free(dialogue.pk, kind, f"{PREFIXES[kind]}-hand-", 1)
+
+
+def _free(dialogue: int, kind: str, stem: str, number: int) -> str:
+    taken = set(
+        Record.objects.filter(dialogue=dialogue, kind=kind, key__startswith=stem).values_list(
+            "key", flat=True
+        )
+    )
+    while f"{stem}{number}" in taken:
+        number += 1
+    return f"{stem}{number}"
+
+
+# Taking over what reviews came to: drafts are accepted, rejected, or superseded by what puts them right.
+
+ACCEPTED, CORRECTED, REJECTED, UNDECIDED = STANDINGS = ("accepted", "corrected", "rejected", "undecided")
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What taking over comes to: the reviewed drafts, and how many nobody has reviewed."""
+
+    kind: str
+    reviewed: tuple[Reviewed, ...]
+    unreviewed: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many drafts were, or would be, accepted, corrected, rejected, and how many stay undecided."""
+        counted: Counter[str] = Counter(reviewed.outcome.standing for reviewed in self.reviewed)
+        return {standing: counted[standing] for standing in STANDINGS}
+
+    @property
+    def undecided(self) -> list[tuple[str, int]]:
+        """Why drafts stay undecided, each reason with how many, the most frequent first."""
+        open_ = (one.outcome.reason for one in self.reviewed if one.outcome.standing == UNDECIDED)
+        return Counter(open_).most_common()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for a program to read."""
+        reasons = [{"reason": reason, "n": n} for reason, n in self.undecided]
+        return {"kind": self.kind, **self.counts, "unreviewed": self.unreviewed, "reasons": reasons}
+
+
+def preview_reviews(corpus: Corpus, kind: str) -> Applied:
+    """Return what taking over the reviews of a kind would come to now; nothing is changed."""
+    return Applied(
+        kind,
+        tuple(question_records.reviews_of_corpus(corpus, kind)),
+        question_records.unreviewed(corpus, kind),
+    )
+
+
+@transaction.atomic
+def apply_reviews(*, corpus: Corpus, kind: str, by: User | None) -> Applied:
+    """Take over what the reviews of a corpus's drafts of a kind came to; return what was done.
+
+    What is undecided stays a draft, so that the same again changes nothing but what was decided since.
+    """
+    corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
+    list(Record.objects.select_for_update().filter(corpus=corpus, kind=kind, status="draft").order_by("pk"))
+    done = preview_reviews(corpus, kind)
+    for standing in (ACCEPTED, REJECTED):
+        those = [one.record.pk for one in done.reviewed if one.outcome.standing == standing]
+        Record.objects.filter(pk__in=those).update(status=standing)
+    _correct(corpus, by, [one for one in done.reviewed if one.outcome.standing == CORRECTED])
+    if any(done.counts[standing] for standing in (ACCEPTED, CORRECTED)):
+        question_relations.mark_stale(corpus, f"reviews of {kind}s were taken over")
+    if any(done.counts[standing] for standing in (ACCEPTED, CORRECTED, REJECTED)):
+        detail = {"kind": kind, **done.counts}
+        Event.objects.create(by=by, verb="apply reviews", subject=corpus.name, detail=detail)
+    return done
+
+
+def _correct(corpus: Corpus, by: User | None, those: Sequence[Reviewed]) -> None:
+    """Make the records that supersede what was put right."""
+    for one in those:
+        content = one.outcome.content
+        assert content is not None
+        told = fact_json(content) if one.record.kind == FACT else question_json(content)
+        provenance = {
+            "by": "review",
+            "of": one.record.key,
+            "reviewers": one.reviewers,
+            "adjudicated": one.adjudicated,
+            "before": one.record.provenance,
+        }
+        supersede(record=one.record, content=told, provenance=provenance, by=by)
+
+
+def supersede(
+    *, record: Record, content: dict[str, Any], provenance: dict[str, Any], by: User | None
+) -> Record:
+    """Make an accepted record that supersedes another one, in the current transaction; return it."""
+    row = (record.dialogue_id, record.kind, next_key(record), content, ACCEPTED, record.set_id)
+    (made,) = make_records(corpus=record.corpus, rows=[row], provenance=provenance)
+    Record.objects.filter(pk=made).update(created_by=by)
+    Record.objects.filter(pk=record.pk).update(status=CORRECTED, superseded_by=made)
+    return Record.objects.get(pk=made)
+
+
+# What a fact or a quiz question has to say before it is kept: each field, with what is wrong with it.
+
+TEXT_LIMIT = 2_000
+CHOICES = 4
+
+
+def checked_content(
+    dialogue: Dialogue, kind: str, told: Mapping[str, Any], before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a record's content as it is kept. Raises QuestionsRefused, naming the field at fault.
+
+    `before` is what it was: fields that nobody edits by hand (wordings, turns of the evidence) stay.
+    """
+    return _fact(dialogue, told) if kind == FACT else _question(dialogue, told, before or {})
+
+
+def _fact(dialogue: Dialogue, told: Mapping[str, Any]) -> dict[str, Any]:
+    """`head, relation, tail, session, turns` (numbers from 1)."""
+    table = table_of(dialogue.corpus)
+    names = {fold(key): key for key in table}
+    relation = names.get(fold(_text(told, "relation", NAME_LIMIT)))
+    if relation is None:
+        raise QuestionsRefused(
+            f"There is no relation {str(told.get('relation'))[:60]!r}: choose one of the table.",
+            field="relation",
+        )
+    people = People(map(participant_record, dialogue.participants))
+    ends = {}
+    for name, kind in (("head", table[relation].head), ("tail", table[relation].tail)):
+        text = _text(told, name, NAME_LIMIT)
+        ends[name] = (people.name(text) or text) if kind == PERSON else text
+    if fold(ends["head"]) == fold(ends["tail"]):
+        raise QuestionsRefused("Head and tail are the same.", field="tail")
+    (session,) = _sessions(dialogue, [str(told.get("session") or "")], "session")
+    turns = _turns(dialogue, told.get("turns") or (), session)
+    return fact_json(Fact("", ends["head"], relation, ends["tail"], session, turns))
+
+
+def _question(dialogue: Dialogue, told: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """`text, answer, choices, evidence, evidence_all`."""
+    text, answer = _text(told, "text", TEXT_LIMIT), _text(told, "answer", TEXT_LIMIT)
+    if not text.endswith("?"):
+        raise QuestionsRefused("A question ends with a question mark.", field="text")
+    choices = tuple(one_line(str(choice)) for choice in told.get("choices") or () if str(choice).strip())
+    if len(choices) != CHOICES or len({fold(choice) for choice in choices}) != CHOICES:
+        raise QuestionsRefused(f"Give {CHOICES} different choices.", field="choices")
+    if answer not in choices:
+        raise QuestionsRefused("The answer is one of the choices.", field="answer")
+    evidence = _sessions(dialogue, list(map(str, told.get("evidence") or ())), "evidence")
+    made = Question(
+        id="",
+        source="quiz",
+        text=text,
+        choices=choices,
+        answer=answer,
+        evidence=evidence,
+        evidence_all=bool(told.get("evidence_all")) and len(evidence) > 1,
+        evidence_turns=tuple(before.get("evidence_turns") or ())
+        if before.get("evidence") == list(evidence)
+        else (),
+        dated=bool(before.get("dated")),
+        styles=dict(before.get("styles") or {}) if before.get("text") == text else {},
+    )
+    return question_json(made)
+
+
+def _text(told: Mapping[str, Any], name: str, limit: int) -> str:
+    text = one_line(str(told.get(name) or "").replace("\0", ""))
+    if not text:
+        raise QuestionsRefused("It is needed.", field=name)
+    if len(text) > limit:
+        raise QuestionsRefused(f"At most {limit:,} characters.", field=name)
+    return text
+
+
+def _sessions(dialogue: Dialogue, told: Sequence[str], field: str) -> tuple[str, ...]:
+    """Return ids of sessions in the script's order; a session may be named by its number, too."""
+    ids = [session["id"] for session in (dialogue.script or {}).get("sessions", ())]
+    numbers = {str(number): name for number, name in enumerate(ids, start=1)}
+    meant = []
+    for name in filter(None, map(str.strip, told)):
+        found = name if name in ids else numbers.get(name)
+        if found is None:
+            raise QuestionsRefused(f"There is no session {name[:60]!r}.", field=field)
+        meant.append(found)
+    if not meant:
+        raise QuestionsRefused("Say in which session.", field=field)
+    return tuple(sorted(set(meant), key=ids.index))
+
+
+def _turns(dialogue: Dialogue, numbers: Sequence[Any], session: str) -> tuple[int, ...]:
+    """Return positions of turns told by number; each has to be of the session."""
+    try:
+        places = sorted({int(number) - 1 for number in numbers})
+    except (TypeError, ValueError):
+        raise QuestionsRefused("Turns are told by their numbers.", field="turns") from None
+    own = Turn.objects.filter(
+        continuation__dialogue=dialogue,
+        continuation__key=SELF,
+        position__in=[place for place in places if 0 <= place < 2**31],
+        extra__session=session,
+    )
+    there = set(own.values_list("position", flat=True))
+    for place in places:
+        if place not in there:
+            raise QuestionsRefused(f"Turn {place + 1} is not one of session {session[:60]}.", field="turns")
+    return tuple(places)
+
+
+# Facts and quiz questions by hand: written, changed, accepted and rejected without review, and logged.
+
+DECIDED = (ACCEPTED, REJECTED)
+
+
+@transaction.atomic
+def add(
+    *, dialogue: Dialogue, kind: str, content: Mapping[str, Any], accepted: bool = False, by: User | None
+) -> Record:
+    """Write a fact or a quiz question by hand, as a draft or accepted at once. Raises QuestionsRefused."""
+    told = checked_content(dialogue, kind, content)
+    row = (dialogue.pk, kind, new_key(dialogue, kind), told, ACCEPTED if accepted else "draft", None)
+    (made,) = make_records(corpus=dialogue.corpus, rows=[row], provenance={"by": "hand"})
+    Record.objects.filter(pk=made).update(created_by=by)
+    record = Record.objects.get(pk=made)
+    if accepted:
+        question_relations.mark_stale(dialogue.corpus, f"{kind} {record.key} was written")
+    _log(by, f"add {kind}", record, accepted=accepted)
+    return record
+
+
+@transaction.atomic
+def change(*, record: Record, content: Mapping[str, Any], by: User | None) -> Record:
+    """Put a fact or a quiz question right by hand, and return what it is now.
+
+    A draft that nobody reviewed and no used set asks is rewritten; another one is superseded by a record that
+    is accepted. Raises QuestionsRefused.
+    """
+    record = (
+        Record.objects.select_for_update(of=("self",)).select_related("dialogue__corpus").get(pk=record.pk)
+    )
+    _must_stand(record)
+    told = checked_content(record.dialogue, record.kind, content, before=record.content)
+    if told == record.content:
+        return record
+    before = record.content
+    is_free = not (Label.objects.filter(item__record=record).exists() or asked_before([record]))
+    if record.status == "draft" and is_free:
+        record.content = told
+        record.save(update_fields=["content"])
+        changed = record
+    else:
+        provenance = {"by": "hand", "of": record.key, "before": record.provenance}
+        changed = supersede(record=record, content=told, provenance=provenance, by=by)
+        question_relations.mark_stale(record.dialogue.corpus, f"{record.kind} {record.key} was changed")
+    _log(by, f"change {record.kind}", changed, before=before, after=told)
+    return changed
+
+
+@transaction.atomic
+def decide(*, corpus: Corpus, records: Sequence[int], status: str, by: User | None) -> int:
+    """Accept or reject facts and quiz questions of one's own without review; return how many changed.
+
+    `records` are their ids. Raises QuestionsRefused for a status that is neither.
+    """
+    if status not in DECIDED:
+        raise QuestionsRefused(f"Without review they are {' or '.join(DECIDED)}.", field="status")
+    rows = Record.objects.select_for_update().filter(
+        pk__in=records, corpus=corpus, set=None, superseded_by=None
+    )
+    those = list(rows.exclude(status=status).order_by("pk"))
+    if not those:
+        return 0
+    Record.objects.filter(pk__in=[record.pk for record in those]).update(status=status)
+    told = "was" if len(those) == 1 else "were"
+    kinds = f"{those[0].kind}{'s' if len(those) > 1 else ''}"
+    question_relations.mark_stale(corpus, f"{len(those):,} {kinds} {told} {status} without review")
+    detail = {"status": status, "records": len(those), "keys": [record.key for record in those[:100]]}
+    Event.objects.create(by=by, verb="decide without review", subject=corpus.name, detail=detail)
+    return len(those)
+
+
+@transaction.atomic
+def accept_drafts(*, corpus: Corpus, kind: str, by: User | None) -> int:
+    """Accept all drafts of a kind that nobody reviewed; return how many."""
+    rows = Record.objects.filter(corpus=corpus, kind=kind, status="draft", set=None, superseded_by=None)
+    drafts = rows.exclude(item__labels__isnull=False)
+    return decide(corpus=corpus, records=list(drafts.values_list("pk", flat=True)), status=ACCEPTED, by=by)
+
+
+def _must_stand(record: Record) -> None:
+    if record.superseded_by_id is not None:
+        raise QuestionsRefused(f"The {record.kind} {record.key} was superseded: change what took its place.")
+    if record.set_id is not None:
+        raise QuestionsRefused("A question that a set made follows its facts: change these.")
+
+
+def _log(by: User | None, verb: str, record: Record, **detail: Any) -> None:
+    subject = f"{record.kind} {record.key} of {record.dialogue.key} in {record.corpus.name}"[:300]
+    Event.objects.create(by=by, verb=verb, subject=subject, detail=detail)

@@ -1,0 +1,217 @@
+"""The figures of a question set."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+
+from annotation import records
+from annotation.corpora.rows import participant_record, turn_record
+from annotation.corpora.splits import of_dialogues
+from annotation.models import Corpus, Dialogue, QuestionSet
+from annotation.models.corpora import Turn
+from annotation.models.records import Record
+from annotation.records import SELF
+from annotation.script_records import (
+    FACT,
+    QUESTION,
+    Fact,
+    Question,
+    fact_record,
+    question_record,
+    script_record,
+)
+from suites.long_dialogue.scripts.making import MadeSet, overview
+
+# What a question set comes to, in numbers: table 2 of the set (`dialsim.md`, section 9).
+
+# Scripts as question sets are made of them: who speaks in which session, accepted facts, quiz questions.
+#
+# The texts of turns are not read: a script has some 350,000 words of them, and nothing here depends on one.
+
+ACCEPTED = "accepted"
+RULES = 2
+"""Raised when the rules of questions and uses change, so that sets made by the old ones are made anew."""
+
+
+def scripts(corpus: Corpus) -> list[Dialogue]:
+    """Return a corpus's scripts outside training, in order."""
+    return list(corpus.dialogues.filter(of_dialogues(), script__isnull=False).order_by("key"))
+
+
+def counting(corpus_or_dialogue: Corpus | Dialogue, kind: str) -> Any:
+    """Return the records that question sets are made of: accepted, not superseded, made by no set."""
+    rows = Record.objects.filter(kind=kind, status=ACCEPTED, superseded_by=None, set=None)
+    if isinstance(corpus_or_dialogue, Corpus):
+        return rows.filter(corpus=corpus_or_dialogue)
+    return rows.filter(dialogue=corpus_or_dialogue)
+
+
+def facts(dialogue: Dialogue) -> tuple[Fact, ...]:
+    """Return a script's accepted facts."""
+    rows = counting(dialogue, FACT).order_by("key").values_list("key", "content", "status")
+    return tuple(fact_record(*row) for row in rows)
+
+
+def quiz(dialogue: Dialogue) -> tuple[Question, ...]:
+    """Return a script's accepted quiz questions."""
+    rows = counting(dialogue, QUESTION).order_by("key").values_list("key", "content", "status")
+    return tuple(
+        question for question in (question_record(*row) for row in rows) if question.source == "quiz"
+    )
+
+
+def without_texts(dialogue: Dialogue) -> records.Dialogue:
+    """Return a script with its facts and quiz questions, its turns without their texts."""
+    return records.Dialogue(
+        id=dialogue.key,
+        turns=tuple(_turns(dialogue)),
+        participants=tuple(map(participant_record, dialogue.participants)),
+        script=script_record(dialogue.script),
+        facts=facts(dialogue),
+        questions=quiz(dialogue),
+    )
+
+
+def _turns(dialogue: Dialogue) -> Iterator[records.Turn]:
+    own = Turn.objects.filter(continuation__dialogue=dialogue, continuation__key=SELF).order_by("position")
+    for speaker, extra in own.values_list("speaker", "extra").iterator(5_000):
+        yield turn_record(speaker, "", False, None, extra)
+
+
+def digest(corpus: Corpus, options: dict[str, Any]) -> str:
+    """Return the SHA-256 of all that a question set of these options is made from."""
+    told = hashlib.sha256(_line({"rules": RULES, **options}))
+    for dialogue in scripts(corpus):
+        told.update(_line([dialogue.key, dialogue.script, dialogue.participants]))
+        for kind in (FACT, QUESTION):
+            for row in counting(dialogue, kind).order_by("key").values_list("key", "content"):
+                told.update(_line([kind, row[0], _without_styles(row[1])]))
+    return told.hexdigest()
+
+
+def _without_styles(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a content without its wordings, on which no use depends."""
+    return {name: value for name, value in content.items() if name != "styles"}
+
+
+def _line(told: Any) -> bytes:
+    return json.dumps(told, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
+ROWS = """
+SELECT coalesce(r.content->>'source', 'quiz'), coalesce((r.content->>'hops')::int, 0), u.type,
+       count(*) FILTER (WHERE u.answerable), count(*) FILTER (WHERE NOT u.answerable)
+  FROM annotation_use u JOIN annotation_record r ON r.id = u.question_id
+ WHERE u.set_id = %(set)s GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
+ASKED = """
+SELECT count(DISTINCT (r.dialogue_id, u.session)), count(DISTINCT u.question_id),
+       count(DISTINCT r.dialogue_id)
+  FROM annotation_use u JOIN annotation_record r ON r.id = u.question_id WHERE u.set_id = %(set)s
+"""
+SOURCES = {("quiz", 0): "Quiz", ("tkg", 1): "Facts, one hop", ("tkg", 2): "Facts, two hops"}
+COLUMNS = ("source", "hops", "type", "answerable", "unanswerable")
+
+
+@dataclass(slots=True)
+class Figures:
+    """Numbers of a set, added up script by script."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    answerable: Counter[tuple[str, int, str]] = field(default_factory=Counter)
+    unanswerable: Counter[tuple[str, int, str]] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
+    tests: float = 0.0
+
+    def add(self, dialogue: records.Dialogue, made: MadeSet) -> None:
+        """Count one script's share."""
+        told = overview(dialogue, (*dialogue.questions, *made.questions), made.set.uses)
+        facts, asked = len(dialogue.facts), len({use.question for use in made.set.uses})
+        self.counts.update(scripts=1, sessions=told.sessions, asked=told.asked, turns=told.turns)
+        self.counts.update(facts=facts, questions=asked)
+        self.tests += told.tests
+        for row in told.rows:
+            self.answerable[row.source, row.hops, row.type] += row.answerable
+            self.unanswerable[row.source, row.hops, row.type] += row.unanswerable
+        self.dropped.update(made.dropped)
+        self.excluded.update(made.excluded)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return them as the column holds them."""
+        names = ("scripts", "sessions", "asked", "turns", "facts", "questions")
+        rows = [
+            dict(zip(COLUMNS, (*key, self.answerable[key], self.unanswerable[key]), strict=True))
+            for key in sorted(self.answerable.keys() | self.unanswerable.keys())
+        ]
+        return {
+            **{name: self.counts[name] for name in names},
+            **_sums(rows),
+            "tests": round(self.tests, 2),
+            "rows": rows,
+            "dropped": dict(self.dropped),
+            "excluded": dict(self.excluded),
+        }
+
+
+def figures_of(one: QuestionSet) -> dict[str, Any]:
+    """Return a set's figures; of one that came with a file they are counted the first time, and kept."""
+    if not one.figures:
+        one.figures = _counted(one)
+        QuestionSet.objects.filter(pk=one.pk).update(figures=one.figures)
+    return one.figures
+
+
+def _counted(one: QuestionSet) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(ROWS, {"set": one.pk})
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cursor.fetchall()]
+        cursor.execute(ASKED, {"set": one.pk})
+        asked, questions, scripts = cursor.fetchone()
+    asking = Record.objects.filter(corpus=one.corpus_id, kind=QUESTION, uses__set=one)
+    dialogues = list(one.corpus.dialogues.filter(pk__in=asking.values("dialogue")))
+    own = Turn.objects.filter(continuation__dialogue__in=dialogues, continuation__key=SELF)
+    return {
+        "scripts": scripts,
+        "sessions": sum(len((dialogue.script or {}).get("sessions", ())) for dialogue in dialogues),
+        "asked": asked,
+        "turns": own.count(),
+        "questions": questions,
+        **_sums(rows),
+        "rows": rows,
+    }
+
+
+def _sums(rows: list[dict[str, Any]]) -> dict[str, int]:
+    answerable = sum(row["answerable"] for row in rows)
+    return {"uses": answerable + sum(row["unanswerable"] for row in rows), "answerable": answerable}
+
+
+def table2(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the lines of a set's table: candidates per session by source, and all; None without sessions."""
+    sessions = figures.get("asked") or 0
+    rows = figures.get("rows", [])
+    lines = []
+    for key, title in [*SOURCES.items(), (None, "All")]:
+        own = [row for row in rows if key in (None, (row["source"], row["hops"]))]
+        if not own:
+            continue
+        sums = _sums(own)
+        lines.append(
+            {
+                "title": title,
+                **sums,
+                "unanswerable": sums["uses"] - sums["answerable"],
+                "per_session": sums["uses"] / sessions if sessions else None,
+                "answerable_per_session": sums["answerable"] / sessions if sessions else None,
+                "is_all": key is None,
+            }
+        )
+    return lines

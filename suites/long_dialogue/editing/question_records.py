@@ -1,0 +1,381 @@
+"""Facts, questions and their uses for pages and programs, with what reviewers answered about them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.models import Campaign, Dialogue, QuestionSet, Use
+from annotation.models.corpora import Corpus
+from annotation.models.labels import Label, Occasion
+from annotation.models.records import Record
+from annotation.script_records import (
+    FACT,
+    LETTERS,
+    QUESTION,
+    STATUSES,
+    UNKNOWN,
+    Fact,
+    Question,
+    date_record,
+    fact_record,
+    parted,
+    question_record,
+)
+from annotation.text.words import fold
+from annotation.work.labels import name_of
+from suites.long_dialogue.editing import question_figures
+from suites.long_dialogue.editing.question_relations import table_of
+from suites.long_dialogue.schemes import FACT as FACT_REVIEW
+from suites.long_dialogue.schemes import QUIZ as QUIZ_REVIEW
+from suites.long_dialogue.scripts.reviewing import Outcome, Review, fact_outcome, quiz_outcome
+from suites.long_dialogue.scripts.sessions import Sessions
+
+# What people answered about drafts of facts and quiz questions, and what that comes to.
+
+SCHEMES = {FACT: FACT_REVIEW.key, QUESTION: QUIZ_REVIEW.key}
+"""The scheme by which each kind of record is reviewed."""
+ADJUDICATOR = "adjudication"
+Answers = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """A draft with what its reviews come to, and how many people reviewed it."""
+
+    record: Record
+    outcome: Outcome[Any]
+    reviewers: int
+    adjudicated: bool
+
+
+def reviews_of_corpus(corpus: Corpus, kind: str) -> list[Reviewed]:
+    """Return what the reviews of a corpus's drafts come to, in the order of the drafts.
+
+    Drafts that nobody reviewed are not among them.
+    """
+    drafts = _drafts(corpus, kind)
+    told = _answers(drafts, SCHEMES[kind])
+    found: list[Reviewed] = []
+    for dialogue in {record.dialogue_id: record.dialogue for record in drafts if record.pk in told}.values():
+        own = [record for record in drafts if record.dialogue_id == dialogue.pk and record.pk in told]
+        found += _of_script(corpus, dialogue, own, told)
+    place = {record.pk: number for number, record in enumerate(drafts)}
+    return sorted(found, key=lambda reviewed: place[reviewed.record.pk])
+
+
+def unreviewed(corpus: Corpus, kind: str) -> int:
+    """Return how many drafts nobody has reviewed."""
+    drafts = _drafts(corpus, kind)
+    return len(drafts) - len(_answers(drafts, SCHEMES[kind]))
+
+
+def _drafts(corpus: Corpus, kind: str) -> list[Record]:
+    rows = Record.objects.filter(corpus=corpus, kind=kind, status="draft", superseded_by=None, set=None)
+    return list(rows.select_related("dialogue").order_by("dialogue__key", "pk"))
+
+
+def _of_script(
+    corpus: Corpus, dialogue: Dialogue, drafts: Iterable[Record], told: Mapping[int, _Given]
+) -> Iterator[Reviewed]:
+    sessions, table = Sessions(question_figures.without_texts(dialogue)), table_of(corpus)
+    for record in drafts:
+        given = told[record.pk]
+        reviews = given.reviews()
+        if given.contested:
+            outcome: Outcome[Any] = Outcome("undecided", reason=given.contested)
+        elif record.kind == FACT:
+            fact: Fact = fact_record(record.key, record.content, record.status)
+            outcome = fact_outcome(fact, reviews, sessions, table)
+        else:
+            question: Question = question_record(record.key, record.content, record.status)
+            outcome = quiz_outcome(question, reviews, sessions)
+        yield Reviewed(record, outcome, len(given.by_rater), bool(given.decided))
+
+
+class _Given:
+    """The answers about one draft: by rater, and those that were adjudicated."""
+
+    def __init__(self) -> None:
+        self.by_rater: dict[str, dict[str, Any]] = defaultdict(dict)
+        self.decided: dict[str, Any] = {}
+
+    def reviews(self) -> list[Review]:
+        """Return a review for each person, and where something was adjudicated one that stands over all."""
+        reviews = [Review(rater, answers) for rater, answers in sorted(self.by_rater.items())]
+        if not self.decided:
+            return reviews
+        return [*reviews, Review(ADJUDICATOR, self._agreed() | self.decided, adjudicated=True)]
+
+    @property
+    def contested(self) -> str:
+        """What was left open by an adjudication, as a reason; '' where nothing was."""
+        if not self.decided:
+            return ""
+        for key, answers in self._left().items():
+            if len(answers) > 1:
+                return f"{key.replace('_', ' ')} is still to be adjudicated"
+        return ""
+
+    def _agreed(self) -> dict[str, Any]:
+        return {key: next(iter(answers.values())) for key, answers in self._left().items()}
+
+    def _left(self) -> dict[str, dict[Any, Any]]:
+        """Return the answers to what was not adjudicated, of those who answered the rest as was decided."""
+        found: dict[str, dict[Any, Any]] = defaultdict(dict)
+        for answers in self.by_rater.values():
+            if all(_plain(answers.get(key)) == _plain(value) for key, value in self.decided.items()):
+                for key, value in answers.items():
+                    if key not in self.decided and key not in UNCOMPARED:
+                        found[key][_plain(value)] = value
+        return found
+
+
+UNCOMPARED = frozenset(["note"])
+
+
+def _plain(value: Any) -> Any:
+    return fold(value) if isinstance(value, str) else value
+
+
+def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, _Given]:
+    """Return people's answers by a scheme, by the id of the record that they are about."""
+    labels = Label.objects.filter(
+        item__record__in=[record.pk for record in drafts],
+        question__version__scheme__key=scheme,
+        superseded_at=None,
+        missing="",
+        rater__kind="human",
+        occasion__in=[Occasion.MAIN, Occasion.IMPORTED, Occasion.ADJUDICATION],
+    ).order_by("pk")
+    names = {
+        label.rater_id: name_of(label.rater, label.item.corpus_id)
+        for label in labels.select_related("rater", "item").order_by("rater_id").distinct("rater_id")
+    }
+    found: dict[int, _Given] = defaultdict(_Given)
+    for record, rater, occasion, key, number, text in labels.values_list(
+        "item__record", "rater", "occasion", "question__key", "number", "text"
+    ):
+        value = text if number is None else number
+        if occasion == Occasion.ADJUDICATION:
+            found[record].decided[key] = value
+        else:
+            found[record].by_rater[names[rater]][key] = value
+    return dict(found)
+
+
+# Facts, questions and their uses for pages and programs, a page at a time.
+
+# What the types of uses mean, and why a question is asked or not, in words: one place for pages and docs.
+
+TYPES = {
+    "ans_wo_time": "quiz: the main character has heard the answer",
+    "ans_w_time": "quiz, with a date in the text: the main character has heard the answer",
+    "before_event_unans": "quiz: the answer is only told later",
+    "dont_know_unans": "quiz: the main character was in none of the sessions that tell it",
+    "dont_know_unans_time": "quiz, with a date: the main character was in none of the sessions that tell it",
+    "undated": "a fact for ever, heard",
+    "current": "a fact of the same date, heard",
+    "past": "a fact of an earlier date, heard, and asked with its date",
+    "future": "a fact that is said later, with a later date",
+    "unheard": "a fact that was said where the main character was not there",
+}
+RULES = {
+    "heard": "it was heard before",
+    "all heard": "all that is needed was heard before",
+    "both heard": "both facts were heard before",
+    "not there": "the main character is in none of these sessions",
+    "before the evidence": "these sessions come later",
+    "said later": "it is said later, in this session",
+    "not heard": "it was said in this session, without the main character",
+    "partly there": "the main character is in some of the sessions that are all needed",
+    "same session": "the evidence may lie on either side of the point where it is asked",
+    "the date would tell": "a date in the future would give the key away",
+    "dates overlap": "the dates overlap, so that neither is before the other",
+    "said later on the same date": "it is said later, but on the same date",
+    "dates against the order of sessions": "the dates run against the order of the sessions",
+    "partly heard": "not all turns that say it were heard",
+    "another fact may answer": "another fact of the same head and relation is known, and seems to answer",
+}
+DROPPED = {
+    "ambiguous": "several answers at the same date, and the relation has one",
+    "answer in text": "the answer stands in the text of the question",
+    "too few distractors": "there are not three other answers of the kind",
+    "unknown relation": "the relation is not in the table",
+}
+
+
+def type_told(name: str) -> str:
+    """Return what a type means; a pair of hops is told hop by hop."""
+    if name in TYPES:
+        return TYPES[name]
+    hops = [part for part in name.split("_") if part in TYPES]
+    return "two facts, in their order: " + "; ".join(TYPES[part] for part in hops) if hops else name
+
+
+def rule_told(name: str) -> str:
+    """Return a rule in words."""
+    return RULES.get(name, name)
+
+
+def dropped_told(name: str) -> str:
+    """Return in words why questions or facts came to nothing."""
+    return DROPPED.get(name, name)
+
+
+Asked = Mapping[str, str]
+"""What a list is narrowed by: status, relation, text; a set's questions by source, hops and type, too."""
+CONTENT = ("head", "tail", "text", "answer")
+
+
+def is_kept(one: QuestionSet) -> bool:
+    """Whether a set never changes: a simulation used it, or people answered about its questions."""
+    return one.used_at is not None or Label.objects.filter(item__record__set=one).exists()
+
+
+def found(corpus: Corpus | int, told: str) -> QuestionSet | None:
+    """Return the question set that is told as NAME, in its last version, as NAME:VERSION or NAME@VERSION.
+
+    A set that came with a file under such a name is found by it, too.
+    """
+    name, version = parted(told)
+    rows = QuestionSet.objects.filter(corpus=corpus).order_by("-version")
+    if version is None:
+        return rows.filter(name=name).first()
+    as_in_a_file = rows.filter(name=f"{name}@{version}")
+    return rows.filter(name=name, version=version).first() or as_in_a_file.first()
+
+
+def called(one: QuestionSet) -> str:
+    """Return what a set is called in a file, and by its questions: its name, of a later version `first@2`."""
+    return one.name if one.version == 1 else f"{one.name}@{one.version}"
+
+
+def named(one: QuestionSet) -> str:
+    """Return what a condition calls a version of a question set: NAME:VERSION."""
+    return f"{one.name}:{one.version}"
+
+
+def spellings(corpus: Corpus, told: str) -> set[str]:
+    """Return all that answers may call a question set, however it is told here."""
+    if (one := found(corpus, told)) is None:
+        return {told}
+    return {told, named(one), called(one), f"{one.name}@{one.version}"}
+
+
+def asked_before(records: Iterable[Record]) -> set[int]:
+    """Return those of some questions, by id, that a set asks which a simulation used: they never change."""
+    uses = Use.objects.filter(question__in=records, set__used_at__isnull=False)
+    return set(uses.values_list("question", flat=True).distinct())
+
+
+def standing(corpus: Corpus, kind: str) -> QuerySet[Record]:
+    """Return a corpus's facts or quiz questions that stand by themselves and nothing supersedes."""
+    rows = Record.objects.filter(corpus=corpus, kind=kind, set=None, superseded_by=None)
+    return rows.select_related("dialogue").order_by("dialogue__key", "pk")
+
+
+def narrowed(rows: QuerySet[Record], asked: Asked) -> QuerySet[Record]:
+    """Return the records that a list asks for; what is empty narrows nothing."""
+    if asked.get("status"):
+        rows = rows.filter(status=asked["status"])
+    if relation := asked.get("relation"):
+        rows = rows.filter(Q(content__relation=relation) | Q(content__relations__contains=[relation]))
+    if dialogue := asked.get("dialogue"):
+        rows = rows.filter(dialogue__key=dialogue)
+    if source := asked.get("source"):
+        rows = rows.filter(content__source=source)
+    if (hops := asked.get("hops", "")).isdecimal():
+        rows = rows.filter(content__hops=int(hops))
+    if text := asked.get("text"):
+        holds = (Q(**{f"content__{name}__icontains": text}) for name in CONTENT)
+        any_ = Q(key=text)
+        for one in holds:
+            any_ |= one
+        rows = rows.filter(any_)
+    return rows
+
+
+def counts(corpus: Corpus, kind: str) -> dict[str, int]:
+    """Return how many facts or quiz questions there are by status, all of them as `all`."""
+    rows = standing(corpus, kind).order_by().values_list("status").annotate(n=Count("pk"))
+    told = {status: 0 for status in STATUSES if status != "corrected"} | dict(rows)
+    return told | {"all": sum(told.values())}
+
+
+def questions_of(one: QuestionSet, asked: Asked) -> QuerySet[Record]:
+    """Return the questions that a set asks, its own and those that stand by themselves."""
+    uses = Use.objects.filter(set=one, question=OuterRef("pk"))
+    if asked.get("type"):
+        uses = uses.filter(type=asked["type"])
+    if asked.get("answerable") in ("yes", "no"):
+        uses = uses.filter(answerable=asked["answerable"] == "yes")
+    rows = Record.objects.filter(Exists(uses), corpus=one.corpus_id, kind=QUESTION)
+    return narrowed(rows.select_related("dialogue").order_by("pk"), asked)
+
+
+def with_uses(one: QuestionSet, records: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return questions, each with how often it is asked, answerable or not, by type."""
+    records = list(records)
+    rows = Use.objects.filter(set=one, question__in=records).order_by("question", "type")
+    told: dict[int, list[dict[str, Any]]] = {}
+    for question, kind, n, right in rows.values_list("question", "type").annotate(
+        n=Count("pk"), right=Count("pk", filter=Q(answerable=True))
+    ):
+        told.setdefault(question, []).append({"type": kind, "n": n, "answerable": right})
+    return [
+        {
+            "record": record,
+            "types": told.get(record.pk, []),
+            "uses": sum(line["n"] for line in told.get(record.pk, [])),
+            "answerable": sum(line["answerable"] for line in told.get(record.pk, [])),
+        }
+        for record in records
+    ]
+
+
+def types_of(one: QuestionSet) -> list[str]:
+    """Return the types of a set's uses, as its figures name them."""
+    return sorted({row["type"] for row in one.figures.get("rows", ())})
+
+
+def uses_of(one: QuestionSet, record: Record) -> QuerySet[Use]:
+    """Return where a set asks a question, in the order of sessions."""
+    return Use.objects.filter(set=one, question=record).order_by("session")
+
+
+def use_told(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a use as pages and programs show it, by the sessions of its script."""
+    session = sessions[use.session - 1]
+    choices = record.content.get("choices") or []
+    offered = [choices[int(place)] for place in use.order if int(place) < len(choices)]
+    return {
+        "session": use.session,
+        "id": session["id"],
+        "date": str(date_record(session["date"])),
+        "answerable": use.answerable,
+        "key": use.key,
+        "right": "I don't know" if use.key == UNKNOWN else offered[LETTERS.index(use.key)],
+        "choices": offered,
+        "type": use.type,
+        "type_told": type_told(use.type),
+        "why": [{"number": number, "id": sessions[number - 1]["id"]} for number in use.why],
+        "rule": use.rule,
+        "rule_told": rule_told(use.rule),
+        "since": use.since,
+    }
+
+
+def sessions_of(record: Record) -> list[Mapping[str, Any]]:
+    """Return the sessions of a record's script; reads its dialogue, so select it."""
+    return list((record.dialogue.script or {}).get("sessions", ()))
+
+
+def review_campaigns(corpus: Corpus, kind: str) -> QuerySet[Campaign]:
+    """Return the campaigns in which a corpus's facts or questions are reviewed, the last first."""
+    rows = Campaign.objects.filter(corpus=corpus, scheme_version__scheme__key=SCHEMES[kind])
+    return rows.filter(archived_at=None).order_by("-pk")

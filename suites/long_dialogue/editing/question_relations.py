@@ -1,0 +1,76 @@
+"""The relations that a corpus's facts may have, and the question sets that a change makes stale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.errors import QuestionsRefused
+from annotation.models import RelationRows
+from annotation.models.corpora import Corpus
+from config.models import Event
+from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
+
+# Question sets whose uses are no longer what the rules would say now: marked, with the reason.
+
+
+def mark_stale(corpus: Corpus, what: str) -> int:
+    """Mark the sets of a corpus that were made by rules; return how many. `what` happened, as a clause.
+
+    Sets that came with a file keep their keys, and so they do not become stale by facts or relations.
+    """
+    sets = corpus.question_sets.filter(imported=False)
+    told = what[0].upper() + what[1:]
+    free = sets.filter(used_at=None).update(stale=f"{told}: make the set anew.")
+    used = sets.exclude(used_at=None)
+    return free + used.update(stale=f"{told}. A simulation used this set, so it stays as it is.")
+
+
+# The relations that a corpus's facts may have: the table that comes with Concord, or one of its own.
+
+OWN = 0
+"""The version that stands for the table that comes with Concord."""
+
+
+def version_of(corpus: Corpus) -> int:
+    """Return the version of a corpus's own table, 0 where it has the one that comes with Concord."""
+    last = corpus.relation_tables.order_by("-version").values_list("version", flat=True).first()
+    return last or OWN
+
+
+def table_of(corpus: Corpus) -> RelationTable:
+    """Return a corpus's relations."""
+    last = corpus.relation_tables.order_by("-version").first()
+    return RelationTable.parse(last.rows) if last is not None else DEFAULT
+
+
+@transaction.atomic
+def replace_relations(
+    *, corpus: Corpus, rows: Sequence[Mapping[str, Any]], by: User | None, seen: int | None = None
+) -> RelationRows | None:
+    """Give a corpus a table of its own, or a new version of it; None where nothing would change.
+
+    `seen` is the version that whoever changes it has seen, None for any. Raises QuestionsRefused, with row
+    and field, for a table that makes no sense, or where somebody else changed it meanwhile.
+    """
+    corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
+    try:
+        table = RelationTable.parse(rows)
+    except ValueError as error:
+        told = str(error)
+        raise QuestionsRefused(f"{told[0].upper()}{told[1:]}.", field="rows") from None
+    last = version_of(corpus)
+    if seen is not None and seen != last:
+        raise QuestionsRefused(
+            "Somebody else changed the relations meanwhile: look at them again.", field="rows"
+        )
+    if table.as_rows() == table_of(corpus).as_rows():
+        return None
+    made = RelationRows.objects.create(corpus=corpus, version=last + 1, rows=table.as_rows(), created_by=by)
+    mark_stale(corpus, "the relations were changed")
+    detail = {"version": made.version, "relations": len(table)}
+    Event.objects.create(by=by, verb="change relations", subject=corpus.name, detail=detail)
+    return made

@@ -1,0 +1,290 @@
+"""Making question sets: every question with every session in which it is asked, at once or by a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from annotation import records
+from annotation.errors import QuestionsRefused
+from annotation.models import Label, Record, Turn
+from annotation.models.corpora import Corpus, Dialogue
+from annotation.models.records import QuestionSet
+from annotation.records import SELF
+from annotation.script_records import QUESTION, question_json
+from config.models import Event
+from config.planner import WORTH_TELLING, tell_planner
+from jobs import actions as jobs
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import Job
+from suites.long_dialogue.editing import question_figures, question_relations
+from suites.long_dialogue.editing.import_records import make_records, write_uses
+from suites.long_dialogue.editing.question_editing import supersede
+from suites.long_dialogue.editing.question_figures import Figures
+from suites.long_dialogue.editing.question_records import asked_before, called, is_kept
+from suites.long_dialogue.editing.question_relations import table_of, version_of
+from suites.long_dialogue.scripts.making import MadeSet
+from suites.long_dialogue.scripts.making import make as make_one
+from suites.long_dialogue.scripts.quiz import POLICIES
+
+# Wordings of questions by who asks: taken into the questions, and kept when a set is made anew.
+
+Styles = Mapping[str, str]
+"""Texts by the id of who asks so, and `default`."""
+Kept = Mapping[tuple[int, str], tuple[str, Styles]]
+"""The text of a question, and its wordings, by dialogue and by key within its set."""
+
+
+@transaction.atomic
+def take_wordings(*, dialogue: Dialogue, styles: Mapping[str, Styles], by: User | None) -> dict[str, int]:
+    """Give questions of a script the wordings told by their keys; return how many `worded` and `superseded`.
+
+    A question that people answered about, or that a set asks which a simulation used, is superseded by one
+    with the wordings. Questions that a set made stay as they are once it is kept (`used`), as do those that
+    have the wordings already.
+    """
+    sets = {one.pk: one for one in dialogue.corpus.question_sets.select_for_update(no_key=True)}
+    rows = Record.objects.select_for_update(of=("self",)).select_related("corpus")
+    records = rows.filter(dialogue=dialogue, kind=QUESTION, key__in=list(styles), superseded_by=None)
+    told = {"worded": 0, "superseded": 0, "used": 0}
+    labelled = set(
+        Label.objects.filter(item__record__in=records).values_list("item__record", flat=True).distinct()
+    )
+    asked = asked_before(records)
+    kept = {number for number, one in sets.items() if is_kept(one)}
+    for record in records.order_by("pk"):
+        content = record.content | {"styles": dict(styles[record.key])}
+        if content == record.content:
+            continue
+        if record.set_id in kept or (record.set_id is not None and record.pk in asked):
+            told["used"] += 1
+        elif record.pk in labelled or record.pk in asked:
+            supersede(record=record, content=content, provenance={"by": "wording", "of": record.key}, by=by)
+            told["superseded"] += 1
+        else:
+            Record.objects.filter(pk=record.pk).update(content=content)
+            told["worded"] += 1
+    if told["superseded"]:
+        question_relations.mark_stale(dialogue.corpus, "quiz questions were given wordings")
+    if told["worded"] or told["superseded"]:
+        subject = f"{dialogue.key} in {dialogue.corpus.name}"[:300]
+        Event.objects.create(by=by, verb="word questions", subject=subject, detail=told)
+    return told
+
+
+def kept_of(one: QuestionSet | None) -> Kept:
+    """Return the wordings that a set's own questions have, for the set that takes its place."""
+    if one is None:
+        return {}
+    rows = Record.objects.filter(set=one, superseded_by=None, content__has_key="styles")
+    return {
+        (dialogue, key.partition(":")[2]): (content["text"], content["styles"])
+        for dialogue, key, content in rows.values_list("dialogue", "key", "content")
+    }
+
+
+def worded(kept: Kept, dialogue: int, key: str, text: str) -> Styles:
+    """Return the wordings that a question had in the set before, where it asked the same."""
+    before, styles = kept.get((dialogue, key.partition(":")[2]), ("", {}))
+    return styles if before == text else {}
+
+
+# Making a question set: every question with every session in which it is asked, by the rules.
+
+# A set's questions and uses as rows, by COPY; and taking them out again where a set is made anew.
+
+CLEAR = (
+    "DELETE FROM annotation_use WHERE set_id = %s",
+    """DELETE FROM annotation_item WHERE record_id IN
+       (SELECT id FROM annotation_record WHERE set_id = %s)""",
+    "DELETE FROM annotation_record WHERE set_id = %s",
+)
+
+
+def write(stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made: MadeSet, kept: Kept) -> None:
+    """Write one script's share of a set, in the current transaction, with the wordings that were `kept`."""
+    questions = [
+        replace(question, styles=worded(kept, row.pk, question.id, question.text))
+        for question in made.questions
+    ]
+    make_records(
+        corpus=stored.corpus,
+        rows=[
+            (row.pk, QUESTION, question.id, question_json(question), question.status, stored.pk)
+            for question in questions
+        ],
+        provenance={"by": "rules", "set": stored.name, "version": stored.version},
+    )
+    write_uses(stored=stored, dialogue=row.pk, record=dialogue, uses=made.set.uses)
+    if len(made.set.uses) >= WORTH_TELLING:
+        tell_planner("annotation_record", "annotation_use")
+
+
+def clear(stored: QuestionSet) -> None:
+    """Take out what a set that nobody used has, in the current transaction."""
+    with connection.cursor() as cursor:
+        for statement in CLEAR:
+            cursor.execute(statement, [stored.pk])
+
+
+LONGEST_NAME = 60
+MOST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A question set, and whether it is new: not where the same was there already."""
+
+    set: QuestionSet
+    created: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts that the command prints."""
+        one = self.set
+        told = {"set": one.name, "version": one.version, "created": self.created}
+        return told | one.options | one.figures
+
+
+@transaction.atomic
+def make(
+    *,
+    corpus: Corpus,
+    name: str,
+    seed: int = 0,
+    policy: str = "body",
+    presence: bool = True,
+    by: User | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Made:
+    """Make the question set of a name from a corpus's accepted facts and quiz questions, and return it.
+
+    Made from the same, it is returned as it is. One that no simulation used and nobody reviewed is replaced,
+    another one gets a new version. `progress` is told (done, all) scripts. Raises QuestionsRefused.
+    """
+    corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
+    name = checked(corpus, name, seed, policy)
+    last = corpus.question_sets.filter(name=name).order_by("-version").first()
+    options: dict[str, Any] = {"seed": seed, "policy": policy, "presence": presence}
+    digest = question_figures.digest(corpus, options | {"relations": table_of(corpus).as_rows()})
+    if last is not None and last.digest == digest:
+        if last.stale:
+            last.stale = ""
+            last.save(update_fields=["stale"])
+        return Made(last, created=False)
+    kept = kept_of(last)
+    chosen = _row(corpus, name, last, by)
+    chosen.options = options | {"relations": version_of(corpus)}
+    chosen.digest, chosen.stale = digest, ""
+    chosen.figures = _fill(chosen, kept, progress or _untold)
+    chosen.save()
+    detail = {"version": chosen.version, **options, "uses": chosen.figures["uses"]}
+    Event.objects.create(by=by, verb="make questions", subject=f"{corpus.name}: {name}"[:300], detail=detail)
+    return Made(chosen, created=True)
+
+
+def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
+    """Return the name that a set may have, tidied; raise QuestionsRefused for what cannot be made."""
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST_NAME or not name.isprintable() or set(name) & set("@:/%+"):
+        raise QuestionsRefused(
+            f"Give the set a name of 1 to {LONGEST_NAME} characters, without @ : / % and +.", field="name"
+        )
+    if policy not in POLICIES:
+        raise QuestionsRefused(f"The policy is one of {', '.join(POLICIES)}.", field="policy")
+    if not 0 <= seed <= MOST_SEED:
+        raise QuestionsRefused(f"The seed is a whole number from 0 to {MOST_SEED:,}.", field="seed")
+    if corpus.question_sets.filter(name=name, imported=True).exists():
+        raise QuestionsRefused(
+            f"The set {name} came with a file, and its keys stand. Choose another name.", field="name"
+        )
+    if not corpus.dialogues.filter(script__isnull=False).exists():
+        raise QuestionsRefused(f"{corpus.name} has no long dialogue of dated sessions to ask about.")
+    if not corpus.records.filter(status="accepted", set=None).exists():
+        raise QuestionsRefused(
+            f"{corpus.name} has no accepted fact or quiz question to ask about: accept some, or have drafts "
+            "reviewed."
+        )
+    return name
+
+
+def _row(corpus: Corpus, name: str, last: QuestionSet | None, by: User | None) -> QuestionSet:
+    """Return the row to fill: the last one emptied, or another version."""
+    if last is not None and not is_kept(last):
+        clear(last)
+        return last
+    version = 1 if last is None else last.version + 1
+    return QuestionSet.objects.create(corpus=corpus, name=name, version=version, created_by=by)
+
+
+def _fill(chosen: QuestionSet, kept: Kept, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    """Write a set's questions and uses, script by script; return its figures."""
+    figures, table = Figures(), table_of(chosen.corpus)
+    scripts = question_figures.scripts(chosen.corpus)
+    label = called(chosen)
+    progress(0, len(scripts))
+    for number, row in enumerate(scripts, start=1):
+        dialogue = question_figures.without_texts(row)
+        made = make_one(
+            dialogue,
+            name=label,
+            seed=chosen.options["seed"],
+            policy=chosen.options["policy"],
+            presence=chosen.options["presence"],
+            table=table,
+        )
+        write(chosen, row, dialogue, made, kept)
+        figures.add(dialogue, made)
+        progress(number, len(scripts))
+    return figures.as_json()
+
+
+def _untold(_done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
+# Making a question set of a large corpus: a job, because that takes longer than a page waits.
+
+KIND = "questions"
+AT_ONCE = 2_000
+"""Scripts of at most so many own turns together are done while the page waits."""
+
+
+def subject(corpus: Corpus) -> str:
+    """Return what a job of a corpus is about: one at a time."""
+    return f"corpus {corpus.pk}: questions of {corpus.name}"[:300]
+
+
+def make_or_start(
+    *, corpus: Corpus, name: str, seed: int, policy: str, presence: bool, by: User | None
+) -> Made | Job:
+    """Make a question set at once where the corpus is small, else start a job. Raises QuestionsRefused."""
+    told: dict[str, Any] = {"name": name, "seed": seed, "policy": policy, "presence": presence}
+    own = Turn.objects.filter(
+        continuation__key=SELF,
+        continuation__dialogue__corpus=corpus,
+        continuation__dialogue__script__isnull=False,
+    )
+    if own[: AT_ONCE + 1].count() <= AT_ONCE:
+        return make(corpus=corpus, by=by, **told)
+    checked(corpus, name, seed, policy)
+    return jobs.start(kind=KIND, subject=subject(corpus), params=told | {"corpus": corpus.pk}, by=by)
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Make the set that a job names; its result is the counts. Done twice, it counts once."""
+    told = dict(job.params)
+    corpus = Corpus.objects.filter(pk=told.pop("corpus")).first()
+    if corpus is None:
+        raise JobRefused("the corpus was deleted")
+    try:
+        return make(corpus=corpus, by=job.created_by, progress=progress, **told).as_json()
+    except QuestionsRefused as error:
+        raise JobRefused(str(error)) from error
+
+
+JOB = JobKind(KIND, "Making of questions", run)

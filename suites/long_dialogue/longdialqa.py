@@ -1,0 +1,637 @@
+"""LongDialQA (Kim et al. 2024), converted to JSON: scripts of series with questions, and where each is asked.
+
+A file is {episode: {scene: {"script", "date", "easy_q", "hard_q"}}}, or a folder of such files. All of it is
+one dialogue: each scene is a session, in the order of the file; what is asked in a scene is a use of a
+question there. The keys of the file stand. The published files are pickles, which are never opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotation import script_records as records
+from annotation.formats.base import Format, Head, SourceRecord
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, kind_of
+from annotation.formats.source import ImportProblem, Source, is_pickle
+from annotation.records import Dialogue, Participant, Turn
+from annotation.script_records import (
+    DEFAULT_STYLE,
+    LETTERS,
+    UNKNOWN,
+    Date,
+    Form,
+    Question,
+    QuestionSet,
+    Script,
+    Session,
+    Use,
+)
+from annotation.text.words import fold
+from suites.long_dialogue.longform import EVERYBODY, KEY, MAIN, TOLD, named_main, run_backwards
+from suites.long_dialogue.scripts.making import check, unchecked
+from suites.long_dialogue.scripts.sessions import Sessions
+
+# The script of a scene of LongDialQA, line by line, and its date as it is written there.
+
+WRITERS = ("Teleplay: ", "Story: ")
+"""Lines with these are about who wrote the episode, and nobody says them."""
+NAME = 60
+"""What stands before the first colon of a line is a speaker if it has so many characters at most."""
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+FORM = "write September 22, 1994, or 1994-09-22; the day, or day and month, may be left out"
+WORDS = re.compile(r"(?:(?P<month>[a-z]{3,9})\.?\s+)?(?:(?P<day>\d{1,2})(?:st|nd|rd|th)?\s+)?(?P<year>\d{4})")
+DAY_FIRST = re.compile(r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\s+(?P<month>[a-z]{3,9})\.?\s+(?P<year>\d{4})")
+
+
+class SceneLines:
+    """The turns of a scene, and how many lines were left out. Raises ImportProblem."""
+
+    def __init__(self, text: str, path: str, session: str) -> None:
+        self.turns: list[Turn] = []
+        self.left_out = 0
+        for number, line in enumerate(text.split("\n"), start=1):
+            if not (line := line.strip()):
+                continue
+            if any(sign in line for sign in WRITERS):
+                self.left_out += 1
+                continue
+            self._take(line, f"{path}, its line {number}", session)
+
+    def _take(self, line: str, path: str, session: str) -> None:
+        """Take a line as a turn; one without a speaker goes on with what the one before says."""
+        speaker, colon, text = line.partition(":")
+        speaker = speaker.strip()
+        if colon and 0 < len(speaker) <= NAME:
+            self.turns.append(Turn(speaker, text.strip(), session=session))
+        elif self.turns:
+            last = self.turns[-1]
+            self.turns[-1] = Turn(last.speaker, f"{last.text}\n{line}".strip(), session=session)
+        else:
+            raise ImportProblem("nobody says it: the first line of a scene is “Name: text”", field=path)
+
+
+def read_date(text: str) -> Date:
+    """Return the date that `September 22, 1994`, `22 September 1994` or `1994-09-22` writes.
+
+    The day, or day and month, may be left out. Raises ValueError where it is no date.
+    """
+    plain = " ".join(text.replace(",", " ").split()).lower()
+    match = WORDS.fullmatch(plain) or DAY_FIRST.fullmatch(plain)
+    if match is None:
+        try:
+            return Date.read(text)
+        except ValueError as error:
+            raise ValueError(f"{error} ({FORM})") from None
+    month = None
+    if match["month"] is not None:
+        month = _month(match["month"], text)
+    elif match["day"] is not None:
+        raise ValueError(f"{text[:40]!r} is not a date: {FORM}")
+    return Date(int(match["year"]), month, int(match["day"]) if match["day"] else None)
+
+
+def _month(name: str, text: str) -> int:
+    for number, month in enumerate(MONTHS, start=1):
+        if month.startswith(name):
+            return number
+    raise ValueError(f"{text[:40]!r} is not a date: {FORM}")
+
+
+# The questions of LongDialQA: what is asked in a scene, gathered into questions and their uses.
+#
+# A question of a scene has a wording for each speaker, five options of which the last one is "I don't
+# know", and its answer. The same wording with the same four choices is one question, wherever it is asked.
+# The file does not say what gives the answer, nor the true answer of a question that is asked where it
+# cannot be known; the latter is taken from another use of it, where there is one.
+
+ASKED = frozenset({"questions", "options", "answer"})
+EASY = {
+    name: name
+    for name in (
+        "ans_wo_time",
+        "ans_w_time",
+        "before_event_unans",
+        "dont_know_unans",
+        "dont_know_unans_time",
+    )
+}
+HOPS = {"past": "past", "cur": "current", "current": "current", "fu": "future", "future": "future"}
+HOPS |= {"undated": "undated", "unheard": "unheard"}
+FORMS: dict[str, Form] = {"past": "past", "current": "present", "future": "present", "undated": "undated"}
+DATED = ("ans_w_time", "dont_know_unans_time")
+DONT_KNOW = "i don't know"
+LENGTH = 10_000
+"""The characters that a wording or an option may have."""
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """A question, as far as its uses have told it; `types` are those of its uses."""
+
+    id: str
+    source: records.Source
+    type: str
+    text: str
+    choices: tuple[str, ...]
+    styles: dict[str, str] = field(default_factory=dict)
+    answer: str = ""
+    number: str = ""
+
+
+class Questions:
+    """The questions of all scenes, and their uses in order."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, tuple[str, ...]], _Gathered] = {}
+        self._uses: list[Use] = []
+        self._counts = {"quiz": 0, "tkg": 0}
+        self._asked: set[tuple[str, str]] = set()
+        self._twice: list[str] = []
+        self._unmatched: list[str] = []
+        self._reworded: list[str] = []
+
+    def take(self, scene: Fields, session: str) -> None:
+        """Take what is asked in a scene; raise ImportProblem with the path of what does not fit."""
+        for name, known in (("easy_q", EASY), ("hard_q", None)):
+            for type, asked in _object(scene, name).items():
+                path = f"{scene.at(name)}.{type}"
+                meant = _quiz_type(type, path) if known else _tkg_type(type, path)
+                for key, raw in _each(asked, path):
+                    fields = Fields(raw, f"{path}.{key}", ASKED)
+                    self._take("quiz" if known else "tkg", meant, key, fields, session)
+
+    def _take(self, source: records.Source, type: str, number: str, fields: Fields, session: str) -> None:
+        styles = _styles(fields)
+        options = _options(fields)
+        answer = fold(fields.text("answer"))
+        letter = next(
+            (
+                letter
+                for letter, option in zip(LETTERS, options, strict=True)
+                if fold(option) == answer or (letter == UNKNOWN and _is_dont_know(answer))
+            ),
+            "",
+        )
+        if not letter or not styles or len(set(map(fold, options))) < len(options):
+            self._unmatched.append(fields.path)
+            return
+        question = self._question(source, type, number, styles, options[:4])
+        if (question.id, session) in self._asked:
+            self._twice.append(fields.path)
+            return
+        self._asked.add((question.id, session))
+        self._reword(question, styles, fields.path)
+        if letter != UNKNOWN:
+            question.answer = question.answer or options[LETTERS.index(letter)]
+        self._uses.append(
+            Use(
+                question=question.id,
+                session=session,
+                answerable=letter != UNKNOWN,
+                key=letter,
+                type=type,
+                order=_order(question.choices, options[:4]),
+                rule="file",
+            )
+        )
+
+    def _question(
+        self, source: records.Source, type: str, number: str, styles: dict[str, str], choices: tuple[str, ...]
+    ) -> _Gathered:
+        text = styles.get(DEFAULT_STYLE) or next(iter(styles.values()))
+        place = (source, fold(text), tuple(sorted(map(fold, choices))))
+        if place not in self._known:
+            self._counts[source] += 1
+            key = f"{'q' if source == 'quiz' else 'k'}{self._counts[source]}"
+            self._known[place] = _Gathered(key, source, type, text, choices, number=number)
+        return self._known[place]
+
+    def _reword(self, question: _Gathered, styles: dict[str, str], path: str) -> None:
+        """Add wordings that are new; the first one of a speaker stays."""
+        for speaker, text in styles.items():
+            if question.styles.setdefault(speaker, text) != text:
+                self._reworded.append(path)
+                return
+
+    def whole(self) -> tuple[tuple[Question, ...], tuple[Use, ...]]:
+        """Return the questions and their uses."""
+        bases = {
+            (one.number, tuple(sorted(map(fold, one.choices)))): one.id
+            for one in self._known.values()
+            if one.source == "quiz" and one.type not in DATED
+        }
+        return tuple(_record(one, bases) for one in self._known.values()), tuple(self._uses)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is to be told of the questions, with the first places."""
+        for paths, told in (
+            (
+                self._unmatched,
+                "uses without a wording, with equal options, or whose answer is none of them, left out",
+            ),
+            (self._twice, "questions that a scene asks twice, of which the first one counts"),
+            (self._reworded, "questions that are worded anew for a speaker; the first wording is kept"),
+        ):
+            if paths:
+                yield f"{told}: {len(paths)} ({', '.join(paths[:TOLD])})"
+
+
+def _record(one: _Gathered, bases: dict[tuple[str, tuple[str, ...]], str]) -> Question:
+    hops = one.type.split("_") if one.source == "tkg" else []
+    dated = one.type in DATED
+    forms = tuple(FORMS[hop] for hop in hops) if all(hop in FORMS for hop in hops) else ()
+    return Question(
+        id=one.id,
+        source=one.source,
+        text=one.text,
+        choices=one.choices,
+        answer=one.answer,
+        hops=len(hops),
+        forms=forms,
+        dated=dated or "past" in hops,
+        base=bases.get((one.number, tuple(sorted(map(fold, one.choices)))), "") if dated else "",
+        styles=one.styles,
+        status="accepted",
+    )
+
+
+def _object(fields: Fields, name: str) -> dict[str, Any]:
+    value = fields.raw.get(name)
+    if value is None:
+        return {}
+    if type(value) is not dict:
+        raise fields.problem(name, f"must be an object of questions by type, not {kind_of(value)}")
+    return value
+
+
+def _each(asked: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield (number, question) of an object or a list."""
+    if isinstance(asked, dict):
+        yield from asked.items()
+    elif isinstance(asked, list):
+        yield from ((str(number), raw) for number, raw in enumerate(asked))
+    else:
+        raise ImportProblem(f"must be an object or a list of questions, not {kind_of(asked)}", field=path)
+
+
+def _quiz_type(name: str, path: str) -> str:
+    if name not in EASY:
+        raise ImportProblem(f"is no type of quiz question; there are {', '.join(EASY)}", field=path)
+    return EASY[name]
+
+
+def _tkg_type(name: str, path: str) -> str:
+    hops = name.split("_")
+    if len(hops) > 2 or not all(hop in HOPS for hop in hops):
+        told = "is no type of question about facts: past, cur or fu, or a pair of them such as past_cur"
+        raise ImportProblem(told, field=path)
+    return "_".join(HOPS[hop] for hop in hops)
+
+
+def _styles(fields: Fields) -> dict[str, str]:
+    styles = fields.object("questions")
+    for speaker, text in styles.items():
+        if type(text) is not str or len(text) > LENGTH:
+            where = f"{fields.at('questions')}.{speaker[:60]}"
+            raise ImportProblem(f"must be a text of at most {LENGTH} characters", field=where)
+    return {speaker: text for speaker, text in styles.items() if text.strip()}
+
+
+def _options(fields: Fields) -> tuple[str, ...]:
+    options = fields.texts("options")
+    if len(options) != len(LETTERS) or any(len(option) > LENGTH for option in options):
+        raise fields.problem("options", f"must be five texts, of at most {LENGTH} characters each")
+    if not _is_dont_know(fold(options[-1])):
+        raise fields.problem("options", f"must end with “I don't know”, not {options[-1][:60]!r}")
+    return options
+
+
+def _is_dont_know(text: str) -> bool:
+    return text.replace("’", "'").rstrip(".! ") == DONT_KNOW
+
+
+def _order(choices: tuple[str, ...], shown: tuple[str, ...]) -> str:
+    """Return which of a question's choices stands at A to D."""
+    left = {number: fold(choice) for number, choice in enumerate(choices)}
+    order = ""
+    for option in shown:
+        number = next(number for number, choice in left.items() if choice == fold(option))
+        del left[number]
+        order += str(number)
+    return order
+
+
+# Uses that come with a file, against what can be known when (`docs/questions.md`).
+#
+# A file of LongDialQA does not say which sessions answer a question, nor which facts it is about. What can be
+# checked without that is checked; the keys of the file stand, and what differs is told.
+
+UNANSWERABLE = ("before_event_unans", "dont_know_unans", "dont_know_unans_time", "future", "unheard")
+DAY = re.compile(
+    rf"\b(?P<month>{'|'.join(MONTHS)})\s+(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+)?(?P<year>\d{{4}})\b",
+    re.IGNORECASE,
+)
+YEAR = re.compile(r"\bin\s+(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _Checked:
+    """A use with the number and date of its session, and what its question's other uses say.
+
+    `named` are the dates in the question's text. `answered` and `current` are the first session in which the
+    question is answerable, and in which a fact holds; None where there is none.
+    """
+
+    use: Use
+    number: int
+    date: Date
+    named: tuple[Date, ...]
+    answered: int | None
+    current: int | None
+
+
+@dataclass(slots=True)
+class _Firsts:
+    """The first sessions of a question's uses, by what they say."""
+
+    answered: dict[str, int] = field(default_factory=dict)
+    current: dict[str, int] = field(default_factory=dict)
+
+
+def _key_against_type(it: _Checked) -> bool:
+    hops = it.use.type.split("_") if it.use.type not in UNANSWERABLE else [it.use.type]
+    return it.use.answerable == any(hop in UNANSWERABLE for hop in hops)
+
+
+def _never_known(it: _Checked) -> bool:
+    return it.use.type.startswith("dont_know") and it.answered is not None
+
+
+def _answered_before(it: _Checked) -> bool:
+    return it.use.type == "before_event_unans" and it.answered is not None and it.answered <= it.number
+
+
+def _past_not_past(it: _Checked) -> bool:
+    return it.use.type == "past" and any(not date.before(it.date) for date in it.named)
+
+
+def _known_future(it: _Checked) -> bool:
+    return it.use.type == "future" and it.current is not None and it.current <= it.number
+
+
+UNHEARD = "uses in sessions without the main character, which are never asked"
+OTHER_KEY = "uses whose answer is another than elsewhere, or than the rules have it"
+CHECKS: tuple[tuple[str, Callable[[_Checked], bool]], ...] = (
+    ("uses whose key does not go with their type", _key_against_type),
+    ("uses that say that the main character can never know what another session answers", _never_known),
+    ("uses that say that the evidence comes later, after the question could be answered", _answered_before),
+    ("questions about the past whose own date is not before that of their session", _past_not_past),
+    ("questions about the future that a session before could answer", _known_future),
+)
+
+
+def differences(record: Dialogue, paths: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is to be told of the uses of a dialogue that a file brought, with the first sessions.
+
+    `paths` are the places of its sessions in the file.
+    """
+    uses = [use for one in record.question_sets for use in one.uses]
+    if not uses:
+        return
+    silent = len(unchecked(record, record.questions))
+    yield (
+        f"{len(uses)} uses were checked as far as the file allows, and its keys stand: of {silent} of "
+        f"{len(record.questions)} questions it says neither the evidence nor the facts"
+    )
+    faults: dict[str, list[tuple[str, str]]] = {UNHEARD: [], OTHER_KEY: []}
+    for fault in check(record, record.questions, uses):
+        faults[UNHEARD if fault.file == "asked" else OTHER_KEY].append((fault.question, fault.session))
+    checked = list(_checked(record, uses))
+    for told, wrong in CHECKS:
+        faults[told] = [(it.use.question, it.use.session) for it in checked if wrong(it)]
+    for told, several in faults.items():
+        if several:
+            places = [f"{question} in {paths[session]}" for question, session in several[:TOLD]]
+            yield f"{told}: {len(several)} ({', '.join(places)})"
+
+
+def _checked(record: Dialogue, uses: list[Use]) -> Iterator[_Checked]:
+    sessions = Sessions(record)
+    named = {one.id: tuple(dates_in(one.text)) for one in record.questions}
+    firsts = _firsts(sessions, uses)
+    for use in uses:
+        number = sessions.numbers[use.session]
+        yield _Checked(
+            use=use,
+            number=number,
+            date=sessions[number].date,
+            named=named[use.question],
+            answered=firsts.answered.get(use.question),
+            current=firsts.current.get(use.question),
+        )
+
+
+def _firsts(sessions: Sessions, uses: list[Use]) -> _Firsts:
+    firsts = _Firsts()
+    for use in uses:
+        number = sessions.numbers[use.session]
+        for there, told in ((use.answerable, firsts.answered), (use.type == "current", firsts.current)):
+            if there and number < told.get(use.question, number + 1):
+                told[use.question] = number
+    return firsts
+
+
+def dates_in(text: str) -> Iterator[Date]:
+    """Yield the dates that a question names: a day or month with its year, or `in` and a year."""
+    for match in DAY.finditer(text):
+        try:
+            yield Date(
+                int(match["year"]),
+                MONTHS.index(match["month"].lower()) + 1,
+                int(match["day"]) if match["day"] else None,
+            )
+        except ValueError:
+            continue  # a day that no month has: the question names none
+    for match in YEAR.finditer(text):
+        yield Date(int(match["year"]))
+
+
+SCENE = frozenset({"script", "date", "easy_q", "hard_q"})
+SEASON = re.compile(r"(?:season|series|s)[ _-]*0*(\d{1,3})(?!\d)", re.IGNORECASE)
+SET = "LongDialQA"
+"""What the question set of a file is called."""
+MAIN_OF = {"friends": "Ross", "bigbang": "Sheldon", "theoffice": "Michael"}
+"""Whose memory the published files test, by what these are called."""
+PICKLED = (".pickle", ".pkl")
+
+
+class _Reader:
+    """What the files have said so far. A scene's session is called `s` and its running number."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.sessions: list[Session] = []
+        self.paths: dict[str, str] = {}
+        self.turns: list[Turn] = []
+        self.questions = Questions()
+        self.loose = 0
+
+    def take(self, episode: str, scene: str, raw: Any) -> None:
+        """Add a scene; raise ImportProblem with the path of what does not fit."""
+        path = f"{episode}.{scene}"
+        fields = Fields(raw, path, SCENE)
+        session = f"s{len(self.sessions) + 1:03}"
+        try:
+            date = read_date(fields.text("date"))
+        except ValueError as error:
+            raise fields.problem("date", str(error)) from None
+        lines = SceneLines(fields.text("script"), fields.at("script"), session)
+        season = SEASON.search(episode)
+        self.sessions.append(
+            Session(
+                id=session,
+                date=date,
+                episode=episode,
+                scene=scene,
+                season=season[1] if season else "",
+            )
+        )
+        self.paths[session] = path
+        self.turns.extend(lines.turns)
+        self.loose += lines.left_out
+        self.questions.take(fields, session)
+
+
+def read(source: Source) -> Iterator[SourceRecord]:
+    """Yield the one dialogue of a file or folder."""
+    reader = _Reader(source)
+    seen: dict[str, str] = {}
+    for file in source.files():
+        place = file.name if source.path.is_dir() else ""
+        _refuse_pickle(source, file)
+        for episode, scenes in _episodes(decode(source.document(file)), place):
+            if episode in seen:
+                raise ImportProblem(f"is in {seen[episode] or 'the file'} already", field=episode, file=place)
+            seen[episode] = place
+            _scenes(reader, episode, scenes, place)
+    if source.faults is not None and source.faults.found:
+        return
+    if not reader.turns:
+        raise ImportProblem("has no turns")
+    record = _dialogue(reader)
+    source.notes.extend(_notes(reader, record))
+    yield SourceRecord(record)
+
+
+def _refuse_pickle(source: Source, file: Path) -> None:
+    """Refuse a pickle by its first bytes, or by its name: it is never opened."""
+    with file.open("rb") as opened:
+        if is_pickle(opened.read(16)) or source.called(file).lower().endswith(PICKLED):
+            told = "is a pickle, and opening it would run code: convert it to JSON first"
+            raise ImportProblem(told, file=file.name if source.path.is_dir() else "")
+
+
+def _episodes(document: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not isinstance(document, dict) or not document:
+        raise ImportProblem(f"must be an object of episodes, not {kind_of(document)}", file=place)
+    for episode, scenes in document.items():
+        if not episode or len(episode) > NAME_LIMIT or not isinstance(scenes, dict):
+            reason = f"must be an object of scenes, called by 1 to {NAME_LIMIT} characters"
+            raise ImportProblem(reason, field=episode[:60], file=place)
+        yield episode, scenes
+
+
+def _scenes(reader: _Reader, episode: str, scenes: dict[str, Any], place: str) -> None:
+    for scene, raw in scenes.items():
+        try:
+            if not scene or len(scene) > NAME_LIMIT:
+                raise ImportProblem(f"a scene is called by 1 to {NAME_LIMIT} characters", field=episode)
+            reader.take(episode, scene, raw)
+        except ImportProblem as problem:
+            reader.source.report(problem.placed(file=place))
+
+
+def _dialogue(reader: _Reader) -> Dialogue:
+    counts = Counter(turn.speaker for turn in reader.turns)
+    collective = tuple(name for name in counts if name.casefold() in EVERYBODY)
+    own = _own_main(reader.source, counts)
+    main = named_main(reader.source, counts, tuple(counts), collective, own)
+    questions, uses = reader.questions.whole()
+    sets = (QuestionSet(name=SET, imported=True, uses=uses),) if uses else ()
+    return Dialogue(
+        id=_key(reader.source),
+        turns=tuple(reader.turns),
+        participants=tuple(Participant(name, name=name) for name in counts),
+        language="en",
+        script=Script(
+            main=main,
+            sessions=tuple(reader.sessions),
+            collective=tuple(dict.fromkeys(("all", *collective))),
+        ),
+        questions=questions,
+        question_sets=sets,
+    )
+
+
+def _own_main(source: Source, counts: Counter[str]) -> str:
+    """Return the main character of a published file, '' where it is none or nobody is called so."""
+    for beginning, name in MAIN_OF.items():
+        if source.name.lower().startswith(beginning) and name in counts:
+            return name
+    return ""
+
+
+def _key(source: Source) -> str:
+    key = str(source.settings.get(KEY, "")) or Path(source.name).stem
+    if not key or len(key) > ID_LIMIT:
+        raise ImportProblem(f"the dialogue's id has 1 to {ID_LIMIT} characters: name it", field=KEY)
+    return key
+
+
+def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
+    script = record.script
+    assert script is not None
+    if reader.loose:
+        yield f"lines that name who wrote an episode, left out: {reader.loose}"
+    yield from run_backwards(script.sessions, reader.paths)
+    yield from reader.questions.notes()
+    yield from differences(record, reader.paths)
+
+
+def _looks_like(head: Head) -> bool:
+    if is_pickle(head.content):
+        return True
+    return (
+        head.text.startswith("{")
+        and {"script", "date"} <= head.inner
+        and bool({"easy_q", "hard_q"} & head.inner)
+    )
+
+
+FORMAT = Format(
+    key="longdialqa",
+    title="LongDialQA: scripts with questions",
+    hint="{episode: {scene: {script, date, easy_q, hard_q}}} as JSON; convert the published pickles first.",
+    read=read,
+    looks_like=_looks_like,
+    folder=True,
+    settings=(MAIN, KEY),
+)

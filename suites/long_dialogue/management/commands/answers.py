@@ -1,0 +1,93 @@
+"""The Answers report, printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotation.models import Corpus
+from calibration.errors import CalibrationError
+from calibration.management.options import give_out, refuse_purpose, there_are
+from config.commands import DatabaseCommand, refuse_unused
+from suites.long_dialogue.answers.renderings import RENDERINGS, as_text
+from suites.long_dialogue.answers.report import AnswersReport, compute, compute_on_test
+from suites.long_dialogue.answers.rows import BY, LAYOUTS, PEOPLE, REPORT, TABLE2, read
+
+
+class Command(DatabaseCommand):
+    """Print how agents of long dialogues answer what they are asked."""
+
+    help = (
+        "Print the Answers report of a corpus of scripts: accuracy by system and condition, with intervals "
+        "over sessions, abstention, retrieval and the gap to the oracle, names, the paper's tables. Shows "
+        "dev where the corpus is split; test needs --purpose, which is logged."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Which answers, what is right, and what rows are by."""
+        parser.add_argument("--corpus", required=True, metavar="NAME", help="a corpus with scripts")
+        parser.add_argument(
+            "--by",
+            default="",
+            metavar="KEYS",
+            help=f"rows by system, condition, script or settings such as model,memory ({','.join(BY)})",
+        )
+        parser.add_argument(
+            "--layout", default="", choices=["", *LAYOUTS], help="report (default) or a table"
+        )
+        score = parser.add_mutually_exclusive_group()
+        score.add_argument(
+            "--strict", dest="score", action="store_const", const="strict", help="letters alone (default)"
+        )
+        score.add_argument(
+            "--lenient", dest="score", action="store_const", const="lenient", help="options' texts count, too"
+        )
+        parser.add_argument(
+            "--judge", default="", metavar="NAME", help=f"who decides what no rule does: one, or {PEOPLE}"
+        )
+        parser.add_argument("--set", default="", metavar="NAMES", help="question sets (default: all)")
+        parser.add_argument(
+            "--part",
+            default="",
+            choices=["", "dev", "test", "training"],
+            help="part of the split (dev), or training",
+        )
+        parser.add_argument("--purpose", default="", help="for what test is opened: logged")
+        parser.add_argument("--resamples", default="", metavar="N", help="resamples of sessions (2000)")
+        parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")
+        parser.add_argument("--level", default="", metavar="P", help="of the intervals (0.95)")
+        parser.add_argument(
+            "--format",
+            choices=("table", *RENDERINGS),
+            default="table",
+            help="table (default) or a file's form",
+        )
+        parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Compute and print; exit with one line on a mistake."""
+        refuse_purpose(options)
+        if options["layout"] not in ("", REPORT):
+            refuse_unused(options, ["by"], f"the rows of {options['layout']} are those of the paper")
+        if options["layout"] == TABLE2:
+            rules = {rule: options["score"] == rule for rule in ("strict", "lenient")}
+            unread = [*rules, "judge", "resamples", "seed", "level"]
+            refuse_unused({**options, **rules}, unread, "table2 counts questions, and scores no answer")
+        try:
+            made = _made(options)
+        except CalibrationError as error:
+            raise CommandError(str(error)) from error
+        form = options["format"]
+        give_out(self, as_text(made) if form == "table" else RENDERINGS[form].write(made), options["output"])
+
+
+def _made(options: dict[str, Any]) -> AnswersReport:
+    corpus = Corpus.objects.filter(name=options["corpus"]).first()
+    if corpus is None:
+        known = there_are(Corpus.objects.values_list("name", flat=True))
+        raise CommandError(f"no corpus {options['corpus']!r}; {known}")
+    query = read(options, corpus)
+    if query.part == "test":
+        return compute_on_test(query=query, by=None, purpose=options["purpose"])
+    return compute(query=query, by=None)

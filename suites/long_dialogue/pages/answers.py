@@ -1,0 +1,207 @@
+"""The Answers report of agents of long dialogues, its files, and the answers one by one. Researchers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import access
+from annotation.corpora import splits
+from annotation.models import Corpus, QuestionSet
+from annotation.text.display import language_tag
+from calibration.errors import CalibrationError
+from config.permissions import researcher_only
+from suites.long_dialogue.answers import answers as one_answer
+from suites.long_dialogue.answers import renderings
+from suites.long_dialogue.answers.answers import NARROWED, has_answers, judge_named, judges_of, listing
+from suites.long_dialogue.answers.renderings import RENDERINGS, view_of
+from suites.long_dialogue.answers.report import compute, open_test
+from suites.long_dialogue.answers.rows import (
+    BY,
+    LAYOUTS,
+    REPORT,
+    SCRIPT,
+    SYSTEM,
+    AnswerRow,
+    read,
+    settings_of,
+)
+
+NAMES = ("by", "score", "judge", "set", "layout", "part", "resamples", "seed", "level")
+"""What an address may ask for."""
+LAYOUT_WORDS = {
+    "report": "all figures",
+    "table2": "table 2: the questions",
+    "table3": "table 3: model by memory",
+    "table4": "table 4: names",
+}
+SCORES = (("strict", "a letter (strict)"), ("lenient", "an option's text, too (lenient)"))
+PAGE = 50
+
+
+@require_GET
+@researcher_only
+def answers(request: HttpRequest, pk: int) -> HttpResponse:
+    """The report of what the form asks for, or why there is none."""
+    corpus = access.corpus(pk)
+    given = _given(request)
+    context = _form(corpus, given)
+    status = 200
+    if context["has_answers"]:
+        try:
+            context |= view_of(compute(query=read(given, corpus), by=_user(request)))
+        except CalibrationError as refused:
+            context["refused"] = str(refused)
+            status = 422 if given else 200
+    return render(request, "suites/long_dialogue/answers.html", context, status=status)
+
+
+@require_GET
+@researcher_only
+def answers_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
+    """The report as CSV, Markdown, LaTeX, HTML or JSON, a chart of it as SVG or PNG."""
+    corpus = access.corpus(pk)
+    rendering = (RENDERINGS | renderings.CHART_RENDERINGS).get(form)
+    chart = renderings.CHARTS.get(request.GET.get("chart", "accuracy"))
+    if rendering is None or chart is None:
+        raise Http404
+    try:
+        made = compute(query=read(_given(request), corpus), by=_user(request))
+    except CalibrationError as refused:
+        return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
+    drawn = form in renderings.CHART_RENDERINGS
+    if drawn and not chart.bars(made):
+        raise Http404
+    written = (
+        renderings.CHART_RENDERINGS[form].write((made, chart)) if drawn else RENDERINGS[form].write(made)
+    )
+    name = f"answers-{chart.key}-{corpus.pk}" if drawn else f"answers-{corpus.pk}"
+    response = HttpResponse(written, content_type=rendering.media_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}.{rendering.suffix}"'
+    return response
+
+
+@require_POST
+@researcher_only
+def answers_test(request: HttpRequest, pk: int) -> HttpResponse:
+    """Log a look at test with its purpose, and show the report of the test part."""
+    corpus = access.corpus(pk)
+    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
+    query = request.GET.copy()
+    query.pop("part", None)
+    try:
+        given = {"judge": _given(request).get("judge", "")}
+        open_test(query=read(given, corpus), by=_user(request), purpose=purpose)
+        query["part"] = "test"
+    except CalibrationError as refused:
+        messages.error(request, f"Test was not opened: {refused}.")
+    return redirect(f"{reverse('answers', args=[corpus.pk])}?{query.urlencode()}")
+
+
+@require_GET
+@researcher_only
+def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """The answers one by one, narrowed by system, outcome, class, source and evidence."""
+    corpus = access.corpus(pk)
+    given = _given(request)
+    chosen = {key: request.GET.get(key, "").replace("\0", "") for key in ("system", *NARROWED)}
+    context: dict[str, Any] = {
+        "corpus": corpus,
+        "active_room": "corpora",
+        "given": given,
+        "chosen": chosen,
+        "judges": judges_of(corpus),
+        "narrowed": [(key, list(values), chosen[key]) for key, values in NARROWED.items()],
+    }
+    try:
+        found = listing(read(given, corpus), chosen)
+    except CalibrationError as refused:
+        return render(
+            request, "calibration/answers_list.html", context | {"refused": str(refused)}, status=422
+        )
+    page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))
+    told = {key: value for key, value in {**given, **chosen}.items() if value}
+    context |= {
+        "found": found,
+        "page": page,
+        "differ": found.differ,
+        "lines": [(row, _condition(row, found.differ), _became(row, found.query.rule)) for row in page],
+        "query": f"{urlencode(told)}&" if told else "",
+    }
+    return render(request, "calibration/answers_list.html", context)
+
+
+@require_GET
+@researcher_only
+def answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """One answer: what was asked and replied, why the key is what it is, and what was retrieved."""
+    item = access.answer(pk)
+    judge = request.GET.get("judge", "").replace("\0", "")
+    context: dict[str, Any] = {"corpus": item.corpus, "active_room": "corpora", "item": item, "judge": judge}
+    try:
+        shown = one_answer.view(item, judge_named(item.corpus, judge))
+    except CalibrationError as refused:
+        return render(request, "calibration/answer.html", context | {"refused": str(refused)}, status=422)
+    context |= {
+        "shown": shown,
+        "dialogue": item.continuation.dialogue,
+        "language": language_tag(item.continuation.dialogue.language),
+        "judges": judges_of(item.corpus),
+        "became": None if shown.opinions is None else _became(shown.row, "strict"),
+        "lenient": None if shown.opinions is None else _became(shown.row, "lenient"),
+    }
+    return render(request, "calibration/answer.html", context)
+
+
+def _condition(row: AnswerRow, differ: Sequence[str]) -> str:
+    """Return those settings of an answer in words in which the listed ones differ."""
+    return ", ".join(f"{key} {value}" for key in differ if (value := row.place.condition.get(key)))
+
+
+def _became(row: AnswerRow, rule: Any) -> tuple[str, str]:
+    """Return what became of an answer in words, and the tone of its badge."""
+    right = row.right(rule)
+    if right is None:
+        return row.why or "open", "warn"
+    told = "right" if right else "wrong"
+    if row.undecided:
+        told = "undecided, so wrong"
+    elif row.outcome in ("late", "ambiguous", "none"):
+        told = {"none": "no letter"}.get(row.outcome, row.outcome) + ", so wrong"
+    return told, "good" if right else ""
+
+
+def _given(request: HttpRequest) -> dict[str, str]:
+    """Return what the address asks for; lists may be given several times, or by commas."""
+    given = {name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in NAMES}
+    return {name: text for name, text in given.items() if text}
+
+
+def _form(corpus: Corpus, given: dict[str, str]) -> dict[str, Any]:
+    """Return what the form offers and what is chosen."""
+    return {
+        "corpus": corpus,
+        "active_room": "corpora",
+        "given": {"layout": REPORT, "score": "strict", **given},
+        "split": splits.lock_of(corpus),
+        "has_answers": has_answers(corpus),
+        "settings": [SYSTEM, SCRIPT, *settings_of(corpus)],
+        "layouts": [(key, LAYOUT_WORDS[key]) for key in LAYOUTS],
+        "scores": SCORES,
+        "judges": judges_of(corpus),
+        "sets": sorted(set(QuestionSet.objects.filter(corpus=corpus).values_list("name", flat=True))),
+        "forms": RENDERINGS.values(),
+        "usual": ",".join(BY),
+    }
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user

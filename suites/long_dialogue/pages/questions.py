@@ -1,0 +1,463 @@
+"""The page Questions of a corpus: what questions are made of, its sets, and what is asked when and why."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import access
+from annotation.errors import QuestionsRefused
+from annotation.models import Dialogue, QuestionSet, Record
+from annotation.models.corpora import Corpus
+from annotation.script_records import FACT, QUESTION
+from config.files import row_id
+from config.permissions import researcher_only
+from jobs.actions import active_job
+from jobs.models import Job
+from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
+from suites.long_dialogue.editing.question_figures import SOURCES, figures_of, table2
+from suites.long_dialogue.editing.question_records import dropped_told, rule_told, type_told
+from suites.long_dialogue.editing.question_relations import table_of, version_of
+from suites.long_dialogue.scripts.quiz import POLICIES
+
+SHOWN = 50
+USES_SHOWN = 100
+ROOM = {"active_room": "corpora"}
+POLICIES_TOLD = {
+    "body": "unanswerable: “I don't know” is right",
+    "appendix": "not asked at all",
+}
+FILTERS = ("text", "source", "hops", "relation", "type", "answerable", "status")
+
+
+class MakeForm(forms.Form):
+    """How a question set is made."""
+
+    name = forms.CharField(
+        max_length=60, label="Name", help_text="The same name again replaces a set that nothing used."
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=2**31 - 1, initial=0, label="Seed", help_text="Of choices and their order."
+    )
+    policy = forms.ChoiceField(
+        choices=[(policy, POLICIES_TOLD[policy]) for policy in POLICIES],
+        label="A quiz question before its evidence is",
+        help_text="The paper's text says the first, its appendix the second. Reports name which was used.",
+    )
+    presence = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="The main character knows only what was said where it was",
+        help_text="Without, all that was said counts as known.",
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def questions(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: a corpus's question sets, the facts and questions they are made of, and making one."""
+    corpus = access.corpus(pk)
+    form = MakeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        assert isinstance(request.user, User)
+        try:
+            done = question_sets.make_or_start(corpus=corpus, by=request.user, **form.cleaned_data)
+        except QuestionsRefused as refused:
+            form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+        else:
+            return _made(request, corpus, done)
+    status = 422 if form.errors else 200
+    return render(request, "questions/list.html", _overview(corpus, form), status=status)
+
+
+def _made(request: HttpRequest, corpus: Corpus, done: Any) -> HttpResponse:
+    if isinstance(done, Job):
+        messages.info(request, "The questions are being made. This page shows how far that is.")
+        return redirect("questions", corpus.pk)
+    told = "made" if done.created else "there already, made of the same: nothing changed"
+    messages.success(request, f"The set {done.set} is {told}.")
+    return redirect("question-set", corpus.pk, done.set.pk)
+
+
+def _overview(corpus: Corpus, form: MakeForm) -> dict[str, Any]:
+    sets = list(corpus.question_sets.order_by("name", "-version"))
+    for one in sets:
+        figures_of(one)
+    return {
+        "corpus": corpus,
+        "sets": sets,
+        "form": form,
+        "has_scripts": corpus.dialogues.filter(script__isnull=False).exists(),
+        "kinds": [_kind(corpus, FACT), _kind(corpus, QUESTION)],
+        "relations": len(table_of(corpus)),
+        "relations_version": version_of(corpus),
+        "job": active_job(question_sets.KIND, question_sets.subject(corpus)),
+        "last_job": Job.objects.filter(kind=question_sets.KIND, subject=question_sets.subject(corpus))
+        .order_by("-pk")
+        .first(),
+        **ROOM,
+    }
+
+
+def _kind(corpus: Corpus, kind: str) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "counts": question_records.counts(corpus, kind),
+        "campaigns": list(question_records.review_campaigns(corpus, kind)[:5]),
+    }
+
+
+@require_GET
+@researcher_only
+def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
+    """Researchers: a set in numbers, and its questions, narrowed as the address says."""
+    found = access.question_set(pk, one)
+    figures = figures_of(found)
+    asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in FILTERS}
+    page = Paginator(question_records.questions_of(found, asked), SHOWN).get_page(request.GET.get("page"))
+    return render(
+        request,
+        "questions/set.html",
+        {
+            "corpus": found.corpus,
+            "set": found,
+            "figures": figures,
+            "table": table2(figures),
+            "types": [
+                {
+                    **row,
+                    "told": type_told(row["type"]),
+                    "title": SOURCES.get((row["source"], row["hops"]), ""),
+                }
+                for row in figures["rows"]
+            ],
+            "dropped": [(dropped_told(name), n) for name, n in figures.get("dropped", {}).items()],
+            "excluded": [(rule_told(name), n) for name, n in figures.get("excluded", {}).items()],
+            "policy_told": POLICIES_TOLD.get(found.options.get("policy", ""), ""),
+            "asked": asked,
+            "filters": _filters(found),
+            "page": page,
+            "rows": question_records.with_uses(found, page),
+            "query": urlencode({key: value for key, value in asked.items() if value}) + "&",
+            "searched": any(asked.values()),
+            **ROOM,
+        },
+    )
+
+
+def _filters(found: QuestionSet) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Return the choices of the filters: name, label, and values with their titles."""
+    sources = sorted({row["source"] for row in found.figures["rows"]})
+    hops = sorted({row["hops"] for row in found.figures["rows"]})
+    return [
+        ("source", "From", [(key, {"quiz": "the quiz", "tkg": "facts"}.get(key, key)) for key in sources]),
+        ("hops", "Hops", [(str(key), str(key)) for key in hops]),
+        ("type", "Type", [(key, key.replace("_", " ")) for key in question_records.types_of(found)]),
+        ("answerable", "Asked", [("yes", "answerable"), ("no", "unanswerable")]),
+        ("relation", "Relation", [(key, key) for key in table_of(found.corpus)]),
+    ]
+
+
+@require_GET
+@researcher_only
+def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpResponse:
+    """Researchers: a question of a set with every session in which it is asked: key, type, and why."""
+    found = access.question_set(pk, one)
+    asked = access.record(pk, record)
+    uses = question_records.uses_of(found, asked)
+    if asked.kind != QUESTION or not uses.exists():
+        raise Http404
+    page = Paginator(uses, USES_SHOWN).get_page(request.GET.get("page"))
+    sessions = question_records.sessions_of(asked)
+    numbers = {session["id"]: number for number, session in enumerate(sessions, start=1)}
+    context = {
+        "corpus": found.corpus,
+        "set": found,
+        "record": asked,
+        "evidence": [(numbers.get(name), name) for name in asked.content.get("evidence", [])],
+        "styles": sorted(asked.content.get("styles", {}).items()),
+        "facts": question_records.standing(found.corpus, FACT).filter(
+            dialogue=asked.dialogue, key__in=asked.content.get("facts", [])
+        ),
+        "page": page,
+        "rows": [question_records.use_told(use, asked, sessions) for use in page],
+        "query": "",
+        **ROOM,
+    }
+    return render(request, "questions/question.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
+    """Researchers: what taking over the reviews of facts or questions would come to; and taking them over."""
+    corpus = access.corpus(pk)
+    if kind not in (FACT, QUESTION):
+        raise Http404
+    if request.method == "POST":
+        assert isinstance(request.user, User)
+        done = question_editing.apply_reviews(corpus=corpus, kind=kind, by=request.user).counts
+        messages.success(
+            request,
+            f"{done['accepted']:,} accepted, {done['corrected']:,} corrected, {done['rejected']:,} rejected; "
+            f"{done['undecided']:,} undecided.",
+        )
+        return redirect("question-records", pk, kind)
+    told = question_editing.preview_reviews(corpus, kind)
+    context = {
+        "corpus": corpus,
+        "kind": kind,
+        "told": told,
+        "changes": told.counts["accepted"] + told.counts["corrected"] + told.counts["rejected"],
+        "open": [one for one in told.reviewed if one.outcome.standing == "undecided"][:SHOWN],
+        "campaigns": question_records.review_campaigns(corpus, kind),
+        **ROOM,
+    }
+    return render(request, "questions/reviews.html", context)
+
+
+# Facts and quiz questions of a corpus's scripts: listed, written, changed, and decided without review.
+
+ASKED = ("text", "status", "relation")
+NAMED = {FACT: "Facts", QUESTION: "Quiz questions"}
+
+
+class FactForm(forms.Form):
+    """A fact by hand."""
+
+    head = forms.CharField(max_length=300, widget=forms.TextInput(attrs={"list": "people", "dir": "auto"}))
+    relation = forms.ChoiceField()
+    tail = forms.CharField(max_length=300, widget=forms.TextInput(attrs={"list": "people", "dir": "auto"}))
+    session = forms.CharField(
+        max_length=300, help_text="Its id, or its number.", widget=forms.TextInput(attrs={"list": "sessions"})
+    )
+    turns = forms.CharField(
+        max_length=200,
+        required=False,
+        help_text="The numbers of the turns that say it, with commas, as the script's page counts them.",
+    )
+    accepted = forms.BooleanField(
+        required=False, label="Accepted at once, without review", help_text="The log says who did so."
+    )
+
+    def told(self) -> dict[str, Any]:
+        """Return the content as `editing` takes it."""
+        told = self.cleaned_data
+        return told | {"turns": [one for one in told["turns"].replace(",", " ").split() if one]}
+
+
+class QuestionForm(forms.Form):
+    """A quiz question by hand."""
+
+    text = forms.CharField(
+        max_length=2000, label="Question", widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"})
+    )
+    choices = forms.CharField(
+        max_length=9000,
+        widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
+        help_text="Four, a line each, the answer among them. “I don't know” is offered anyway.",
+    )
+    answer = forms.CharField(max_length=2000, widget=forms.TextInput(attrs={"dir": "auto"}))
+    evidence = forms.CharField(
+        max_length=5000,
+        help_text="The sessions that give the answer, by id or number, with semicolons.",
+        widget=forms.TextInput(attrs={"list": "sessions"}),
+    )
+    evidence_all = forms.BooleanField(required=False, label="All of these sessions are needed, not one")
+    accepted = FactForm.base_fields["accepted"]
+
+    def told(self) -> dict[str, Any]:
+        """Return the content as `editing` takes it."""
+        told = self.cleaned_data
+        return told | {"choices": told["choices"].splitlines(), "evidence": told["evidence"].split(";")}
+
+
+@require_GET
+@researcher_only
+def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
+    """Researchers: a corpus's facts or quiz questions, narrowed as the address says."""
+    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ASKED}
+    rows = question_records.narrowed(question_records.standing(corpus, kind), asked)
+    page = Paginator(rows, SHOWN).get_page(request.GET.get("page"))
+    context = {
+        "corpus": corpus,
+        "kind": kind,
+        "title": NAMED[kind],
+        "counts": question_records.counts(corpus, kind),
+        "asked": asked,
+        "statuses": ("draft", "accepted", "rejected"),
+        "relations": list(question_relations.table_of(corpus)) if kind == FACT else [],
+        "scripts": list(corpus.dialogues.filter(script__isnull=False).order_by("key")[:200]),
+        "page": page,
+        "rows": [(record, _numbered(record)) for record in page],
+        "query": urlencode({key: value for key, value in asked.items() if value}) + "&",
+        "searched": any(asked.values()),
+        **ROOM,
+    }
+    return render(request, "questions/records.html", context)
+
+
+def _numbered(record: Record) -> list[tuple[int, str]]:
+    """Return the sessions that a record is about, by number and id."""
+    numbers = {session["id"]: n for n, session in enumerate(question_records.sessions_of(record), start=1)}
+    about = [record.content["session"]] if record.kind == FACT else record.content.get("evidence", [])
+    return [(numbers.get(name, 0), name) for name in about]
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def new_record(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
+    """Researchers: write a fact or a quiz question of a script (`dialogue`) by hand."""
+    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    scripts = corpus.dialogues.filter(script__isnull=False).order_by("key")
+    number = row_id(request.GET.get("dialogue", ""))
+    dialogue = get_object_or_404(scripts, pk=number) if number else scripts.first()
+    if dialogue is None:
+        raise Http404
+    form = _form(kind, corpus, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        told = form.told()
+        accepted = bool(told.pop("accepted"))
+        try:
+            made = question_editing.add(
+                dialogue=dialogue, kind=kind, content=told, accepted=accepted, by=_user(request)
+            )
+        except QuestionsRefused as refused:
+            form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+        else:
+            messages.success(request, f"The {kind} {made.key} is written.")
+            return redirect("question-records", pk, kind)
+    return _edit_page(request, dialogue, kind, form, None)
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def edit_record(request: HttpRequest, pk: int, record: int) -> HttpResponse:
+    """Researchers: put a fact or a quiz question right; one that was reviewed is superseded."""
+    found = access.record(pk, record)
+    form = _form(found.kind, found.dialogue.corpus, request.POST or None, _initial(found))
+    del form.fields["accepted"]
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = question_editing.change(record=found, content=form.told(), by=_user(request))
+        except QuestionsRefused as refused:
+            form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+        else:
+            told = "changed" if changed.pk == found.pk else f"superseded by {changed.key}"
+            messages.success(request, f"The {found.kind} {found.key} is {told}.")
+            return redirect("question-records", pk, found.kind)
+    return _edit_page(request, found.dialogue, found.kind, form, found)
+
+
+@require_POST
+@researcher_only
+def decide(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
+    """Researchers: accept or reject chosen drafts, or accept all that nobody reviewed, without review."""
+    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    chosen = [number for text in request.POST.getlist("record") if (number := row_id(text))]
+    try:
+        if request.POST.get("all") == "accepted":
+            done = question_editing.accept_drafts(corpus=corpus, kind=kind, by=_user(request))
+        else:
+            status = request.POST.get("status", "")
+            done = question_editing.decide(corpus=corpus, records=chosen, status=status, by=_user(request))
+    except QuestionsRefused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, f"{done:,} changed, without review. The log says so.")
+    return redirect(f"{reverse('question-records', args=[pk, kind])}")
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def relations(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: the relations that facts of a corpus may have, and a table of one's own."""
+    corpus = access.corpus(pk)
+    error, text = "", ""
+    if request.method == "POST":
+        text = request.POST.get("rows", "")
+        try:
+            made = question_relations.replace_relations(
+                corpus=corpus,
+                rows=_rows(text),
+                by=_user(request),
+                seen=row_id(request.POST.get("seen", "")) or 0,
+            )
+        except QuestionsRefused as refused:
+            error = str(refused)
+        else:
+            told = f"This is version {made.version} of the relations." if made else "Nothing changed."
+            messages.success(request, told)
+            return redirect("relations", pk)
+    table = question_relations.table_of(corpus)
+    context = {
+        "corpus": corpus,
+        "table": list(table.values()),
+        "version": question_relations.version_of(corpus),
+        "versions": corpus.relation_tables.select_related("created_by"),
+        "text": text or json.dumps(table.as_rows(), ensure_ascii=False, indent=1),
+        "error": error,
+        **ROOM,
+    }
+    return render(request, "questions/relations.html", context, status=422 if error else 200)
+
+
+def _rows(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise QuestionsRefused(f"This is no JSON: {error}.", field="rows") from None
+
+
+def _kind_of_question_records(kind: str) -> str:
+    if kind not in NAMED:
+        raise Http404
+    return kind
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _form(kind: str, corpus: Corpus, posted: Any, initial: dict[str, Any] | None = None) -> Any:
+    if kind == QUESTION:
+        return QuestionForm(posted, initial=initial)
+    form = FactForm(posted, initial=initial)
+    form.fields["relation"].choices = [(key, key) for key in question_relations.table_of(corpus)]  # type: ignore[attr-defined]
+    return form
+
+
+def _initial(found: Record) -> dict[str, Any]:
+    told = dict(found.content)
+    if found.kind == FACT:
+        return told | {"turns": ", ".join(str(place + 1) for place in told.get("turns", ()))}
+    return told | {"choices": "\n".join(told["choices"]), "evidence": "; ".join(told["evidence"])}
+
+
+def _edit_page(
+    request: HttpRequest, dialogue: Dialogue, kind: str, form: Any, record: Record | None
+) -> HttpResponse:
+    context = {
+        "corpus": dialogue.corpus,
+        "dialogue": dialogue,
+        "kind": kind,
+        "title": NAMED[kind],
+        "form": form,
+        "record": record,
+        "people": [person.get("name") or person["id"] for person in dialogue.participants],
+        "sessions": [session["id"] for session in (dialogue.script or {}).get("sessions", ())],
+        **ROOM,
+    }
+    return render(request, "questions/record.html", context, status=422 if form.errors else 200)

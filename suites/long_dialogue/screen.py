@@ -1,0 +1,210 @@
+"""What a rater sees of a script: a fact, a question or an answer, and the sessions that it is about.
+
+Of a script's thousands of turns only those of these sessions are read. Lines count as the script's own turns
+do, so that an answer may name one by its number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from annotation.kinds import FACT
+from annotation.script_records import DEFAULT_STYLE, LETTERS, UNKNOWN, date_record
+from annotation.text.context import Names
+from annotation.text.views import View
+from annotation.work.transcripts import Head, Part, Place, Row, Writer
+from suites.long_dialogue.scripts.graph import DEFAULT as RELATIONS
+
+# A fact or a question as raters read it: what it says by name, choices, and wordings by who asks.
+
+NO_SESSIONS = "no session is named"
+EVERYBODY_ELSE = "everybody else"
+ELEMENTS = ("head", "relation", "tail")
+
+
+class Choice(NamedTuple):
+    """A choice of a question, with its letter, and whether it is the answer."""
+
+    letter: str
+    text: str
+    is_answer: bool
+
+
+class Card(NamedTuple):
+    """What is shown above the turns. `rows` are names and texts, `wordings` texts by who asks so."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+    choices: tuple[Choice, ...] = ()
+    wordings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def line(self) -> str:
+        """All of it on one line, for lists."""
+        return " · ".join(text for _, text in self.rows if text)
+
+
+def of_fact(content: Mapping[str, Any], view: View) -> Card:
+    """Return the card of a fact: head, relation, tail."""
+    rows = tuple((name.capitalize(), view.line(content[name])) for name in ELEMENTS)
+    return Card("The fact", rows)
+
+
+def of_question(content: Mapping[str, Any], evidence: Sequence[str], names: Names, view: View) -> Card:
+    """Return the card of a question; where it has wordings of its own, they stand beside its text."""
+    answer = content["answer"]
+    joined = (" and " if content.get("evidence_all") else " or ").join(evidence)
+    rows = (
+        ("Question", view.about(content["text"])),
+        ("Answer", view.line(answer)),
+        ("Evidence", view.line(joined) or NO_SESSIONS),
+    )
+    choices = tuple(
+        Choice(letter, view.line(text), text == answer)
+        for letter, text in zip(LETTERS, content.get("choices") or (), strict=False)
+    )
+    return Card("The question", rows, choices, _wordings(content.get("styles") or {}, names, view))
+
+
+def _wordings(styles: Mapping[str, str], names: Names, view: View) -> tuple[tuple[str, str], ...]:
+    """Return the wordings by who asks so, that for everybody else last."""
+    order = sorted(styles.items(), key=lambda style: style[0] == DEFAULT_STYLE)
+    return tuple(
+        (EVERYBODY_ELSE if who == DEFAULT_STYLE else names.of(who), view.about(text)) for who, text in order
+    )
+
+
+LONG = 60
+"""Sessions after the first are folded where there are more lines than this in all."""
+ASKED, REPLIED = "what was asked", "the reply, to be rated"
+Offered = tuple[str, tuple[str, ...]]
+"""The name of a list that answers may be chosen from, and what is in it."""
+
+
+class Session(NamedTuple):
+    """A session as a screen speaks of it."""
+
+    number: int
+    id: str
+    date: str
+    place: str
+
+    def heading(self, view: View) -> str:
+        """Return what stands above it: its number, id, date and place."""
+        told = [f"session {self.number}", view.line(self.id), self.date, view.line(self.place)]
+        return " · ".join(text for text in told if text)
+
+
+def sessions(head: Head, asked: Sequence[Row]) -> list[str]:
+    """Return the ids of the sessions that a record, or the question answered, is about."""
+    if head.record is None:
+        told = answered(asked)
+        there = list(_sessions(head))
+        return [there[number - 1] for number in told.get("evidence") or () if 0 < number <= len(there)]
+    content = json.loads(head.record)
+    return [content["session"]] if head.kind == FACT.key else list(content.get("evidence") or ())
+
+
+def answered(asked: Sequence[Row]) -> Mapping[str, Any]:
+    """Return what is known of an answer: the question's key, its answer, and where that is said."""
+    told = (asked[-1].extra or {}).get("extra") or {} if asked else {}
+    return told.get("answer") or {}
+
+
+def _sessions(head: Head) -> dict[str, Session]:
+    return {
+        told["id"]: Session(number, told["id"], str(date_record(told["date"])), told.get("place") or "")
+        for number, told in enumerate(json.loads(head.script or "{}").get("sessions", ()), start=1)
+    }
+
+
+class About:
+    """What a screen about a script has, from its head and the turns that were read."""
+
+    def __init__(self, head: Head, rows: Sequence[Row], names: Names, view: View) -> None:
+        self._head, self._names, self._view = head, names, view
+        self._own = [row for row in rows if row.own]
+        self._asked = [row for row in rows if not row.own]
+        self._there = _sessions(head)
+        self._content: Mapping[str, Any] = json.loads(head.record or "{}")
+        wanted = [name for name in dict.fromkeys(sessions(head, self._asked)) if name in self._there]
+        self._wanted = sorted((self._there[name] for name in wanted), key=lambda session: session.number)
+
+    @property
+    def card(self) -> Card:
+        """What the record says, or what the answer should have been."""
+        if self._head.record is None:
+            return self._answer_card()
+        if self._head.kind == FACT.key:
+            return of_fact(self._content, self._view)
+        evidence = [f"session {session.number} ({session.id})" for session in self._wanted]
+        return of_question(self._content, evidence, self._names, self._view)
+
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """The sessions that a question's evidence may be chosen from, by id."""
+        if self._head.record is None or self._head.kind == FACT.key:
+            return ()
+        return tuple(
+            (session.id, f"session {session.number} · {session.id} · {session.date}")
+            for session in self._wanted
+        )
+
+    @property
+    def offered(self) -> tuple[Offered, ...]:
+        """What the answers in words may be chosen from."""
+        if self._head.record is None:
+            return ()
+        if self._head.kind != FACT.key:
+            return (("sessions", tuple(self._there)),)
+        people = json.loads(self._head.participants)
+        names = tuple(dict.fromkeys(self._names.of(person["id"]) for person in people))
+        relations = json.loads(self._head.relations) if self._head.relations else list(RELATIONS)
+        return ("people", names), ("relations", tuple(relations))
+
+    def parts(self, write: Writer) -> list[Part]:
+        """Lay out the sessions, each under its heading, with the marked turns; an answer comes last."""
+        marked = set(self._content.get("turns") or self._content.get("evidence_turns") or ())
+        parts = [Part(one.heading(self._view), self._lines(one, marked, write)) for one in self._wanted]
+        if sum(len(part.lines) for part in parts) > LONG or self._content.get("styles"):
+            parts = [
+                part._replace(folded=number > 0 or bool(self._content.get("styles")))
+                for number, part in enumerate(parts)
+            ]
+        return [*parts, *self._answer_parts(write)]
+
+    def _lines(self, session: Session, marked: set[int], write: Writer) -> Any:
+        lines = []
+        for row in self._own:
+            if (row.extra or {}).get("session") == session.id:
+                place: Place = "marked" if row.position in marked else "history"
+                lines.append(write(row.position + 1, row, place)._replace(heading=""))
+        return tuple(lines)
+
+    def _answer_parts(self, write: Writer) -> list[Part]:
+        if not self._asked:
+            return []
+        *before, reply = self._asked
+        at = reply.at or 0
+        given = [row for row in before if row.given and row.at == reply.at]
+        asked = tuple(write(at + 1, row, "given")._replace(heading="") for row in given)
+        replied = write(at + 1 + len(given), reply, "item")._replace(heading="")
+        return [*([Part(ASKED, asked)] if asked else []), Part(REPLIED, (replied,))]
+
+    def _answer_card(self) -> Card:
+        told = answered(self._asked)
+        unknown = told.get("key") == UNKNOWN
+        right = "I don't know: it cannot be known at this point" if unknown else told.get("answer") or ""
+        rows = [("Right answer", self._view.line(right))]
+        also = [text for text in told.get("answers") or () if text != told.get("answer")]
+        if also and not unknown:
+            rows.append(("Right, too", self._view.line(", ".join(also))))
+        if isinstance(number := told.get("session"), int) and 0 < number <= len(self._there):
+            rows.append(("Asked in", list(self._there.values())[number - 1].heading(self._view)))
+        choices = tuple(
+            Choice(letter, self._view.line(text), letter == told.get("key"))
+            for letter, text in zip(LETTERS, told.get("choices") or (), strict=False)
+        )
+        return Card("What is right here", tuple(rows), choices)

@@ -1,0 +1,451 @@
+"""Other names for the people of a script: making the maps, checking them, and applying them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from annotation.records import Dialogue, Participant
+from annotation.script_records import ANONYMISED, SWAPPED, NameMap, Script
+from annotation.text.draws import in_drawn_order, u
+from annotation.text.words import fold, words
+from annotation.text.words import words as tokens
+from suites.long_dialogue.scripts.replacing import (
+    inverse,
+    mapped,
+    mapped_question,
+    plural_ending,
+    renamed,
+    speakers_of,
+    texts_of,
+)
+from suites.long_dialogue.scripts.sessions import script_of
+
+# Generic names by apparent gender, and words in names that name nobody: an editable list.
+
+Gender = Literal["female", "male", "neutral"]
+Kind = Literal["female", "male", "neutral", "surname"]
+
+SAID = {
+    **dict.fromkeys(("female", "f", "woman", "girl", "she", "she/her"), "female"),
+    **dict.fromkeys(("male", "m", "man", "boy", "he", "he/him"), "male"),
+    **dict.fromkeys(("neutral", "n", "nonbinary", "non-binary", "they", "they/them"), "neutral"),
+}
+"""What a declared gender is called."""
+_FIELDS = ("gender", "sex", "pronouns")
+_FILE = Path(__file__).with_name("generic_names.toml")
+
+
+@lru_cache(maxsize=1)
+def table() -> dict[str, Any]:
+    """Return the list as it stands in its file."""
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+
+
+@lru_cache
+def listed_words(name: Literal["titles", "particles", "roles", "ordinary"]) -> frozenset[str]:
+    """Return one of the lists of words, in small letters."""
+    return frozenset(table()["words"][name].split())
+
+
+def generic(kind: Kind) -> list[str]:
+    """Return all names of a kind: those listed, then those made of a start and an end."""
+    listed = table()[kind].split()
+    ends = table()["ends"][kind].split()
+    made = [start + end for start in table()["starts"].split() for end in ends]
+    return list(dict.fromkeys([*listed, *made]))
+
+
+class Pool:
+    """Generic names in an order that a seed draws, each given out once; listed ones before made ones."""
+
+    def __init__(self, seed: int, taken: Collection[str]) -> None:
+        """`taken` are names, folded, that are not given out."""
+        self.seed = seed
+        self.taken = set(taken)
+
+    def take(self, kind: Kind) -> str:
+        """Return the next name of a kind; raise ValueError where there is none left."""
+        for name in self._order(kind):
+            if self.taken.isdisjoint((fold(name), fold(name + plural_ending(name)))):
+                self.taken.add(fold(name))
+                return name
+        raise ValueError(f"There are no more generic names ({kind}) that the script does not use.")
+
+    def _order(self, kind: Kind) -> list[str]:
+        return _drawn(self.seed, kind)
+
+
+def gender_of(participant: Participant) -> Gender:
+    """Return the gender that a participant's extra or profile declares; `neutral` where none does.
+
+    A profile declares it as a line of its own (`female`), or as `gender: female`.
+    """
+    said = [str(participant.extra[field]) for field in _FIELDS if participant.extra.get(field)]
+    for line in (*said, *_declared(participant.profile)):
+        if (gender := SAID.get(fold(line))) is not None:
+            return gender  # type: ignore[return-value]
+    return "neutral"
+
+
+def _declared(profile: Iterable[str]) -> Iterable[str]:
+    for line in profile:
+        field, colon, value = fold(line).rstrip(".").partition(":")
+        if colon and field.strip() in _FIELDS:
+            yield value.strip()
+        elif not colon:
+            yield field
+
+
+@lru_cache(maxsize=32)
+def _drawn(seed: int, kind: Kind) -> list[str]:
+    listed = set(table()[kind].split())
+    drawn = in_drawn_order(generic(kind), seed, f"names {kind}")
+    return sorted(drawn, key=lambda name: name not in listed)
+
+
+# What may be wrong with a name map, in sentences for whoever wrote it.
+
+
+def checked(names: NameMap, dialogue: Dialogue | None = None) -> NameMap:
+    """Return a name map that is right; raise ValueError with all that is wrong."""
+    if wrong := problems(names, dialogue):
+        raise ValueError(" ".join(wrong))
+    return names
+
+
+def problems(names: NameMap, dialogue: Dialogue | None = None) -> list[str]:
+    """Return what is wrong with a name map; with a script, also whether new names are in it already."""
+    wrong = [*_lengths(names), *_twice(names), *_kept_of_map_checks(names)]
+    if names.kind == SWAPPED:
+        wrong += _open_swaps(names)
+    if names.kind == ANONYMISED:
+        wrong += _people(names)
+        wrong += _in_use(names, dialogue) if dialogue else ()
+    return wrong
+
+
+def _lengths(names: NameMap) -> Iterator[str]:
+    for old, new in names.pairs:
+        if not old.strip() or not new.strip():
+            yield f"{old!r} to {new!r}: a name is empty."
+        elif len(old.split()) != len(new.split()):
+            yield f"{old!r} has {len(old.split())} words, {new!r} has {len(new.split())}."
+
+
+def _twice(names: NameMap) -> Iterator[str]:
+    olds: dict[str, str] = {}
+    news: dict[str, str] = {}
+    for old, new in names.pairs:
+        if fold(old) in olds:
+            yield f"{old!r} is mapped twice."
+        elif fold(new) in news:
+            yield f"{news[fold(new)]!r} and {old!r} both become {new!r}."
+        olds[fold(old)] = news[fold(new)] = old
+        if fold(old) == fold(new):
+            yield f"{old!r} becomes itself."
+
+
+def _kept_of_map_checks(names: NameMap) -> Iterator[str]:
+    mapped = {old for old, _ in names.pairs}
+    for spelling in names.kept:
+        if spelling in mapped:
+            yield f"{spelling!r} is both mapped and kept."
+
+
+def _open_swaps(names: NameMap) -> Iterator[str]:
+    """Yield names of a swap that nobody gives up: then two people are called the same."""
+    olds = {fold(old) for old, _ in names.pairs}
+    for old, new in names.pairs:
+        if fold(new) not in olds:
+            yield f"{old!r} becomes {new!r}, which itself is not swapped."
+
+
+def _people(names: NameMap) -> Iterator[str]:
+    """Yield new names that are mapped themselves: they are another person's."""
+    olds = {fold(old) for old, _ in names.pairs}
+    for old, new in names.pairs:
+        if fold(new) in olds and fold(old) != fold(new):
+            yield f"{old!r} becomes {new!r}, which is the name of another person."
+
+
+def _in_use(names: NameMap, dialogue: Dialogue) -> Iterator[str]:
+    """Yield new names that the script holds: nobody could tell who is meant, or lead back."""
+    there = {" ".join(words(text)) for text in texts_of(dialogue)}
+    spoken = {word for text in there for word in text.split()}
+    for old, new in names.pairs:
+        sought = " ".join(words(new))
+        if set(sought.split()) <= spoken and any(f" {sought} " in f" {text} " for text in there):
+            yield f"{old!r} becomes {new!r}, which stands in the script already."
+
+
+# Making name maps: generic names for everybody, or the names of the main cast swapped (`dialsim.md`, 5).
+#
+# A person's full name, nicknames and surname map together: each word of a name has one new word, so whoever
+# shares a surname shares the new one, and every spelling keeps its number of words.
+
+Names = Mapping[str, Sequence[str]]
+_NONE: Mapping[str, Sequence[str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in a script: the id, what it is called in full, and its other spellings."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...]
+    gender: Gender = "neutral"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The words of the full name that name somebody: not `Mrs.`, `the` or `von`."""
+        return tuple(word for word in self.name.split() if not _stays(word))
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """All spellings, each once whatever its case: full name, aliases, then the full name's words."""
+        spelled = {fold(text): text for text in reversed((self.name, *self.aliases, *self.parts))}
+        return tuple(dict.fromkeys(spelled[fold(text)] for text in (self.name, *self.aliases, *self.parts)))
+
+    @property
+    def has_name(self) -> bool:
+        """Whether it has a name at all: `Waiter` and `Woman 2` have none."""
+        return any(not (_bare(part) in listed_words("roles") or _bare(part).isdigit()) for part in self.parts)
+
+
+def people_of(
+    dialogue: Dialogue, *, genders: Mapping[str, Gender] | None = None, aliases: Names | None = None
+) -> tuple[Person, ...]:
+    """Return the people of a script: participants, then others who are named by id; collective names not.
+
+    `genders` and `aliases`, by id, go before and beside what participants declare.
+    """
+    collective = {fold(name) for name in script_of(dialogue).collective}
+    there = {participant.id: participant for participant in dialogue.participants}
+    people = []
+    for who in speakers_of(dialogue):
+        participant = there.get(who, Participant(who))
+        name = participant.name or who
+        if fold(who) in collective or fold(name) in collective:
+            continue
+        spelled = (*participant.aliases, *(aliases or _NONE).get(who, ()))
+        gender = (genders or {}).get(who) or gender_of(participant)
+        people.append(Person(who, name, tuple(filter(str.strip, spelled)), gender))
+    return tuple(people)
+
+
+def anonymised(
+    dialogue: Dialogue,
+    seed: int,
+    *,
+    genders: Mapping[str, Gender] | None = None,
+    aliases: Names | None = None,
+    kept: Iterable[str] = (),
+) -> NameMap:
+    """Return a map that gives everybody a generic name of the same declared gender, which the script lacks.
+
+    People who are called by a role (`Waiter`) keep it. `kept` are declared spellings that stay; names that
+    are words as well (`Will`) stay in small letters. Raises ValueError where a check fails.
+    """
+    people = [person for person in people_of(dialogue, genders=genders, aliases=aliases) if person.has_name]
+    naming = _Naming(Pool(seed, _words_of(dialogue, people)))
+    pairs = {fold(old): (old, new) for person in people for old, new in naming.pairs(person)}
+    names = NameMap(
+        ANONYMISED,
+        _version(dialogue, ANONYMISED),
+        tuple(pairs.values()),
+        _kept([old for old, _ in pairs.values()], kept),
+    )
+    return checked(names, dialogue)
+
+
+def swapped(
+    dialogue: Dialogue,
+    cast: Sequence[str],
+    seed: int,
+    *,
+    aliases: Names | None = None,
+    kept: Iterable[str] = (),
+) -> NameMap:
+    """Return a map under which everybody of the main cast, given by id, is called as another of them.
+
+    Whose names take whose place is drawn among those with equally many spellings of each number of words.
+    A surname that both share stays. Raises ValueError where there is no such derangement.
+    """
+    people = {person.id: person for person in people_of(dialogue, aliases=aliases)}
+    if missing := [who for who in cast if who not in people]:
+        raise ValueError(f"Not in the script: {', '.join(missing)}.")
+    pairs = _derangement([people[who] for who in dict.fromkeys(cast)], seed)
+    names = NameMap(SWAPPED, _version(dialogue, SWAPPED), pairs, _kept([old for old, _ in pairs], kept))
+    return checked(names, dialogue)
+
+
+class _Naming:
+    """Gives new words to the words of names, the same new one wherever a word comes back."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.known: dict[str, str] = {}
+
+    def pairs(self, person: Person) -> Iterator[tuple[str, str]]:
+        """Yield each spelling of a person with its new one."""
+        for index, part in enumerate(person.parts):
+            self._name(part, self._kind(person, index))
+        for alias in person.aliases:
+            if len(alias.split()) == 1:
+                self._name(alias, person.gender)
+        for spelling in person.spellings:
+            new = " ".join(self._words(spelling, person.gender))
+            if fold(new) != fold(spelling):
+                yield spelling, new
+
+    def _name(self, word: str, kind: Kind) -> None:
+        if fold(word) not in self.known:
+            self.known[fold(word)] = self.pool.take(kind)
+
+    def _kind(self, person: Person, index: int) -> Kind:
+        """Return what a word of a full name is: the last of several, or one after a title, is a surname."""
+        last = index == len(person.parts) - 1
+        titled = len(person.parts) == 1 and len(person.name.split()) > 1
+        return "surname" if last and (titled or len(person.parts) > 1) else person.gender
+
+    def _words(self, spelling: str, gender: Gender) -> Iterator[str]:
+        """Yield a spelling's new words; what is no name of its own has a new word in this spelling alone."""
+        alone = len(spelling.split()) == 1
+        for word in spelling.split():
+            if (new := self.known.get(fold(word))) is not None:
+                yield new
+            else:
+                yield word if _stays(word) and not alone else self.pool.take(gender)
+
+
+def _derangement(people: Sequence[Person], seed: int) -> tuple[tuple[str, str], ...]:
+    """Return the spellings of all with those of whom they are swapped with, in an order of a seed."""
+    options = {
+        person.id: sorted(
+            (other for other in people if other.id != person.id and _matched(person, other)),
+            key=lambda other, person=person: u(seed, "swap", person.id, other.id),  # type: ignore[misc]
+        )
+        for person in people
+    }
+    if len(people) < 2:
+        raise ValueError("Names are swapped among two people or more.")
+    for person in people:
+        if not options[person.id]:
+            raise ValueError(_no_counterpart(person))
+    chosen = _search(people, options, {}, set())
+    if chosen is None:
+        raise ValueError(
+            "The cast has no swap in which nobody keeps a name and no two names become the same. People with "
+            "equally many names of each number of words can be swapped; declare aliases to make them so."
+        )
+    return tuple((old, new) for old, new in chosen.values() if fold(old) != fold(new))
+
+
+def _search(
+    left: Sequence[Person],
+    options: Mapping[str, Sequence[Person]],
+    pairs: dict[str, tuple[str, str]],
+    used: Collection[str],
+) -> dict[str, tuple[str, str]] | None:
+    """Return pairs for all who are left, on top of those there are; None where there are none."""
+    if not left:
+        return pairs
+    for other in options[left[0].id]:
+        if other.id in used:
+            continue
+        more = pairs | {fold(old): (old, new) for old, new in _matched(left[0], other) or ()}
+        news = [fold(new) for _, new in more.values()]
+        clash = any(fold(pairs[old][1]) != fold(more[old][1]) for old in pairs)
+        if clash or len(set(news)) < len(news):
+            continue
+        if (whole := _search(left[1:], options, more, {*used, other.id})) is not None:
+            return whole
+    return None
+
+
+def _matched(person: Person, other: Person) -> list[tuple[str, str]] | None:
+    """Return one's spellings with the other's of as many words, in their order; None where these differ."""
+    olds, news = _by_length(person), _by_length(other)
+    if {n: len(texts) for n, texts in olds.items()} != {n: len(texts) for n, texts in news.items()}:
+        return None
+    return [pair for n, texts in olds.items() for pair in zip(texts, news[n], strict=True)]
+
+
+def _by_length(person: Person) -> dict[int, list[str]]:
+    spelled: dict[int, list[str]] = {}
+    for text in person.spellings:
+        spelled.setdefault(len(text.split()), []).append(text)
+    return spelled
+
+
+def _no_counterpart(person: Person) -> str:
+    counts = ", ".join(f"{len(texts)} of {n}" for n, texts in sorted(_by_length(person).items()))
+    return (
+        f"Nobody else of the cast has as many names as {person.name} by number of words ({counts}: "
+        f"{', '.join(person.spellings)}). Declare aliases that make it so."
+    )
+
+
+def _words_of(dialogue: Dialogue, people: Iterable[Person]) -> set[str]:
+    """Return every word of a script, and of its people's names, folded: none of them is a new name."""
+    texts = (*texts_of(dialogue), *(text for person in people for text in person.spellings))
+    met = {word for text in texts for word in tokens(text)}
+    return met | {part for word in met for part in word.replace("’", "'").replace("-", "'").split("'")}
+
+
+def _kept(olds: Iterable[str], declared: Iterable[str]) -> tuple[str, ...]:
+    """Return what stays: what is declared, and in small letters the names that are words as well."""
+    small = [old.lower() for old in olds if fold(old) in listed_words("ordinary") and old != old.lower()]
+    return tuple(dict.fromkeys([*declared, *small]))
+
+
+def _version(dialogue: Dialogue, kind: str) -> int:
+    """Return the number of the next map of a kind."""
+    return 1 + max((names.version for names in script_of(dialogue).names if names.kind == kind), default=0)
+
+
+def _stays(word: str) -> bool:
+    """Whether a word of a name names nobody: a title, or a particle in small letters."""
+    return _bare(word) in listed_words("titles") or word in listed_words("particles")
+
+
+def _bare(word: str) -> str:
+    return fold(word).strip(".,'’")
+
+
+__all__ = [
+    "NameMap",
+    "Person",
+    "anonymised",
+    "checked",
+    "inverse",
+    "mapped",
+    "mapped_question",
+    "names_of",
+    "people_of",
+    "problems",
+    "renamed",
+    "swapped",
+    "texts_of",
+]
+
+
+def names_of(script: Script, names: str) -> NameMap | None:
+    """Return a script's name map by what a condition calls it; None for `original`.
+
+    `anonymised` is the newest of that kind, `anonymised:2` the second version. Raises ValueError where
+    there is no such map.
+    """
+    kind, _, version = names.partition(":")
+    if kind == "original":
+        return None
+    there = [one for one in script.names if one.kind == kind and version in ("", str(one.version))]
+    if not there:
+        raise ValueError(f"The script has no names {names!r}.")
+    return max(there, key=lambda one: one.version)

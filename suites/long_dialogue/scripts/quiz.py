@@ -1,0 +1,276 @@
+"""What the main character can know of a quiz question's answer in a session: answerable, not, or unclear."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice, permutations
+from typing import Literal
+
+from annotation.script_records import LETTERS, Date, Form
+from annotation.text.draws import u
+from annotation.text.words import fold, is_unspaced
+from suites.long_dialogue.scripts.graph import NOW, Graph, Relation, Stated
+from suites.long_dialogue.scripts.sessions import when
+
+# The texts of questions: from facts and the forms of their relations, and a date put into one.
+
+_ENDS = "?!. "
+
+
+def question_text(hops: Sequence[tuple[Relation, Form, Date]], head: str) -> str:
+    """Return the question about a head over one or two hops, each in its form; a past one names its date.
+
+    "Who is now the boss of the person who was Ana's roommate on May 3rd, 1995?"
+    """
+    if len(hops) == 1:
+        relation, form, date = hops[0]
+        return _filled(relation.wording[form], date, head=head)
+    (first, form, date), (second, other, later) = hops
+    person = _filled(first.first[_hop(form, other)], date, head=head)
+    return _filled(second.second[_hop(other, form)], later, person=person)
+
+
+def question_about(facts: Sequence[Stated], forms: Sequence[Form], dates: Sequence[Date]) -> str:
+    """Return the question about one or two facts of these dates, worded in these forms."""
+    hops = [(each.relation, form, date) for each, form, date in zip(facts, forms, dates, strict=True)]
+    return question_text(hops, facts[0].fact.head)
+
+
+def with_date(text: str, date: Date) -> str:
+    """Return a question with a date before its final mark: "How did she pay on May 3rd, 1995?"."""
+    body = text.rstrip(_ENDS)
+    return f"{body} {when(date)}{text[len(body) :].strip() or '?'}"
+
+
+def occurs(part: str, text: str) -> bool:
+    """Whether a text holds another one, after folding, as whole words; in Han, kana and Thai anywhere."""
+    part, text = fold(part), fold(text)
+    if not part:
+        return False
+    start = text.find(part)
+    while start >= 0:
+        end = start + len(part)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not _continues(before, part[0]) and not _continues(after, part[-1]):
+            return True
+        start = text.find(part, start + 1)
+    return False
+
+
+def _hop(form: Form, other: Form) -> str:
+    """Return the wording of a hop beside another: a present one says `now` beside the past."""
+    return NOW if form == "present" and other == "past" else form
+
+
+def _filled(wording: str, date: Date, **names: str) -> str:
+    adverb = when(date)
+    return wording.format(when=adverb, When=adverb[0].upper() + adverb[1:], **names)
+
+
+def _continues(neighbour: str, edge: str) -> bool:
+    """Whether a neighbouring character makes a word longer."""
+    if not neighbour or not (neighbour.isalnum() and edge.isalnum()):
+        return False
+    return not is_unspaced(neighbour) and not is_unspaced(edge)
+
+
+# What must hold of a question in a speaker's own words: nothing is lost, and no answer is given away.
+
+MARKS = "?？؟"
+_MONTHS = frozenset(calendar.month_name[1:])
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_SENTENCE_END = re.compile(r"[.!?:]\s*$")
+_SPELT = (
+    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_NUMBERS = {word: str(number) for number, word in enumerate(_SPELT, start=2)}
+
+
+def style_faults(
+    original: str, styled: str, choices: Iterable[str], names: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Return why a styled question does not stand for the original, a line each; none where it does.
+
+    Every name (of `names`, and every word with a capital inside a sentence), month and number of the original
+    must be there, spelt or in digits; no choice may be that the original lacks; and it must ask.
+    """
+    faults = [f"lacks the name {name!r}" for name in _names(original, names) if not occurs(name, styled)]
+    there = _numbers(styled)
+    faults += [f"lacks the number {number}" for number in _numbers(original) if number not in there]
+    faults += [
+        f"gives the choice {choice!r} away"
+        for choice in choices
+        if occurs(choice, styled) and not occurs(choice, original)
+    ]
+    if not any(mark in styled for mark in MARKS):
+        faults.append("has no question mark")
+    return tuple(faults)
+
+
+def _names(text: str, names: Iterable[str]) -> list[str]:
+    """Return the names in a text in a fixed order: known ones, months, and words with a capital inside it."""
+    known = [name for name in names if occurs(name, text)]
+    capital = [
+        word.group()
+        for word in _WORD.finditer(text)
+        if word.group()[0].isupper() and (word.group() in _MONTHS or not _begins(text[: word.start()]))
+    ]
+    return list(dict.fromkeys([*known, *(word for word in capital if word != "I")]))
+
+
+def _begins(before: str) -> bool:
+    """Whether a sentence begins after this text."""
+    return not before.strip(" \"'“‘(¿") or _SENTENCE_END.search(before) is not None
+
+
+def _numbers(text: str) -> list[str]:
+    """Return the numbers of a text in digits, each once."""
+    spelt = (_NUMBERS[word] for word in _WORD.findall(text.casefold()) if word in _NUMBERS)
+    return list(dict.fromkeys([*_DIGITS.findall(text), *spelt]))
+
+
+# The choices of questions about facts: three wrong ones beside the answer, and their order where asked.
+
+CHOICES = 4
+ORDERS = tuple("".join(order) for order in permutations("0123"))
+"""The 24 orders of four choices."""
+KEYS = {(order, place): LETTERS[order.index(str(place))] for order in ORDERS for place in range(CHOICES)}
+"""The letter at which an order shows the choice at a place."""
+
+
+def drawn_order(seed: int, question: str, session: str) -> str:
+    """Return the order of the choices of a question where it is asked: each of the 24 as likely."""
+    return ORDERS[int(u(seed, "order", question, session) * len(ORDERS))]
+
+
+class Tails:
+    """What facts can be wrong answers: their tails by relation and by type, as first written."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    @cached_property
+    def _by_relation(self) -> dict[str, dict[str, str]]:
+        return self._by(lambda each: each.relation.key)
+
+    @cached_property
+    def _by_type(self) -> dict[str, dict[str, str]]:
+        return self._by(lambda each: each.relation.tail)
+
+    def _by(self, group: Callable[[Stated], str]) -> dict[str, dict[str, str]]:
+        tails: dict[str, dict[str, str]] = {}
+        for each in self._graph.stated:
+            tails.setdefault(group(each), {}).setdefault(each.tail, each.fact.tail)
+        return tails
+
+    def wrong(
+        self, last: Stated, barred: Collection[str], people: Collection[str], seed: int, key: str
+    ) -> tuple[str, ...]:
+        """Return three wrong answers about the last fact of a question, fewer where there are not so many.
+
+        First those of the same head at other dates, then of the same relation, then of the same type, each
+        group in an order that seed and key determine. None is, after folding, one of `barred` or another, and
+        none names one of the `people` who are asked about.
+        """
+        same_head = {each.tail: each.text for each in self._graph.readings[last.topic] if each.direct}
+        groups = (same_head, self._by_relation[last.relation.key], self._by_type[last.relation.tail])
+        chosen: dict[str, str] = {}
+        for tails in groups:
+            if len(chosen) == CHOICES - 1:
+                break
+            left = (tail for tail in tails if tail not in barred and tail not in chosen)
+            fit = (tail for tail in _drawn(left, seed, key) if not any(occurs(one, tail) for one in people))
+            for tail in islice(fit, CHOICES - 1 - len(chosen)):
+                chosen[tail] = tails[tail]
+        return tuple(chosen.values())
+
+
+def _drawn(tails: Iterable[str], seed: int, key: str) -> list[str]:
+    return sorted(tails, key=lambda tail: (u(seed, "wrong", key, tail), tail))
+
+
+def placed(answer: str, wrong: Iterable[str], seed: int, key: str) -> tuple[str, ...]:
+    """Return the answer among the wrong ones, in an order that does not tell which it is."""
+    return tuple(sorted((answer, *wrong), key=lambda text: (u(seed, "placed", key, text), text)))
+
+
+Kind = Literal["answerable", "unanswerable", "excluded"]
+Policy = Literal["body", "appendix"]
+
+POLICIES: tuple[Policy, ...] = ("body", "appendix")
+"""Whether a question asked before its evidence cannot be answered (the paper's body) or is left out."""
+KNOWN, KNOWN_DATED = "ans_wo_time", "ans_w_time"
+BEFORE = "before_event_unans"
+ABSENT, ABSENT_DATED = "dont_know_unans", "dont_know_unans_time"
+_DATED = {KNOWN: KNOWN_DATED, ABSENT: ABSENT_DATED}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a question asked in a session is, its type ('' where excluded), and why.
+
+    `sessions` are the numbers of the sessions that decide, `rule` names the rule.
+    """
+
+    kind: Kind
+    type: str
+    sessions: tuple[int, ...]
+    rule: str
+
+
+def quiz_use(
+    heard: Collection[int], evidence: Collection[int], evidence_all: bool, t: int, policy: Policy = "body"
+) -> Verdict:
+    """Say whether a question can be answered in session `t`.
+
+    Sessions are numbers from 1, and `heard` are those with the main character. `evidence` are the sessions
+    that give the answer, of which one suffices, or all are needed. Where the asking session itself would
+    decide, the use is excluded: the evidence may lie on either side of the asking point.
+    """
+    if policy not in POLICIES:
+        raise ValueError(f"{policy!r} is no policy; those are {', '.join(POLICIES)}")
+    there = sorted(number for number in set(evidence) if number in heard)
+    if not there:
+        return Verdict("unanswerable", ABSENT, tuple(sorted(evidence)), "not there")
+    if not evidence_all:
+        return _one_suffices(there, t, policy)
+    if len(there) < len(set(evidence)):
+        return Verdict("excluded", "", tuple(there), "partly there")
+    return _all_needed(there, t, policy)
+
+
+def dated(verdict: Verdict) -> Verdict:
+    """Return what a question's variant with a date in its text is: there is none before the evidence."""
+    if verdict.kind == "excluded":
+        return verdict
+    if verdict.type == BEFORE:
+        return Verdict("excluded", "", verdict.sessions, "the date would tell")
+    return replace(verdict, type=_DATED[verdict.type])
+
+
+def _one_suffices(there: list[int], t: int, policy: Policy) -> Verdict:
+    if there[0] < t:
+        return Verdict("answerable", KNOWN, (there[0],), "heard")
+    if t in there:
+        return Verdict("excluded", "", (t,), "same session")
+    return _before(tuple(there), policy)
+
+
+def _all_needed(there: list[int], t: int, policy: Policy) -> Verdict:
+    if there[-1] < t:
+        return Verdict("answerable", KNOWN, tuple(there), "all heard")
+    if there[-1] == t:
+        return Verdict("excluded", "", (t,), "same session")
+    return _before(tuple(there), policy)
+
+
+def _before(there: tuple[int, ...], policy: Policy) -> Verdict:
+    if policy == "appendix":
+        return Verdict("excluded", "", there, "before the evidence")
+    return Verdict("unanswerable", BEFORE, there, "before the evidence")

@@ -1,0 +1,218 @@
+"""What follows from reviews of a fact or a question: it is accepted, rejected, put right, or still open.
+
+Each review says one thing: accepted as it is, rejected, or what it should be. An adjudicated review stands
+over all others. Without one, two people at least are needed, and all of them must say the same; names and
+relations are compared without case and white space. A review that cannot be read (a relation that is not in
+the table, a session that is not there) decides nothing, and keeps the others from deciding, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeVar
+
+from annotation.script_records import Fact, Question
+from annotation.text.views import one_line
+from annotation.text.words import fold
+from suites.long_dialogue import schemes as long_dialogues
+from suites.long_dialogue.scripts.graph import DEFAULT, PERSON, RelationTable
+from suites.long_dialogue.scripts.sessions import People, Sessions
+
+Standing = Literal["accepted", "rejected", "corrected", "undecided"]
+Content = TypeVar("Content", Fact, Question)
+REVIEWERS = 2
+"""People who have to agree where nobody adjudicated."""
+UNREVIEWED = "nobody has reviewed it"
+ALONE = "one person has reviewed it, and two are needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One person's answers by the keys of the scheme's questions; questions left out are not in it."""
+
+    rater: str
+    answers: Mapping[str, Any]
+    adjudicated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Content]):
+    """What the reviews come to.
+
+    `content` is the fact or question with its new status, None where it is undecided. Of a corrected one it
+    is what it should be, accepted: it supersedes the old one, whose status becomes `corrected`. `reason` says
+    why it is undecided or rejected.
+    """
+
+    standing: Standing
+    content: Content | None = None
+    reason: str = ""
+
+
+class Unreadable(ValueError):
+    """A review that cannot be taken as it is; the message says why."""
+
+
+def fact_outcome(
+    fact: Fact, reviews: Sequence[Review], sessions: Sessions, relations: RelationTable = DEFAULT
+) -> Outcome[Fact]:
+    """Return what the reviews of a fact (scheme `fact_review`) come to.
+
+    A fact that is wrong and of which nothing is put right is rejected. A turn given by its number (from 1,
+    among the dialogue's own turns) takes the place of the fact's turns, and its session that of the fact's.
+    """
+    reader = _FactReader(fact, sessions, relations)
+    return _outcome(fact, reviews, long_dialogues.RIGHT, reader.read)
+
+
+def quiz_outcome(question: Question, reviews: Sequence[Review], sessions: Sessions) -> Outcome[Question]:
+    """Return what the reviews of a quiz question (scheme `quiz_review`) come to.
+
+    One that cannot be answered, or whose answer is wrong, is rejected. One with other evidence than it has is
+    put right. Of a single session it does not matter whether all are needed.
+    """
+    return _outcome(
+        question, reviews, long_dialogues.ANSWERABLE, lambda told: _question(question, told, sessions)
+    )
+
+
+def _outcome(
+    content: Content, reviews: Sequence[Review], first: str, read: Callable[[Mapping[str, Any]], Content]
+) -> Outcome[Content]:
+    """Return the outcome of the reviews that answer the first question; `read` makes the content of one."""
+    told = [review for review in reviews if review.answers.get(first) is not None]
+    standing = [review for review in told if review.adjudicated][-1:] or told
+    if not standing:
+        return Outcome("undecided", reason=UNREVIEWED)
+    verdicts: list[Content] = []
+    for review in standing:
+        try:
+            verdicts.append(read(review.answers))
+        except Unreadable as error:
+            return Outcome("undecided", reason=f"{review.rater}: {error}")
+    if not standing[0].adjudicated and len({review.rater for review in standing}) < REVIEWERS:
+        return Outcome("undecided", reason=ALONE)
+    if reason := _difference(verdicts):
+        return Outcome("undecided", reason=reason)
+    verdict = verdicts[0]
+    if verdict.status == "rejected":
+        return Outcome("rejected", verdict, _why_rejected(standing[0]))
+    if verdict.status == "corrected":
+        return Outcome("corrected", replace(verdict, status="accepted"))
+    return Outcome("accepted", verdict)
+
+
+def _difference(verdicts: Sequence[Any]) -> str:
+    """Return in what the reviewers differ, '' where all say the same."""
+    first = verdicts[0]
+    for other in verdicts[1:]:
+        if "rejected" in (first.status, other.status) and first.status != other.status:
+            return "the reviewers differ: some reject it, others do not"
+        for name in _COMPARED[type(first)]:
+            if _plain(getattr(first, name)) != _plain(getattr(other, name)):
+                return f"the reviewers differ in its {name.replace('_', ' ')}"
+    return ""
+
+
+_COMPARED: Mapping[type, tuple[str, ...]] = {
+    Fact: ("head", "relation", "tail", "session", "turns"),
+    Question: ("evidence", "evidence_all"),
+}
+
+
+def _plain(value: Any) -> Any:
+    return fold(value) if isinstance(value, str) else value
+
+
+def _why_rejected(review: Review) -> str:
+    if long_dialogues.RIGHT in review.answers:
+        return "it is not said"
+    if review.answers[long_dialogues.ANSWERABLE] == 0:
+        return "it cannot be answered from the script"
+    return "its answer is not right"
+
+
+class _FactReader:
+    """Makes of a review the fact that it says."""
+
+    def __init__(self, fact: Fact, sessions: Sessions, relations: RelationTable) -> None:
+        self._fact = fact
+        self._sessions = sessions
+        self._relations = {fold(key): key for key in relations}
+        self._table = relations
+        self._people = People(sessions.dialogue.participants)
+
+    def read(self, told: Mapping[str, Any]) -> Fact:
+        """Return the fact as a review has it: rejected, accepted, or corrected. Raises Unreadable."""
+        texts = {name: one_line(told.get(name) or "") for name in long_dialogues.CORRECTED}
+        if told[long_dialogues.RIGHT] == 0 and not any(texts.values()):
+            return replace(self._fact, status="rejected")
+        made = self._placed(self._fact, told.get(long_dialogues.TURN))
+        if told[long_dialogues.RIGHT] == 0:
+            made = self._corrected(made, texts)
+        same = all(
+            _plain(getattr(made, name)) == _plain(getattr(self._fact, name)) for name in _COMPARED[Fact]
+        )
+        return replace(self._fact, status="accepted") if same else replace(made, status="corrected")
+
+    def _corrected(self, fact: Fact, texts: Mapping[str, str]) -> Fact:
+        relation = (
+            self._relation(texts[long_dialogues.RELATION])
+            if texts[long_dialogues.RELATION]
+            else fact.relation
+        )
+        kinds = self._table.get(relation)
+        head, tail = texts[long_dialogues.HEAD] or fact.head, texts[long_dialogues.TAIL] or fact.tail
+        return replace(
+            fact,
+            relation=relation,
+            head=self._people.name(head) or head if kinds and kinds.head == PERSON else head,
+            tail=self._people.name(tail) or tail if kinds and kinds.tail == PERSON else tail,
+        )
+
+    def _relation(self, told: str) -> str:
+        key = self._relations.get(fold(told))
+        if key is None:
+            raise Unreadable(f"there is no relation {told[:40]!r}")
+        return key
+
+    def _placed(self, fact: Fact, number: Any) -> Fact:
+        """Return the fact with the turn of a number, if there is one."""
+        if number is None:
+            return fact
+        place = int(number) - 1
+        of_turn = self._sessions.of_turn
+        if not 0 <= place < len(of_turn) or not of_turn[place]:
+            raise Unreadable(f"there is no turn {int(number)} in a session")
+        if place in fact.turns:
+            return fact
+        return replace(fact, session=self._sessions[of_turn[place]].id, turns=(place,))
+
+
+def _question(question: Question, told: Mapping[str, Any], sessions: Sessions) -> Question:
+    """Return the question with the evidence that a review gives. Raises Unreadable."""
+    if told[long_dialogues.ANSWERABLE] == 0 or told.get(long_dialogues.ANSWER) == 0:
+        return replace(question, status="rejected")
+    if told.get(long_dialogues.ANSWER) is None or told.get(long_dialogues.ALL) is None:
+        raise Unreadable("the review is not complete")
+    evidence = _sessions(told.get(long_dialogues.SESSIONS) or "", sessions)
+    needed = bool(told[long_dialogues.ALL]) and len(evidence) > 1
+    same = set(evidence) == set(question.evidence) and needed == (
+        question.evidence_all and len(question.evidence) > 1
+    )
+    if same:
+        return replace(question, status="accepted")
+    numbers = {sessions.numbers[name] for name in evidence}
+    kept = tuple(place for place in question.evidence_turns if sessions.of_turn[place] in numbers)
+    return replace(question, evidence=evidence, evidence_all=needed, evidence_turns=kept, status="corrected")
+
+
+def _sessions(text: str, sessions: Sessions) -> tuple[str, ...]:
+    """Return the ids that a text lists, in the script's order. Raises Unreadable for none or unknown ones."""
+    ids = {part.strip() for part in text.split(long_dialogues.JOIN) if part.strip()}
+    if not ids:
+        raise Unreadable("no session is named")
+    if unknown := sorted(ids - set(sessions.numbers)):
+        raise Unreadable(f"there is no session {unknown[0][:40]!r}")
+    return tuple(sorted(ids, key=lambda name: sessions.numbers[name]))

@@ -1,0 +1,651 @@
+"""Simulations asked for, estimated, resumed in the background and cancelled, and described in figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet, Sum
+from django.utils import timezone
+
+from annotation.models import Continuation, Corpus
+from annotation.models.corpora import Dialogue
+from annotation.models.records import QuestionSet
+from annotation.script_records import script_record
+from config.models import Event
+from jobs import actions, fake_models, runs
+from jobs import actions as jobs
+from jobs.endpoints.costs import BY_CHARACTERS, cost, counter
+from jobs.endpoints.wire import literal
+from jobs.errors import JobError, JobRefused
+from jobs.kinds import JobKind, Progress
+from jobs.models import CallCount, Job
+from jobs.models.endpoint import Endpoint
+from jobs.models.run import Run
+from jobs.progress import progress
+from jobs.runs import OPEN
+from judges.runs import estimates
+from judges.runs.lookup import endpoint_named
+from judges.runs.selection import RunSettings
+from suites.continuation.errors import SystemsError
+from suites.continuation.generators import GENERATORS, Failed, State
+from suites.continuation.models import Production
+from suites.continuation.productions.dialogues import of_rows
+from suites.continuation.productions.plans import Generation, digest
+from suites.continuation.productions.steps import came
+from suites.long_dialogue.agent.agent import DialsimAgent, Trials
+from suites.long_dialogue.agent.memory import SUMMARY, Material, NoSummary, TooLong
+from suites.long_dialogue.agent.trial_settings import EMBEDDER, MEMORY, NAMES, REMEMBER
+from suites.long_dialogue.agent.walking import NoMaterial
+from suites.long_dialogue.editing.question_records import found
+from suites.long_dialogue.models import Simulation, SimulationRun
+from suites.long_dialogue.scripts.names import names_of
+from suites.long_dialogue.simulations import material as scripts
+from suites.long_dialogue.simulations import steps as simulation_steps
+from suites.long_dialogue.simulations.material import LOADER
+from suites.long_dialogue.simulations.steps import (
+    AGENT,
+    ANSWERS,
+    SUMMARIES,
+    VECTORS,
+    Next,
+    Order,
+    answered,
+    asking,
+    generation,
+    go_on_with,
+    prepare,
+    scripts_of,
+    trials_of,
+)
+
+# Simulations: asked for, gone on with, and left. Every act is logged with who did it.
+
+KIND = "simulation"
+TROUBLE = (JobError, Failed, NoMaterial, NoSummary, TooLong)
+"""What a person has to look at."""
+
+
+def question_set(corpus: Corpus, name: str) -> QuestionSet:
+    """Return the question set called NAME, in its last version, or NAME:VERSION; raise SystemsError."""
+    held = found(corpus, name)
+    if held is None:
+        listed = ", ".join(sorted(set(corpus.question_sets.values_list("name", flat=True)))) or "none"
+        raise SystemsError(f"{corpus.name} has no question set {name[:80]!r}; it has {listed}.")
+    return held
+
+
+@transaction.atomic
+def start(
+    *,
+    by: User | None,
+    question_set: QuestionSet,
+    order: Order,
+    endpoint: Endpoint | None,
+    settings: RunSettings | None = None,
+) -> Simulation:
+    """Ask for a simulation over all scripts of a corpus, or go on with the same one; return it.
+
+    The question set is fixed by it. `settings` say how the model is asked and what each run may take. Raises
+    SystemsError for what cannot be.
+    """
+    asked = QuestionSet.objects.select_for_update().get(pk=question_set.pk)
+    order = checked(asked, order, endpoint)
+    told = order.as_json()
+    known = {"set": asked.pk, "endpoint": endpoint.pk if endpoint else None, **told}
+    made, is_new = Simulation.objects.select_for_update(of=("self",)).get_or_create(
+        corpus=asked.corpus,
+        digest=digest(known),
+        defaults={"question_set": asked, "endpoint": endpoint, "order": told, "created_by": by},
+    )
+    if settings is not None:
+        made.order = made.order | {"asking": settings.as_json()}
+    if asked.used_at is None:
+        QuestionSet.objects.filter(pk=asked.pk).update(used_at=timezone.now())
+    if is_new:
+        _reserve_name(made, order, by)
+        _log(by, "simulate", made, {"set": str(asked), **told})
+    made.save()
+    if made.state != Simulation.State.DONE:
+        _resume(made)
+    if made.state == Simulation.State.CANCELLED:
+        return go_on(by=by, simulation=made)
+    if made.state != Simulation.State.DONE:
+        made.state, made.error = Simulation.State.MAKING, ""
+        made.save()
+        _wake(made, by)
+    return made
+
+
+def checked(asked: QuestionSet, order: Order, endpoint: Endpoint | None) -> Order:
+    """Return an order with a value for all that it leaves open; raise SystemsError for what cannot be."""
+    order = order.checked(asked)
+    if (endpoint is None) != bool(order.baseline):
+        raise SystemsError("endpoint: name one, or a baseline agent that needs none; not both.")
+    rows = scripts_of(asked)
+    if not rows:
+        raise SystemsError(f"set: the question set {asked.name!r} asks nothing: make it anew.")
+    try:
+        if embedder := str(order.settings[EMBEDDER]):
+            endpoint_named(embedder)
+        return replace(order, settings={**order.settings, NAMES: _names(rows, str(order.settings[NAMES]))})
+    except ValueError as error:
+        raise SystemsError(str(error)) from None
+
+
+def _names(rows: Sequence[Dialogue], told: str) -> str:
+    """Return what a condition calls the names: with their version, where that of all scripts is the same.
+
+    Raises ValueError for names that a script does not have.
+    """
+    maps = [names_of(script, told) for row in rows if (script := script_record(row.script))]
+    versions = {made.version for made in maps if made is not None}
+    kind = told.partition(":")[0]
+    return f"{kind}:{versions.pop()}" if len(versions) == 1 else told
+
+
+def _reserve_name(simulation: Simulation, order: Order, by: User | None) -> None:
+    """Have the system of this name be this one; raise SystemsError where it is another's."""
+    if order.baseline:
+        simulation_steps.condition(order)
+        simulation_steps.writer(simulation.corpus, order, by)
+    else:
+        generation(simulation, order).plan().writer(simulation.corpus, by)
+
+
+def _resume(simulation: Simulation) -> None:
+    """Let the runs that are not done take what each may take now; those that wait for a person go on."""
+    linked = Run.objects.filter(simulations__simulation=simulation).exclude(state=Run.State.DONE).distinct()
+    for pk in linked.values_list("pk", flat=True):
+        run = Run.objects.select_for_update(of=("self",)).get(pk=pk)
+        asking(simulation).put(run)
+        run.save()
+        if run.state == Run.State.PAUSED:
+            runs.reopen(run)
+
+
+def advance(simulation: int) -> Simulation:
+    """Do what can be done for a simulation now: start runs, prepare vectors, or see that it is done.
+
+    It may be called at any time, by several at once."""
+    held, to_embed = _step(simulation, embedded=False)
+    if not to_embed:
+        return held
+    try:
+        prepare(held)
+    except TROUBLE as error:
+        making = Simulation.objects.filter(pk=held.pk, state=Simulation.State.MAKING)
+        making.update(state=Simulation.State.STUCK, error=str(error))
+        return Simulation.objects.get(pk=held.pk)
+    return _step(simulation, embedded=True)[0]
+
+
+def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
+    """Do what one transaction can; return the simulation, and whether something has to be embedded next."""
+    comes_next: Next = "wait"
+    with transaction.atomic():
+        held = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation)
+        if held.state != Simulation.State.MAKING:
+            return held, False
+        try:
+            with transaction.atomic():
+                comes_next = go_on_with(held, embedded=embedded)
+        except TROUBLE as error:
+            held.state, held.error = Simulation.State.STUCK, str(error)
+        else:
+            if comes_next == "done":
+                held.state, held.step, held.finished_at = Simulation.State.DONE, "", timezone.now()
+                _log(held.created_by, "simulation done", held, {})
+        held.save()
+    return held, comes_next == "embed"
+
+
+@transaction.atomic
+def go_on(*, by: User | None, simulation: Simulation) -> Simulation:
+    """Go on with a simulation that is stuck or was cancelled: what failed is tried again."""
+    held = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
+    if held.state not in (Simulation.State.STUCK, Simulation.State.CANCELLED):
+        raise SystemsError(f"The simulation is {held.state}: there is nothing to go on with.")
+    ended = [Run.State.FAILED, Run.State.CANCELLED]
+    for run in Run.objects.filter(simulations__simulation=held, state__in=ended).distinct():
+        runs.retry_failed(by=by, run=run)
+    held.state, held.error = Simulation.State.MAKING, ""
+    held.save()
+    _log(by, "go on with simulation", held, {})
+    _wake(held, by)
+    return held
+
+
+@transaction.atomic
+def cancel(*, by: User | None, simulation: Simulation) -> Simulation:
+    """Stop a simulation and its runs; what was answered is kept. One that is done stays so.
+
+    A run that another simulation waits for goes on.
+    """
+    held = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
+    if held.state in (Simulation.State.DONE, Simulation.State.CANCELLED):
+        return held
+    others = SimulationRun.objects.filter(simulation__state=Simulation.State.MAKING).exclude(simulation=held)
+    own = Run.objects.filter(simulations__simulation=held, state__in=runs.OPEN).distinct()
+    for run in own.exclude(pk__in=others.values("run")):
+        runs.cancel(by=by, run=run)
+    held.state, held.error = Simulation.State.CANCELLED, ""
+    held.save()
+    _log(by, "cancel simulation", held, {})
+    return held
+
+
+def system_of(simulation: Simulation) -> tuple[str, dict[str, Any]]:
+    """Return the system that answers, and its condition."""
+    order = Order.of(simulation.order)
+    if order.baseline:
+        return simulation_steps.name(order), simulation_steps.condition(order)
+    plan = generation(simulation, order).plan()
+    return plan.name, dict(plan.condition)
+
+
+def continuations(simulation: Simulation) -> QuerySet[Continuation]:
+    """Return what a simulation came to so far: a continuation a script and trial."""
+    order = Order.of(simulation.order)
+    if not order.baseline:
+        return Continuation.objects.filter(pk__in=trials_of(simulation, order).values("continuation"))
+    name, condition = system_of(simulation)
+    rows = Continuation.objects.filter(dialogue__corpus=simulation.corpus, system__name=name)
+    return rows.filter(condition=condition, trial__lt=order.trials)
+
+
+def subject(simulation: Simulation) -> str:
+    """Return what the jobs of a simulation are about."""
+    return f"simulation {simulation.pk}"
+
+
+def _wake(simulation: Simulation, by: User | None) -> None:
+    jobs.start(kind=KIND, subject=subject(simulation), by=by, params={"simulation": simulation.pk})
+
+
+def _log(by: User | None, verb: str, simulation: Simulation, detail: dict[str, Any]) -> None:
+    about = f"{subject(simulation)} of {simulation.corpus.name}"
+    Event.objects.create(by=by, verb=verb, subject=about[:300], detail=detail)
+
+
+# What a simulation would take, before anything is asked: summaries and answers, and how much is there.
+
+SAMPLED = 20
+"""Questions, or sessions, that are gone through; the others take what these do."""
+PRETENDED = "They talked about who lives where. " * 15
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a step takes: all its calls, those of them that are there, and the tokens of those to come."""
+
+    step: str
+    all: int
+    done: int
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @property
+    def calls(self) -> int:
+        """Calls to come."""
+        return self.all - self.done
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"calls": self.calls}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A simulation before it starts. `productions` are its trials, one a script each, of which `done` are
+    there; `left_out` says why a script has none. `cost` is None where the endpoint has no prices, `endpoint`
+    where a baseline answers."""
+
+    productions: int
+    done: int
+    questions: int
+    steps: tuple[Step, ...]
+    left_out: Mapping[str, int]
+    endpoint: Endpoint | None
+    counted_by: str = BY_CHARACTERS
+
+    @property
+    def calls(self) -> int:
+        """All calls to come."""
+        return sum(step.calls for step in self.steps)
+
+    @property
+    def tokens_in(self) -> int:
+        """All tokens that are read."""
+        return sum(step.tokens_in for step in self.steps)
+
+    @property
+    def tokens_out(self) -> int:
+        """All tokens that are written."""
+        return sum(step.tokens_out for step in self.steps)
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What it costs."""
+        return cost(self.endpoint, self.tokens_in, self.tokens_out) if self.endpoint else Decimal(0)
+
+    @property
+    def price(self) -> str:
+        """The cost in words."""
+        currency = self.endpoint.currency if self.endpoint else ""
+        return estimates.cost_in_words(self.cost, currency, calls=self.calls)
+
+    @property
+    def host(self) -> str:
+        """Where the text goes."""
+        return (urlsplit(self.endpoint.base_url).hostname or "") if self.endpoint else ""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether that is this machine."""
+        return literal(self.host) in {"127.0.0.1", "::1"}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        names = ("productions", "done", "questions", "calls", "tokens_in", "tokens_out", "counted_by")
+        told = {name: getattr(self, name) for name in names}
+        told |= {"cost": None if self.cost is None else float(self.cost), "left_out": dict(self.left_out)}
+        return told | {"steps": [step.as_json() for step in self.steps]}
+
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        there = f" ({self.done:,} are there)" if self.done else ""
+        made = f"{self.questions:,} questions in {self.productions:,} trials{there}"
+        if self.endpoint is None:
+            return f"{made}; no model is asked."
+        parts = ", ".join(f"{step.calls:,} for {step.step}" for step in self.steps)
+        where = f"{self.host}, on this machine" if self.is_here else self.host
+        return (
+            f"{made}: {self.calls:,} calls ({parts}), about {self.tokens_in:,} tokens to read and "
+            f"{self.tokens_out:,} to write ({self.counted_by}), cost {self.price}; the text goes to {where}."
+        )
+
+
+def estimate(asked: QuestionSet, order: Order, endpoint: Endpoint | None) -> Estimate:
+    """Return what a simulation would take; nothing is sent or kept. Raise SystemsError for what cannot be."""
+    order = checked(asked, order, endpoint)
+    rows = scripts_of(asked)
+    steps: list[Step] = []
+    if endpoint and order.settings[MEMORY] == SUMMARY:
+        steps.append(_summaries(rows, order, endpoint))
+    trials, left_out = _trials(rows, order, endpoint)
+    if not trials:
+        raise SystemsError(f"Nothing can be asked: {'; '.join(left_out)}.")
+    done = sum(state is None for _, state, _ in trials)
+    if endpoint:
+        steps.append(_answers(trials))
+    questions = sum(number for _, _, number in trials)
+    counted_by = counter(endpoint)[1] if endpoint else BY_CHARACTERS
+    return Estimate(len(trials), done, questions, tuple(steps), left_out, endpoint, counted_by)
+
+
+Trial = tuple[Trials, State | None, int]
+"""A script's trials, how far one of them is (None: done), and how many questions it has."""
+
+
+def _trials(
+    rows: Sequence[Dialogue], order: Order, endpoint: Endpoint | None
+) -> tuple[list[Trial], dict[str, int]]:
+    there = _there(rows, order, endpoint)
+    trials: list[Trial] = []
+    left_out: dict[str, int] = {}
+    for row in rows:
+        walks = Trials(_pretended(LOADER.load(row.pk, order.settings, endpoint), order)).rough()
+        agent = DialsimAgent(walks)
+        if why := agent.why_not(walks.material.dialogue, order.settings):
+            left_out[why] = left_out.get(why, 0) + 1
+            continue
+        for trial in range(order.trials):
+            first = agent.begin_trial(walks.material.dialogue, order.settings, trial)
+            trials.append((walks, there.get((row.pk, trial), first), len(walks.asks(first))))
+    return trials, left_out
+
+
+def _there(
+    rows: Sequence[Dialogue], order: Order, endpoint: Endpoint | None
+) -> dict[tuple[int, int], State | None]:
+    """Return how far trials are that were begun before, None for those that are done."""
+    if endpoint is None:
+        return {}
+    plan = Generation(AGENT, endpoint, order.settings, order.parameters, order.name, order.condition).plan()
+    made = Production.objects.filter(writer__name=plan.name, condition_hash=plan.digest, dialogue__in=rows)
+    told = made.values_list("dialogue", "trial", "status", "memory")
+    return {
+        (dialogue, trial): None if status == Production.Status.DONE else state
+        for dialogue, trial, status, state in told
+    }
+
+
+def _pretended(material: Material, order: Order) -> Material:
+    """Return material in which sessions without a summary have one of usual length."""
+    if order.settings[MEMORY] != SUMMARY:
+        return material
+    texts = simulation_steps.digests(material.dialogue, str(order.settings[NAMES]))
+    return replace(material, summaries=dict.fromkeys(texts, PRETENDED) | dict(material.summaries))
+
+
+def _answers(trials: Sequence[Trial]) -> Step:
+    """Return what the questions take: what some of them do, as often as there are questions to be asked."""
+    everything = sum(number for _, _, number in trials)
+    left = [
+        (walks, state, number)
+        for walks, state, asks in trials
+        if state is not None
+        for number in range(len(state["answers"]), asks)
+    ]
+    read = written = 0
+    sample = _some(left)
+    for walks, state, number in sample:
+        count = walks.material.count_tokens
+        reply = DialsimAgent(walks).pretend(state)[0]
+        so_far = answered(state, number, reply) if state["settings"][REMEMBER] else state
+        prompt = walks.question(so_far, number).prompt
+        read += count(prompt.system) + count(prompt.user)
+        written += count(reply)
+    each = len(left) / max(1, len(sample))
+    return Step(ANSWERS, everything, everything - len(left), round(read * each), round(written * each))
+
+
+def _summaries(rows: Sequence[Dialogue], order: Order, endpoint: Endpoint) -> Step:
+    """Return what the summaries take that are not there."""
+    told = of_rows(rows)
+    needed = [
+        (need, read)
+        for row in rows
+        for need, read in simulation_steps.needs(row, told[row.pk], str(order.settings[NAMES]), endpoint)
+    ]
+    state = came([need for need, _ in needed], ())
+    left = [(need, read) for need, read in needed if need.place not in state.results]
+    count, _ = counter(endpoint)
+    generator = GENERATORS[simulation_steps.SUMMARY_GENERATOR]
+    read = written = 0
+    sample = _some(left)
+    for need, (_, record) in sample:
+        first = generator.begin(record, need.plan.settings)
+        asked = generator.request(first)
+        assert isinstance(asked, Sequence)
+        read += count(asked[0].system) + count(asked[0].user)
+        written += count(generator.pretend(first)[0])
+    each = len(left) / max(1, len(sample))
+    return Step(SUMMARIES, len(needed), len(needed) - len(left), round(read * each), round(written * each))
+
+
+def _some(places: Sequence[Any]) -> Sequence[Any]:
+    return places[:: max(1, -(-len(places) // SAMPLED))]
+
+
+# A simulation in words and figures, for pages, commands and programs alike.
+
+TITLES = {
+    SUMMARIES: "Summing up sessions",
+    VECTORS: "Embedding what is searched",
+    ANSWERS: "Asking questions",
+}
+SHOWN = ("memory", "retriever", "embedder", "k")
+USUAL = {
+    "names": "original",
+    "format": "template",
+    "point": "own_turn",
+    "per_session": 1,
+    "seed": 0,
+    "remember": False,
+    "limit": 0,
+    "context": 0,
+    "order": "time",
+}
+"""Settings that are told where they are something else."""
+
+
+def counts(simulation: Simulation) -> dict[str, Any]:
+    """Return what a simulation came to: trials, flags of trials, and what its runs took."""
+    order = Order.of(simulation.order)
+    runs = Run.objects.filter(simulations__simulation=simulation).distinct()
+    taken = CallCount.objects.filter(run__in=runs).aggregate(
+        calls=Sum("asked"),
+        read=Sum("tokens_in"),
+        written=Sum("tokens_out"),
+        cost=Sum("cost"),
+        costed=Sum("costed"),
+    )
+    return {
+        **(_of_baseline(simulation) if order.baseline else _of_model(simulation, order)),
+        "calls": taken["calls"] or 0,
+        "tokens_in": taken["read"] or 0,
+        "tokens_out": taken["written"] or 0,
+        "cost": float(taken["cost"] or 0) if taken["costed"] or not taken["calls"] else None,
+    }
+
+
+def _of_model(simulation: Simulation, order: Order) -> dict[str, Any]:
+    rows = list(trials_of(simulation, order).values_list("status", "flags"))
+    states = Counter(status for status, _ in rows)
+    flags = Counter(flag for _, told in rows for flag in {flag.partition(":")[0] for flag in told})
+    return {
+        "productions": len(rows),
+        "done": states[Production.Status.DONE],
+        "failed": states[Production.Status.FAILED],
+        "flags": dict(sorted(flags.items())),
+    }
+
+
+def _of_baseline(simulation: Simulation) -> dict[str, Any]:
+    made = continuations(simulation).count()
+    return {"productions": made, "done": made, "failed": 0, "flags": {}}
+
+
+def steps_of(simulation: Simulation) -> list[dict[str, Any]]:
+    """Return the runs of a simulation by step, with their calls: all that are known, done and failed."""
+    told = []
+    for link in simulation.links.select_related("run__endpoint").order_by("id"):
+        state = progress(link.run)
+        told.append(
+            {
+                "step": link.step,
+                "title": TITLES[link.step],
+                "run": link.run_id,
+                "state": state.state,
+                "calls": state.total,
+                "done": state.done,
+                "failed": state.failed,
+                "why": state.pause_reason or state.error,
+            }
+        )
+    return told
+
+
+def paused(simulation: Simulation) -> Run | None:
+    """Return a run that waits for a person, None where none does."""
+    runs = Run.objects.filter(simulations__simulation=simulation, state__in=OPEN)
+    held = list(runs.distinct())
+    stopped = [run for run in held if run.state == Run.State.PAUSED]
+    return stopped[0] if stopped and len(stopped) == len(held) else None
+
+
+def fakes(simulation: Simulation) -> dict[str, bool]:
+    """Whether a fake model answers, and whether one embeds what is looked up."""
+    answering = simulation.endpoint.answering_model if simulation.endpoint else ""
+    embedding = scripts.model_of(str(Order.of(simulation.order).settings[EMBEDDER]))
+    return {
+        "fake_model": fake_models.is_fake(answering),
+        "fake_embedder": fake_models.is_fake(embedding),
+    }
+
+
+def condition_told(simulation: Simulation) -> list[tuple[str, Any]]:
+    """Return the parts of a condition that a reader looks for, without what is as usual."""
+    _, condition = system_of(simulation)
+    told = [(name, condition[name]) for name in SHOWN if condition.get(name) not in (None, "", "none", 0)]
+    told += [(name, condition[name]) for name, usual in USUAL.items() if condition.get(name, usual) != usual]
+    known = {*SHOWN, *USUAL, "set", "model"}
+    return told + [(name, value) for name, value in condition.items() if name not in known]
+
+
+def as_json(simulation: Simulation) -> dict[str, Any]:
+    """Return all that is known of a simulation as plain data."""
+    name, condition = system_of(simulation)
+    return {
+        "id": simulation.pk,
+        "corpus": simulation.corpus.name,
+        "set": str(condition["set"]),
+        "system": name,
+        "endpoint": simulation.endpoint.name if simulation.endpoint else None,
+        "baseline": Order.of(simulation.order).baseline or None,
+        "condition": condition,
+        "trials": Order.of(simulation.order).trials,
+        "state": simulation.state,
+        "step": simulation.step,
+        "error": simulation.error,
+        "steps": steps_of(simulation),
+        "counts": counts(simulation),
+        **fakes(simulation),
+        "created_by": simulation.created_by.get_username() if simulation.created_by else None,
+        "created_at": simulation.created_at.isoformat(),
+        "finished_at": simulation.finished_at.isoformat() if simulation.finished_at else None,
+    }
+
+
+# Going on with a simulation in the background: a short job whenever its runs have come to their end.
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Start the runs that a simulation needs next, or see that it is done."""
+    pk = job.params["simulation"]
+    if not Simulation.objects.filter(pk=pk).exists():
+        raise JobRefused("the simulation was deleted")
+    held = advance(pk)
+    if held.state == Simulation.State.STUCK:
+        raise JobRefused(held.error)
+    return {"simulation": held.pk, "state": held.state, "step": held.step}
+
+
+def sweep() -> int:
+    """Have every simulation gone on with whose runs have ended; return how many.
+
+    One whose last job failed is stuck until a person looks at it.
+    """
+    under_way = SimulationRun.objects.filter(run__state__in=OPEN).values("simulation")
+    ready = Simulation.objects.filter(state=Simulation.State.MAKING).exclude(pk__in=under_way)
+    for held in ready.select_related("created_by"):
+        last = Job.objects.filter(kind=KIND, subject=subject(held)).order_by("-id").first()
+        if last is not None and last.state in (Job.State.FAILED, Job.State.CANCELLED):
+            error = f"Job {last.pk} was to go on with it and {last.state}: {last.error or last.note}"
+            ready.filter(pk=held.pk).update(state=Simulation.State.STUCK, error=error)
+        else:
+            actions.start(
+                kind=KIND, subject=subject(held), by=held.created_by, params={"simulation": held.pk}
+            )
+    return len(ready)
+
+
+JOB = JobKind(KIND, "Simulation", run)

@@ -1,0 +1,416 @@
+"""The material of an agent of a long dialogue, from the database: script, questions, uses, summaries."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+import openai
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, F, Func, Max, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from annotation import records
+from annotation.models import Corpus, RelationRows
+from annotation.models.corpora import Dialogue
+from annotation.models.records import QuestionSet, Record
+from annotation.script_records import FACT, QUESTION, Fact, Question, fact_record, question_record
+from jobs.endpoints.actions import remember
+from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_client, transport_error
+from jobs.endpoints.costs import counter
+from jobs.fake_models import has_mark, is_fake
+from jobs.models.endpoint import Endpoint
+from jobs.prompt import about_tokens
+from judges.metrics import ModelMissing
+from judges.metrics.kit.models import text_hash
+from judges.runs.material import DatabaseStore, tools
+from suites.continuation.errors import SystemsError
+from suites.continuation.generators import Generator
+from suites.continuation.generators.base import Failed, Settings
+from suites.continuation.models import Production
+from suites.continuation.productions.dialogues import of_rows
+from suites.long_dialogue.agent.agent import Kept
+from suites.long_dialogue.agent.memory import Embeds, Material, Vectors
+from suites.long_dialogue.agent.trial_settings import EMBEDDER, SET
+from suites.long_dialogue.agent.walking import NoMaterial
+from suites.long_dialogue.editing import question_sets
+from suites.long_dialogue.editing.import_records import uses_of
+from suites.long_dialogue.editing.question_records import found, is_kept, named
+from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
+
+# Vectors by an endpoint's embedding model: asked for once, kept in the store, and looked up from there.
+#
+# Who looks vectors up never asks: a worker that puts questions to a model would wait for another one
+# meanwhile.
+
+AT_ONCE = 32
+"""So many texts go into a request: their vectors stay well below the longest response that is read."""
+MOST_REQUESTS = 8
+RETRIES = 3
+KEPT = 100_000
+
+
+class Stored:
+    """Looks up the vectors of an endpoint's model, and raises NoMaterial for a text that has none."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._known: dict[str, Vectors] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text, in their order."""
+        missing = self.missing(texts)
+        if missing:
+            raise NoMaterial(
+                f"{len(missing):,} texts have no vector of {name_of(self.endpoint)}: a simulation makes them"
+            )
+        rows = [self._known[text] for text in texts]
+        if len(self._known) > KEPT:
+            self._known.clear()
+        return np.stack(rows) if rows else np.empty((0, 0), np.float32)
+
+    def missing(self, texts: Iterable[str]) -> list[str]:
+        """Return the texts without a vector, each once."""
+        unknown = [text for text in dict.fromkeys(texts) if text not in self._known]
+        hashes = {text: text_hash(text) for text in unknown}
+        held = DatabaseStore().load(name_of(self.endpoint), list(hashes.values()))
+        for text, key in hashes.items():
+            if key in held:
+                self._known[text] = np.frombuffer(held[key], dtype="<f4")
+        return [text for text in unknown if text not in self._known]
+
+
+def embedder_of(name: str) -> Embeds:
+    """Return what embeds: Concord's own model for '', else what looks up the vectors of an endpoint's.
+
+    Raises Failed where there is no such endpoint.
+    """
+    if not name:
+        return tools().embed
+    return Stored(_endpoint(name))
+
+
+def prepare(name: str, texts: Iterable[str]) -> None:
+    """Embed what has no vector yet, and keep it. Raises SystemsError where the model does not answer."""
+    if name:
+        endpoint = _endpoint(name)
+        missing = Stored(endpoint).missing(texts)
+        for part in _parts(missing, AT_ONCE * MOST_REQUESTS):
+            try:
+                rows = asyncio.run(_asked(endpoint, part))
+            except FakeModelAnswers as refused:
+                remember({}, [endpoint.pk])
+                raise SystemsError(f"embedder: {refused}") from None
+            _keep(endpoint, part, rows)
+        return
+    try:
+        tools().embed.prepare(texts)
+    except ModelMissing as error:
+        raise SystemsError(str(error)) from None
+
+
+def model_of(name: str) -> str:
+    """Return the model of an embedder's endpoint; '' for Concord's own, or where the endpoint is gone."""
+    endpoint = Endpoint.objects.filter(name=name).first() if name else None
+    return endpoint.answering_model if endpoint else ""
+
+
+def name_of(endpoint: Endpoint) -> str:
+    """Return under what name an endpoint's vectors are kept: its own, its model's and its server's."""
+    server = " ".join(endpoint.server.values())
+    whole = f"{endpoint.name}: {endpoint.answering_model} at {server}"
+    return whole if len(whole) <= 200 else f"{whole[:167]} {text_hash(whole)[:32]}"
+
+
+def _endpoint(name: str) -> Endpoint:
+    endpoint = Endpoint.objects.filter(name=name, active=True).first()
+    if endpoint is None:
+        raise Failed(f"embedder: there is no endpoint {name[:100]!r}")
+    return endpoint
+
+
+async def _asked(endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
+    """Return the vectors of texts, in their order, asked for in several requests side by side."""
+    try:
+        client = openai_client(endpoint).with_options(max_retries=RETRIES)
+    except CallError as error:
+        raise SystemsError(f"embedder: {error}") from None
+    async with client:
+        answers = await asyncio.gather(
+            *(_request(client, endpoint, part) for part in _parts(texts, AT_ONCE)), return_exceptions=True
+        )
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+    return [row for answer in answers if isinstance(answer, list) for row in answer]
+
+
+async def _request(client: openai.AsyncOpenAI, endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
+    try:
+        raw = await client.embeddings.with_raw_response.create(
+            model=endpoint.model, input=list(texts), encoding_format="float"
+        )
+        answer = raw.parse()
+    except openai.APIStatusError as error:
+        raise SystemsError(
+            f"embedder: {endpoint.name} refused to embed: HTTP {error.status_code}. Choose an endpoint whose "
+            "model embeds texts."
+        ) from None
+    except TROUBLE as error:
+        named = transport_error(error, endpoint, client.api_key)
+        raise SystemsError(f"embedder: {endpoint.name}: {named}") from None
+    if has_mark(raw.headers) and not is_fake(endpoint.answering_model):
+        raise FakeModelAnswers(endpoint, endpoint.model)
+    rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
+    if len(rows) != len(texts) or len({len(row) for row in rows}) != 1:
+        raise SystemsError(f"embedder: {endpoint.name} gave {len(rows)} vectors for {len(texts)} texts.")
+    return rows
+
+
+def _keep(endpoint: Endpoint, texts: Sequence[str], rows: Sequence[Sequence[float]]) -> None:
+    vectors = {
+        text_hash(text): np.asarray(row, dtype="<f4").tobytes() for text, row in zip(texts, rows, strict=True)
+    }
+    DatabaseStore().save(name_of(endpoint), vectors)
+
+
+def _parts(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    for at in range(0, len(texts), size):
+        yield texts[at : at + size]
+
+
+# What models worded becomes part of the questions: the last wordings of every script of a corpus.
+
+GENERATOR = "dialsim_style"
+
+
+@transaction.atomic
+def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
+    """Give a corpus's questions the wordings that were made last, script by script; return what was done."""
+    told: Counter[str] = Counter(worded=0, superseded=0, used=0)
+    last: dict[Dialogue, dict[str, question_sets.Styles]] = {}
+    done = Production.objects.filter(
+        generator=GENERATOR,
+        status=Production.Status.DONE,
+        dialogue__corpus=corpus,
+        dialogue__script__isnull=False,
+    )
+    for production in done.select_related("dialogue__corpus").order_by("dialogue__key", "pk"):
+        last.setdefault(production.dialogue, {}).update(_styles(production))
+    for dialogue, styles in last.items():
+        told.update(question_sets.take_wordings(dialogue=dialogue, styles=styles, by=by))
+    return dict(told)
+
+
+def take_one(production: Production, by: User | None) -> dict[str, int]:
+    """Give a script's questions the wordings that one production came to; return what was done."""
+    return question_sets.take_wordings(dialogue=production.dialogue, styles=_styles(production), by=by)
+
+
+def _styles(production: Production) -> dict[str, question_sets.Styles]:
+    return (production.result or {}).get("styles") or {}
+
+
+SUMMARIES = "dialsim_session_summary"
+"""The generator whose texts are summaries of sessions; its condition has the `text_digest` as `text`."""
+
+
+class Scripts:
+    """Reads scripts for agents, and for what needs no question set. Both raise Failed for a set that the
+    corpus does not have, and for an embedder that there is not."""
+
+    def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
+        """Return the script, its question set, who counts and embeds, and which summaries there are."""
+        chosen = _chosen(dialogue, settings)
+        text = Func(Cast("script", TextField()), function="md5")
+        script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
+        made = _summaries(dialogue, endpoint).aggregate(n=Count("pk"), last=Max("pk"))
+        tokenizer = endpoint.tokenizer if endpoint else ""
+        of = chosen.pk if chosen else None
+        return dialogue, script, of, tokenizer, settings.get(EMBEDDER, ""), made["n"], made["last"]
+
+    def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
+        """Return a script with the questions of a set and where they are asked."""
+        chosen = _chosen(dialogue, settings)
+        row = Dialogue.objects.get(pk=dialogue)
+        uses = tuple(uses_of(chosen, dialogue)) if chosen else ()
+        asked = {use.question for use in uses}
+        return Material(
+            dialogue=replace(_script(row), facts=_facts(dialogue)),
+            questions=tuple(one for one in _questions(dialogue) if one.id in asked),
+            uses=uses,
+            summaries=_told(dialogue, endpoint),
+            vectors=embedder_of(str(settings.get(EMBEDDER, ""))),
+            count_tokens=counter(endpoint)[0] if endpoint else about_tokens,
+        )
+
+
+def question_set(dialogue: int, setting: str) -> QuestionSet:
+    """Return the question set that a setting names, NAME:VERSION or the last of its name; '' is the only one.
+
+    Raises Failed where the corpus of the dialogue has none, or more than one to choose from.
+    """
+    corpus = Dialogue.objects.filter(pk=dialogue).values_list("corpus", flat=True).first() or 0
+    names = sorted(set(QuestionSet.objects.filter(corpus=corpus).values_list("name", flat=True)))
+    if not setting and len(names) > 1:
+        raise Failed(f"name a question set: {', '.join(names)}")
+    held = found(corpus, setting or "".join(names))
+    if held is None:
+        there = f"; it has {', '.join(names)}" if names else ""
+        raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''") + there)
+    return held
+
+
+def mark_used(dialogue: int, settings: Settings) -> None:
+    """Note that the questions of a set are asked now: from here on it never changes."""
+    if (chosen := _chosen(dialogue, settings)) is not None:
+        QuestionSet.objects.filter(pk=chosen.pk, used_at=None).update(used_at=timezone.now())
+
+
+def _chosen(dialogue: int, settings: Settings) -> QuestionSet | None:
+    return question_set(dialogue, str(settings[SET])) if SET in settings else None
+
+
+def _script(row: Dialogue) -> records.Dialogue:
+    return of_rows([row])[row.pk]
+
+
+def _questions(dialogue: int) -> list[Question]:
+    rows = Record.objects.filter(dialogue=dialogue, kind=QUESTION).order_by("pk")
+    return [question_record(*row) for row in rows.values_list("key", "content", "status")]
+
+
+def _facts(dialogue: int) -> tuple[Fact, ...]:
+    rows = Record.objects.filter(dialogue=dialogue, kind=FACT, status="accepted").order_by("pk")
+    return tuple(fact_record(*row) for row in rows.values_list("key", "content", "status"))
+
+
+def _summaries(dialogue: int, endpoint: Endpoint | None) -> QuerySet[Production]:
+    """Return the summaries of a script's sessions that the endpoint's model made, at its server."""
+    rows = Production.objects.filter(
+        dialogue=dialogue, generator=SUMMARIES, status=Production.Status.DONE, result__isnull=False
+    )
+    if endpoint is None:
+        return rows
+    return rows.filter(condition__model=endpoint.answering_model, writer__spec__contains=endpoint.server)
+
+
+def _told(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:
+    """Return summaries by the digest of what they sum up, the last that was made where there are several."""
+    rows = _summaries(dialogue, endpoint).order_by("pk").values_list(F("condition__text"), "result")
+    return {digest: text for digest, text in rows if isinstance(text, str)}
+
+
+LOADER = Scripts()
+
+
+# Generators at work on material that no state holds, such as a script: read once by a worker, then kept.
+
+# The material of those who make facts and questions: a script with all its records.
+
+
+class WithRecords:
+    """Reads scripts with their records. Both raise Failed where the dialogue is gone, and for a question set
+    that is not there, or whose questions stay as they are."""
+
+    def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
+        """Return the script, how many records there are of each status, the last one, and the relations."""
+        text = Func(Cast("script", TextField()), function="md5")
+        script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
+        told = Record.objects.filter(dialogue=dialogue).aggregate(
+            last=Max("pk"),
+            left=Count("pk", filter=Q(superseded_by=None)),
+            drafts=Count("pk", filter=Q(superseded_by=None, status="draft")),
+            accepted=Count("pk", filter=Q(superseded_by=None, status="accepted")),
+        )
+        table = RelationRows.objects.filter(corpus__dialogues=dialogue).aggregate(last=Max("pk"))
+        chosen = _to_word(dialogue, settings)
+        return dialogue, script, *told.values(), table["last"], chosen.pk if chosen else None, SET in settings
+
+    def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
+        """Return a script with its facts and questions that nothing supersedes, of any status.
+
+        Where `settings` name a question set, the material's questions are those that it made; where they name
+        none although they could, those of no set.
+        """
+        row = Dialogue.objects.filter(pk=dialogue).first()
+        if row is None:
+            raise Failed("the script is gone")
+        rows = Record.objects.filter(dialogue=dialogue, superseded_by=None).order_by("pk")
+        facts, questions = _facts_of_bound(rows), _questions_of_bound(rows)
+        chosen = _to_word(dialogue, settings)
+        asked = _questions_of_bound(rows.filter(set=chosen)) if SET in settings else questions
+        script = replace(of_rows([row])[row.pk], facts=facts, questions=questions)
+        return Material(script, asked, (), relations=relations_of(row.corpus_id))
+
+
+def _facts_of_bound(rows: QuerySet[Record]) -> tuple[Fact, ...]:
+    told = rows.filter(kind=FACT).values_list("key", "content", "status")
+    return tuple(fact_record(*record) for record in told)
+
+
+def _questions_of_bound(rows: QuerySet[Record]) -> tuple[Question, ...]:
+    told = rows.filter(kind=QUESTION).values_list("key", "content", "status")
+    return tuple(question_record(*record) for record in told)
+
+
+def _to_word(dialogue: int, settings: Settings) -> QuestionSet | None:
+    """Return the question set whose questions are to be worded, None for those of no set.
+
+    Raises Failed for one that the corpus does not have, and for one that never changes any more.
+    """
+    if not (told := str(settings.get(SET) or "")):
+        return None
+    chosen = question_set(dialogue, told)
+    if is_kept(chosen):
+        why = "a simulation used it" if chosen.used_at else "people answered about its questions"
+        raise Failed(
+            f"the questions of the set {named(chosen)} keep their texts, since {why}: make a set under "
+            "another name, and word that one"
+        )
+    return chosen
+
+
+def relations_of(corpus: int) -> RelationTable:
+    """Return a corpus's own table of relations, else the one that comes with Concord."""
+    own = RelationRows.objects.filter(corpus=corpus).order_by("-version").first()
+    return DEFAULT if own is None else RelationTable.parse(own.rows)
+
+
+RECORDS_LOADER = WithRecords()
+
+
+BOUND_KEPT = 4
+"""So many generators with their material stay in a process's memory."""
+
+
+class Loader(Protocol):
+    """What reads one kind of material. Both raise Failed where there is none."""
+
+    def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
+        """Return what changes when the material does; quick to find out."""
+
+    def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Any:
+        """Return the material of a dialogue."""
+
+
+LOADERS: dict[str, Loader] = {"script": LOADER, "records": RECORDS_LOADER}
+"""Per need of a generator: what reads the material."""
+_bound: Kept[Generator] = Kept(BOUND_KEPT)
+
+
+def bound(
+    generator: Generator, *, dialogue: int, settings: Mapping[str, Any], endpoint: Endpoint | None
+) -> Generator:
+    """Return a generator bound to what it needs of a dialogue. Raises Failed where that is not there."""
+    if not generator.needs:
+        return generator
+    loader = LOADERS[generator.needs]
+    key = (generator.key, generator.needs, loader.key(dialogue, settings, endpoint))
+    return _bound.get(key, lambda: generator.bound(loader.load(dialogue, settings, endpoint)))

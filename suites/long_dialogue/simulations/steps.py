@@ -1,0 +1,440 @@
+"""Steps of a simulation: what is asked for, then summaries, vectors and answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from annotation import records
+from annotation.corpora import continuing
+from annotation.models import Continuation, Corpus, System
+from annotation.models.corpora import Dialogue
+from annotation.models.records import QuestionSet
+from annotation.script_records import LETTERS, ORIGINAL
+from config.models import Event
+from jobs.endpoints import parameters
+from jobs.models.endpoint import Endpoint
+from jobs.runs import OPEN
+from judges.runs.selection import RunSettings, settings_from
+from suites.continuation.errors import SystemsError
+from suites.continuation.generators import GENERATORS, Done, Reply, Settings, State, WrongSettings
+from suites.continuation.models import Production, Writer
+from suites.continuation.productions import actions as producing
+from suites.continuation.productions.actions import MOST_TRIALS, Read
+from suites.continuation.productions.dialogues import Dialogues, of_rows
+from suites.continuation.productions.plans import (
+    Generation,
+    checked_name,
+    condition_of,
+    continuation_id,
+    differences,
+    digest,
+)
+from suites.continuation.productions.steps import Need, Place, Stuck, came, named_alone
+from suites.long_dialogue.agent.agent import BASELINES, DialsimAgent, Trials
+from suites.long_dialogue.agent.agent import SUMMARY_TEXT as TEXT
+from suites.long_dialogue.agent.memory import NO_MEMORY, Heard, Material, Vectors, text_digest
+from suites.long_dialogue.agent.trial_settings import (
+    CONTEXT,
+    EMBEDDER,
+    FORMAT,
+    LIMIT,
+    MEMORY,
+    ORDER,
+    REMEMBER,
+    RETRIEVER,
+    SEED,
+    SET,
+    SETTINGS,
+    K,
+)
+from suites.long_dialogue.editing import answer_labels
+from suites.long_dialogue.editing.question_records import named
+from suites.long_dialogue.models import Simulation, SimulationRun
+from suites.long_dialogue.scripts.answers import TEMPLATE, UNKNOWN_TEXT
+from suites.long_dialogue.scripts.names import mapped, names_of
+from suites.long_dialogue.scripts.sessions import script_of
+from suites.long_dialogue.simulations import material as scripts
+from suites.long_dialogue.simulations.material import LOADER
+
+# What somebody asks for when a system is to answer the questions of a set, checked without any script.
+
+AGENT = "dialsim_agent"
+SAMPLING: Mapping[str, Any] = {"temperature": 0.2, "top_p": 0.1}
+"""As in the paper (section 5.1)."""
+SETTING_NAMES = tuple(setting.name for setting in SETTINGS if setting.name != SET)
+UNREAD = (MEMORY, RETRIEVER, EMBEDDER, K, ORDER, REMEMBER, LIMIT, CONTEXT)
+"""Settings that a baseline does not read: what it answers is the same whatever they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked for. `baseline` is the key of one that needs no model, '' where an endpoint is asked.
+
+    `settings` are those of the agent where given, but for the question set. `name` is the system's where
+    somebody named it, `condition` has keys of the researcher's own.
+    """
+
+    baseline: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    trials: int = 3
+    parameters: Mapping[str, Any] = field(default_factory=lambda: dict(SAMPLING))
+    name: str = ""
+    condition: Mapping[str, Any] = field(default_factory=dict)
+
+    def checked(self, asked: QuestionSet) -> Order:
+        """Return it with a value for every setting; raise SystemsError for what cannot be."""
+        if self.baseline and self.baseline not in BASELINES:
+            raise SystemsError(f"There is no agent {self.baseline!r}; there are {', '.join(BASELINES)}.")
+        if not 1 <= self.trials <= MOST_TRIALS:
+            raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
+        if SET in self.settings:
+            raise SystemsError("set: the question set is named by itself.")
+        told = {name: value for name, value in self.settings.items() if not self._leaves(name)}
+        told |= {SET: named(asked)} | ({MEMORY: NO_MEMORY} if self.baseline else {})
+        try:
+            settings = GENERATORS[AGENT].resolved(told)
+        except WrongSettings as error:
+            raise SystemsError(str(error)) from None
+        sampling = {} if self.baseline else parameters.checked(self.parameters)
+        return Order(self.baseline, settings, self.trials, sampling, self.name.strip(), dict(self.condition))
+
+    def _leaves(self, setting: str) -> bool:
+        return bool(self.baseline) and setting in UNREAD
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Order:
+        """Return the order that `as_json` wrote."""
+        return cls(**{one.name: told[one.name] for one in fields(cls) if one.name in told})
+
+
+# Baselines that answer without a model: their answers are continuations like a model's.
+
+BASELINE_GENERATOR = "dialsim_baseline"
+VERSION = 1
+
+
+def play(simulation: Simulation, order: Order) -> int:
+    """Let a baseline answer every question of every trial; return how many continuations are new."""
+    system = writer(simulation.corpus, order, simulation.created_by).system
+    assert system is not None
+    asked = simulation.question_set.uses.values("question__dialogue")
+    made: list[int] = []
+    for row in Dialogue.objects.filter(pk__in=asked, script__isnull=False).order_by("key"):
+        made += _in_script(row, system, order)
+    if made:
+        answer_labels.write(simulation.corpus, made)
+    return len(made)
+
+
+def name(order: Order) -> str:
+    """Return what a baseline's system is called."""
+    return order.name or order.baseline
+
+
+def condition(order: Order) -> dict[str, Any]:
+    """Return the condition of a baseline: what it is asked, and under which names; raise SystemsError."""
+    told = condition_of(GENERATORS[AGENT], order.settings, order.baseline, order.condition)
+    return {key: value for key, value in told.items() if key not in UNREAD}
+
+
+def _in_script(row: Dialogue, system: System, order: Order) -> list[int]:
+    told = condition(order)
+    there = set(Continuation.objects.filter(dialogue=row, system=system).values_list("key", flat=True))
+    trials = Trials(LOADER.load(row.pk, order.settings, None))
+    made: list[int] = []
+    for trial in range(order.trials):
+        key = continuation_id(system.name, digest(told), trial)
+        turns = () if key in there else _turns(row, trials, order, trial)
+        if turns:
+            whole = records.Continuation(key, system.name, turns, mode="static", trial=trial, condition=told)
+            made.append(continuing.add(dialogue=row, system=system, made=whole, keyed=False).pk)
+    return made
+
+
+def _turns(row: Dialogue, trials: Trials, order: Order, trial: int) -> tuple[records.Turn, ...]:
+    """Return the questions of a trial with a baseline's answers: a letter, or what stands at it."""
+    agent = DialsimAgent(trials)
+    state = agent.begin_trial(trials.material.dialogue, order.settings, trial)
+    for number, ask in enumerate(trials.asks(state)):
+        letter = BASELINES[order.baseline].chooses(int(order.settings[SEED]), row.key, trial, ask)
+        options = dict(zip(LETTERS, (*trials.question(state, number).put.choices, UNKNOWN_TEXT), strict=True))
+        listed = order.settings[FORMAT] == TEMPLATE
+        state = agent.receive(state, [Reply(f"({letter})" if listed else options[letter])])
+    done = agent.request(state)
+    assert isinstance(done, Done)
+    return done.turns
+
+
+def writer(corpus: Corpus, order: Order, by: User | None) -> Writer:
+    """Return the writer of a baseline, made where there is none; raise SystemsError for another's name."""
+    called = checked_name(name(order))
+    spec = {"generator": BASELINE_GENERATOR, "version": VERSION, "agent": order.baseline}
+    held = Writer.objects.select_for_update().filter(corpus=corpus, name=called).first()
+    if held is not None:
+        if held.fingerprint != digest(spec):
+            raise SystemsError(
+                f"The corpus has a system {called!r} already, and it is another one: "
+                f"{differences(held.spec, spec)}."
+            )
+        return held
+    system, made = System.objects.get_or_create(corpus=corpus, name=called)
+    if not made:
+        raise SystemsError(f"The corpus has a system {called!r} whose continuations were imported.")
+    Event.objects.create(by=by, verb="add system", subject=f"system {called}"[:300], detail=spec)
+    return Writer.objects.create(
+        corpus=corpus, name=called, spec=spec, fingerprint=digest(spec), system=system, created_by=by
+    )
+
+
+# Summaries of sessions, before those who remember them are asked: one call a session, whoever needs it.
+#
+# A summary is known by the text that was heard, the model and the version of its prompt. So a session is
+# summed up once for all trials, retrievers and simulations; under other names it is another text.
+
+SUMMARY_GENERATOR = "dialsim_session_summary"
+
+
+def needs(
+    row: Dialogue, record: records.Dialogue, names: str, endpoint: Endpoint
+) -> Iterator[tuple[Need, Read]]:
+    """Yield what is to be summed up of a script under some names, each with the session alone to begin with.
+
+    Raises ValueError where the script has no such name map.
+    """
+    told = _under(record, names)
+    for text_key, number in digests(told).items():
+        generation = Generation(SUMMARY_GENERATOR, endpoint, {TEXT: text_key}, name="unnamed")
+        plan = named_alone(generation.plan(), SUMMARY_GENERATOR)
+        yield Need(row.corpus_id, row.pk, plan), (row, _alone(told, number))
+
+
+def digests(told: records.Dialogue, names: str = ORIGINAL) -> dict[str, int]:
+    """Return what is heard in sessions, by the digest of its text, with the number of the first such session.
+
+    Raises ValueError where the script has no such name map.
+    """
+    heard = Heard(_under(told, names))
+    texts = ((number, heard.text(number)) for number in heard.numbers)
+    sessions: dict[str, int] = {}
+    for number, text in texts:
+        if text:
+            sessions.setdefault(text_digest(text), number)
+    return sessions
+
+
+def _under(record: records.Dialogue, names: str) -> records.Dialogue:
+    others = names_of(script_of(record), names)
+    return record if others is None else mapped(record, others)
+
+
+def _alone(told: records.Dialogue, number: int) -> records.Dialogue:
+    """Return a script that has one of its sessions alone."""
+    script = script_of(told)
+    session = script.sessions[number - 1]
+    turns = tuple(turn for turn in told.turns if turn.session == session.id)
+    return replace(told, turns=turns, script=replace(script, sessions=(session,)), facts=(), questions=())
+
+
+# Vectors that a simulation looks up: all texts that are searched or searched for, embedded before it begins.
+#
+# A worker that asks a model must not wait for an embedder, so what it will need is found out by going through
+# all questions with vectors that say nothing, and is then embedded into the store in one go.
+
+
+class _Noting:
+    """Stands in for an embedder and notes what it is asked for, in order."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, None] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return a zero for each text."""
+        self.texts.update(dict.fromkeys(texts))
+        return np.zeros((len(texts), 1), dtype=np.float32)
+
+
+def texts_of(material: Material, settings: Settings, trials: int) -> list[str]:
+    """Return every text that the agent of some trials embeds, whatever it will answer."""
+    noting = _Noting()
+    walks = Trials(replace(material, vectors=noting))
+    agent = DialsimAgent(walks)
+    for trial in range(trials):
+        state = agent.begin_trial(material.dialogue, settings, trial)
+        asks = len(walks.asks(state))
+        state = answered(state, asks)
+        for number in range(asks):
+            walks.question(state, number)
+    return list(noting.texts)
+
+
+def answered(state: State, number: int, text: str = "(E)") -> State:
+    """Return a state in which so many questions are answered, all alike."""
+    return {**state, "answers": [{"text": text, "seconds": None}] * number}
+
+
+def prepare_vectors(
+    dialogues: Sequence[Dialogue], settings: Settings, trials: int, endpoint: Endpoint
+) -> int:
+    """Embed what the agent will look up in some scripts; return how many texts those are."""
+    texts: dict[str, None] = {}
+    for row in dialogues:
+        material = LOADER.load(row.pk, settings, endpoint)
+        texts.update(dict.fromkeys(texts_of(material, settings, trials)))
+    scripts.prepare(str(settings[EMBEDDER]), texts)
+    return len(texts)
+
+
+# Going on with a simulation: summaries first where they are remembered, then vectors, then the questions.
+#
+# What is looked up here stands in productions, so it is the same after any interruption: what was answered is
+# never asked again.
+
+SUMMARIES, VECTORS, ANSWERS = "summaries", "vectors", "answers"
+Next = Literal["done", "wait", "embed"]
+
+
+def go_on_with(simulation: Simulation, *, embedded: bool) -> Next:
+    """Do what can be done now, in the current transaction; return what comes next.
+
+    `embed`: what is searched has to be embedded first (`prepare`), which takes too long for a transaction;
+    `embedded` says that this was done. Raises SystemsError for what a person has to look at.
+    """
+    order = Order.of(simulation.order)
+    if order.baseline:
+        simulation.step = ANSWERS
+        play(simulation, order)
+        return "done"
+    if order.settings["memory"] == "summary" and not _summarised(simulation, order):
+        return "wait"
+    if not simulation.links.filter(step=ANSWERS).exists():
+        if order.settings["retriever"] == "embedding" and not embedded:
+            simulation.step = VECTORS
+            return "embed"
+        _ask(simulation, order)
+    return _answered(simulation, order)
+
+
+def prepare(simulation: Simulation) -> int:
+    """Embed all that the agent will look up; return how many texts those are. Again it costs little."""
+    order = Order.of(simulation.order)
+    assert simulation.endpoint is not None
+    return prepare_vectors(
+        scripts_of(simulation.question_set), order.settings, order.trials, simulation.endpoint
+    )
+
+
+def scripts_of(questions: QuestionSet) -> list[Dialogue]:
+    """Return the scripts that a question set asks about, in the order of their ids."""
+    asked = questions.uses.values("question__dialogue")
+    return list(Dialogue.objects.filter(pk__in=asked, script__isnull=False).order_by("key"))
+
+
+def _summarised(simulation: Simulation, order: Order) -> bool:
+    """Have each session summed up that is not yet; return whether all are."""
+    simulation.step = SUMMARIES
+    needed: list[Need] = []
+    given: dict[Place, Read] = {}
+    assert simulation.endpoint is not None
+    rows = scripts_of(simulation.question_set)
+    told = of_rows(rows)
+    names = str(order.settings["names"])
+    for row in rows:
+        for need, read in needs(row, told[row.pk], names, simulation.endpoint):
+            needed.append(need)
+            given[need.place] = read
+    state = came(needed, _own(simulation))
+    if state.missing:
+        _begin(simulation, state.missing, given)
+        state = came(needed, _own(simulation))
+    _link(simulation, SUMMARIES, state.running)
+    if state.failed and not state.running:
+        first = next(iter(state.failed.values()))
+        raise Stuck(f"{len(state.failed)} summaries failed, first: {first[:300]} Try again what failed.")
+    return not state.running
+
+
+def _begin(simulation: Simulation, missing: Sequence[Need], given: dict[Place, Read]) -> None:
+    places = sorted(need.place for need in missing)
+    scope = {
+        "corpus": simulation.corpus_id,
+        "step": SUMMARIES,
+        "simulation": simulation.pk,
+        "places": hashlib.sha256(json.dumps(places).encode()).hexdigest(),
+    }
+    run = producing.start_each(
+        by=simulation.created_by,
+        corpus=simulation.corpus,
+        planned=[(need.plan, [given[need.place]]) for need in sorted(missing, key=lambda need: need.place)],
+        scope=scope,
+        settings=asking(simulation),
+    )
+    _link(simulation, SUMMARIES, {run.pk})
+
+
+def _own(simulation: Simulation) -> set[int]:
+    """Return the runs by which a simulation had sessions summed up."""
+    return set(simulation.links.filter(step=SUMMARIES).values_list("run", flat=True))
+
+
+def trials_of(simulation: Simulation, order: Order) -> QuerySet[Production]:
+    """Return the productions of a simulation that asks a model: one a script and trial, in whatever run."""
+    plan = generation(simulation, order).plan()
+    rows = Production.objects.filter(writer__corpus=simulation.corpus, writer__name=plan.name)
+    return rows.filter(condition_hash=plan.digest, trial__lt=order.trials)
+
+
+def _answered(simulation: Simulation, order: Order) -> Next:
+    """Say whether all questions are answered; another simulation's run may be at some of them."""
+    simulation.step = ANSWERS
+    left = trials_of(simulation, order).exclude(status=Production.Status.DONE)
+    runs = {made.run_id: made.run for made in left.select_related("run")}
+    _link(simulation, ANSWERS, set(runs))
+    if any(run.state in OPEN for run in runs.values()):
+        return "wait"
+    for made in left:
+        run = runs[made.run_id]
+        why = made.error or run.error or f"it is {run.state}"
+        raise Stuck(f"Run {run.pk} did not come to its end: {why[:300]} Try again what failed.")
+    return "done"
+
+
+def _ask(simulation: Simulation, order: Order) -> None:
+    run = producing.start(
+        by=simulation.created_by,
+        generation=generation(simulation, order),
+        dialogues=Dialogues(simulation.corpus),
+        trials=order.trials,
+        settings=asking(simulation),
+    )
+    _link(simulation, ANSWERS, {run.pk})
+
+
+def generation(simulation: Simulation, order: Order) -> Generation:
+    """Return who answers, with all that varies."""
+    assert simulation.endpoint is not None
+    return Generation(
+        AGENT, simulation.endpoint, order.settings, order.parameters, order.name, order.condition
+    )
+
+
+def asking(simulation: Simulation) -> RunSettings:
+    """Return how its runs are asked, and what each may take."""
+    told = simulation.order.get("asking")
+    return settings_from(told) if told else RunSettings()
+
+
+def _link(simulation: Simulation, step: str, runs: set[int]) -> None:
+    made = [SimulationRun(simulation=simulation, step=step, run_id=pk) for pk in sorted(runs)]
+    SimulationRun.objects.bulk_create(made, ignore_conflicts=True)

@@ -1,1 +1,0 @@
-"""What produces continuations: generators, and the makers of benchmarks."""

@@ -1,1 +1,0 @@
-"""Agents of group chats: asked once at every point of a scenario, and read strictly."""
