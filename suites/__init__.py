@@ -1,1 +1,1 @@
-"""A paper's whole study each: records, models, actions, agents or generators, report, pages and API. The core does not know them."""
+"""Suites: the whole study of a paper each, on top of a core that does not know them."""

@@ -5,7 +5,8 @@ from annotation.script_records import LETTERS, UNKNOWN
 
 # What people check of a long dialogue's facts and questions before anything is asked: facts, quiz, wording.
 #
-# What follows from the answers stands in `suites.long_dialogue.scripts.reviewing`. The questions are Concord's own.
+# What follows from the answers stands in `suites.long_dialogue.scripts.reviewing`. The questions are
+# Concord's own.
 
 SOURCE = "Concord, for the questions of DialSim"
 RIGHT, HEAD, RELATION, TAIL, TURN = "right", "head", "relation", "tail", "evidence_turn"

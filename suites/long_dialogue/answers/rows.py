@@ -1,8 +1,8 @@
 """One row per asked question: what was asked where, and what became of the answer. Plain data, no database.
 
 A row is read from the answer's own record (`answer` in the turn's `extra`) and from the labels it has. Where
-a score's label is missing, the reply is scored again (`suites.long_dialogue.scripts.answers`); one that neither rule
-nor judge has decided is pending, and one whose call failed is missing.
+a score's label is missing, the reply is scored again (`suites.long_dialogue.scripts.answers`); one that
+neither rule nor judge has decided is pending, and one whose call failed is missing.
 """
 
 from __future__ import annotations
