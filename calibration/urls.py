@@ -13,8 +13,6 @@ from calibration.pages import (
     studies,
     workbench,
 )
-from suites.group_chat.pages import cascade
-from suites.long_dialogue.pages import answers
 
 urlpatterns = [
     path("campaigns/<int:campaign>/checks/", campaigns.checks, name="campaign-checks"),
@@ -34,15 +32,6 @@ urlpatterns = [
     path("corpora/<int:pk>/counts/", comparisons.counts, name="counts"),
     path("corpora/<int:pk>/counts/test/", comparisons.counts_test, name="counts-test"),
     path("corpora/<int:pk>/counts.<str:form>", comparisons.counts_file, name="counts-file"),
-    path("corpora/<int:pk>/cascade/", cascade.cascade, name="cascade"),
-    path("corpora/<int:pk>/cascade/test/", cascade.cascade_test, name="cascade-test"),
-    path("corpora/<int:pk>/cascade.<str:form>", cascade.cascade_file, name="cascade-file"),
-    path("decisions/<int:pk>/", cascade.decision, name="decision"),
-    path("corpora/<int:pk>/answers/", answers.answers, name="answers"),
-    path("corpora/<int:pk>/answers/test/", answers.answers_test, name="answers-test"),
-    path("corpora/<int:pk>/answers/list/", answers.answers_list, name="answers-list"),
-    path("corpora/<int:pk>/answers.<str:form>", answers.answers_file, name="answers-file"),
-    path("answers/<int:pk>/", answers.answer, name="answer"),
     path("corpora/<int:pk>/preferences/", comparisons.preferences, name="preferences"),
     path("corpora/<int:pk>/preferences/test/", comparisons.preferences_test, name="preferences-test"),
     path("corpora/<int:pk>/preferences.<str:form>", comparisons.preferences_file, name="preferences-file"),

@@ -84,6 +84,9 @@ DEBUG = _flag("CONCORD_DEBUG")
 ALLOWED_HOSTS = _names("CONCORD_ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = _names("CONCORD_CSRF_ORIGINS")
 
+SUITES = ["suites.continuation", "suites.group_chat", "suites.long_dialogue"]
+"""What stands on top of the core, each by itself; the core runs without them."""
+
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -102,9 +105,7 @@ INSTALLED_APPS = [
     "annotation",
     "judges",
     "calibration",
-    "suites.continuation",
-    "suites.group_chat",
-    "suites.long_dialogue",
+    *SUITES,
     "demo",
 ]
 

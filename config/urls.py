@@ -1,5 +1,6 @@
 """All addresses: pages per room, the API under /api/v1/, health checks."""
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
@@ -12,8 +13,8 @@ api: list[URLPattern | URLResolver] = [
     path("", include("annotation.api.urls")),
     path("", include("jobs.api")),
     path("", include("judges.api.urls")),
-    path("", include("suites.continuation.api.urls")),
     path("", include("calibration.api.urls")),
+    *(path("", include(f"{suite}.api.urls")) for suite in settings.SUITES),
 ]
 
 urlpatterns = [
@@ -23,8 +24,8 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("jobs.pages")),
     path("", include("judges.urls")),
-    path("", include("suites.continuation.urls")),
     path("", include("calibration.urls")),
+    *(path("", include(f"{suite}.urls")) for suite in settings.SUITES),
     path("api/v1/", include(api)),
 ]
 

@@ -3,8 +3,6 @@
 from django.urls import path
 
 from calibration.api import adjudication, campaigns, comparisons, exports, golds, studies, workbench
-from suites.group_chat.api import cascade
-from suites.long_dialogue.api import answers
 
 urlpatterns = [
     path("campaigns/<int:campaign>/checks/", campaigns.checks, name="api-checks"),
@@ -20,11 +18,6 @@ urlpatterns = [
     ),
     path("dialogues/<int:pk>/compare/", comparisons.compared, name="api-compare"),
     path("corpora/<int:pk>/counts/", comparisons.counts, name="api-counts"),
-    path("corpora/<int:pk>/cascade/", cascade.cascade, name="api-cascade"),
-    path("decisions/<int:pk>/", cascade.decision, name="api-decision"),
-    path("corpora/<int:pk>/answers/", answers.answers, name="api-answers"),
-    path("corpora/<int:pk>/answers/list/", answers.answers_list, name="api-answers-list"),
-    path("answers/<int:pk>/", answers.answer, name="api-answer"),
     path("corpora/<int:pk>/preferences/", comparisons.preferences, name="api-preferences"),
     path("corpora/<int:pk>/turns-and-whole/", comparisons.turns_and_whole, name="api-turns-and-whole"),
     path("studies/", studies.studies, name="api-studies"),

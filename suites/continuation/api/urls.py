@@ -3,20 +3,8 @@
 from django.urls import URLPattern, path
 
 from suites.continuation.api import benchmarks, productions
-from suites.group_chat.api import agents
-from suites.long_dialogue.api import simulations
 
 urlpatterns: list[URLPattern] = [
-    path("corpora/<int:pk>/agents/", agents.Agents.as_view(), name="api-agents"),
-    path("corpora/<int:pk>/simulations/", simulations.Simulations.as_view(), name="api-simulations"),
-    path(
-        "corpora/<int:pk>/simulations/estimate/",
-        simulations.EstimateSimulation.as_view(),
-        name="api-estimate-simulation",
-    ),
-    path("simulations/<int:pk>/", simulations.OneSimulation.as_view(), name="api-simulation"),
-    path("simulations/<int:pk>/go-on/", simulations.GoOn.as_view(), name="api-go-on-simulation"),
-    path("simulations/<int:pk>/cancel/", simulations.Cancel.as_view(), name="api-cancel-simulation"),
     path("generators/", productions.Generators.as_view(), name="api-generators"),
     path("productions/", productions.Productions.as_view(), name="api-productions"),
     path("productions/estimate/", productions.EstimateProductions.as_view(), name="api-estimate-productions"),
