@@ -18,6 +18,7 @@ from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.settings import Settings, check_blind
 from annotation.corpora import queries
 from annotation.errors import CampaignRefused
+from annotation.hooks import MAKE_ITEMS
 from annotation.models import (
     Assignment,
     CampaignMember,
@@ -38,7 +39,6 @@ from jobs import actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
-from suites.group_chat.editing import key_points
 
 State = Campaign.State
 
@@ -69,8 +69,8 @@ def create(
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
     version = asked(scheme)
-    if key_points.asks_people(version.scheme.key):
-        key_points.ensure(corpus)
+    if make := MAKE_ITEMS.get(version.scheme.key):
+        make(corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
     campaign = Campaign(
         name=settings.checked_name(name, corpus),
@@ -108,8 +108,8 @@ def open(*, by: User, campaign: Campaign, progress: Callable[[int, int], None] |
         raise CampaignRefused("The campaign is open already.")
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
-    if key_points.asks_people(campaign.scheme_version.scheme.key):
-        key_points.ensure(campaign.corpus)
+    if make := MAKE_ITEMS.get(campaign.scheme_version.scheme.key):
+        make(campaign.corpus)
     if campaign.state == State.DRAFT:
         sampling.keep(campaign, by)
     made = campaign_tasks.make(campaign, progress)

@@ -7,13 +7,13 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.corpora.splits import TRAINING, of_dialogues
+from annotation.hooks import MAKE_ITEMS
 from annotation.kinds import COMPARING, OF_RECORDS
 from annotation.models import Campaign, Continuation, SchemeVersion
 from annotation.records import SELF
 from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import NO_CONVERSATION, STATIC
-from suites.group_chat.editing import key_points
 
 CHOSEN = """(d.part = 'training') = %(training)s AND
        (%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
@@ -47,7 +47,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "beside": campaign.side_by_side,
         "of_records": campaign.scheme_version.item_kind in OF_RECORDS,
         "refused": list(refused(campaign.scheme_version)),
-        "as_agent": key_points.asks_people(campaign.scheme_version.scheme.key),
+        "as_agent": campaign.scheme_version.scheme.key in MAKE_ITEMS,
     }
 
 
@@ -62,7 +62,7 @@ def chosen(campaign: Campaign) -> QuerySet[Continuation]:
     )
     if campaign.scheme_version.item_kind in OF_RECORDS:
         return found.filter(key=SELF)
-    if key_points.asks_people(campaign.scheme_version.scheme.key):
+    if campaign.scheme_version.scheme.key in MAKE_ITEMS:
         found = found.filter(key=POINTS)
     else:
         found = found.exclude(key=POINTS, dialogue__scenario__isnull=False)

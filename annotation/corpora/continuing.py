@@ -8,9 +8,8 @@ from django.db import connection, transaction
 from annotation import records
 from annotation.corpora.import_dialogues import MADE, OF_CONTINUATIONS, OF_TURNS
 from annotation.corpora.rows import turn_row
+from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Dialogue, System, Turn
-from suites.group_chat.editing import answer_keys
-from suites.long_dialogue.editing import answer_labels
 
 
 @transaction.atomic
@@ -52,8 +51,7 @@ def add(
             cursor.execute(
                 statement, {"corpus": dialogue.corpus_id, "ids": [continuation.pk], "kind": kind.key}
             )
-    if keyed and dialogue.scenario and made.mode == "static":
-        answer_keys.write(dialogue.corpus, [continuation.pk])
-    if keyed and dialogue.script and made.mode == "static":
-        answer_labels.write(dialogue.corpus, [continuation.pk])
+    if keyed and made.mode == "static" and (dialogue.scenario or dialogue.script):
+        for label in LABEL_CONTINUATIONS:
+            label(dialogue.corpus, [continuation.pk])
     return continuation

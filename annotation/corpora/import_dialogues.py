@@ -14,6 +14,7 @@ from annotation.corpora.splits import part_in
 from annotation.formats import Faults, SourceRecord
 from annotation.formats.fields import check_speakers, check_static, refuse_other_turns
 from annotation.formats.source import ImportProblem
+from annotation.hooks import WRITE_RECORDS
 from annotation.kinds import ANSWER, DECISION, KINDS
 from annotation.models import Continuation as StoredContinuation
 from annotation.models import Dialogue as StoredDialogue
@@ -22,7 +23,6 @@ from annotation.models.corpora import Corpus
 from annotation.records import SELF, Continuation, Dialogue, Participant
 from annotation.scenario_records import scenario_json
 from annotation.script_records import script_json
-from suites.long_dialogue.editing.import_records import RecordWriter
 
 # Writing a batch of dialogues: new ones whole, to existing ones what they do not have yet.
 
@@ -238,8 +238,9 @@ class Writer:
         )
         self._write_continuations(placed)
         numbers = dict(zip((record.id for record in new), ids, strict=True)) | found.ids
-        writer = RecordWriter(self.corpus, self.imported, self.result, self.faults)
-        writer.write([(numbers[record.id], record) for record in (*new, *known)])
+        stored = [(numbers[record.id], record) for record in (*new, *known)]
+        for write in WRITE_RECORDS:
+            write(self.corpus, self.imported, self.result, self.faults, stored)
         return kept
 
     def _first_ones(self, entries: Sequence[SourceRecord]) -> list[SourceRecord]:

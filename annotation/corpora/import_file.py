@@ -31,6 +31,7 @@ from annotation.corpora.import_staging import ImportResult, close_staging, open_
 from annotation.formats import FORMATS, base
 from annotation.formats.base import Format, SourceRecord, settings_of
 from annotation.formats.source import MOST, Faults, ImportProblem, Source
+from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
 from annotation.models.corpora import Import
 from config.embedded.processes import follow_parent
@@ -423,13 +424,8 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             faults=faults,
         )
     faults.refuse()
-    # These read what this package writes: not before it is whole.
-    from suites.group_chat.editing.answer_keys import write
-    from suites.long_dialogue.editing.answer_labels import write as write_answers
-
-    write(imported.corpus)
-    if imported.corpus.dialogues.filter(script__isnull=False).exists():
-        write_answers(imported.corpus)
+    for label in LABEL_CONTINUATIONS:
+        label(imported.corpus, None)
 
 
 def _batches(order: _Order, faults: Faults, tidying: Tidying) -> Generator[list[SourceRecord], None, None]:

@@ -13,7 +13,6 @@ from annotation.formats import (
 )
 from annotation.formats.base import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
-from suites.long_dialogue import longdialqa, longform
 
 FORMATS: dict[str, Format] = {
     format.key: format
@@ -22,8 +21,6 @@ FORMATS: dict[str, Format] = {
         ratings.COCOEVAL_COUNTS,
         jsonl.FORMAT,
         label_studio.FORMAT,
-        longdialqa.FORMAT,
-        longform.FORMAT,
         rated_responses.FED,
         rated_responses.FED_GPT4,
         json_documents.QMSUM,

@@ -2,9 +2,6 @@
 
 from annotation.schemes import cocoeval, ratings
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from suites.continuation import schemes as benchmark_review
-from suites.group_chat import schemes as decisions
-from suites.long_dialogue import schemes as long_dialogues
 
 SCHEMES: dict[str, SchemeDefinition] = {
     scheme.key: scheme
@@ -13,7 +10,6 @@ SCHEMES: dict[str, SchemeDefinition] = {
         ratings.COMPERDIAL_DIALOGUE,
         cocoeval.BEHAVIOUR_TAGS,
         cocoeval.OVERALL_SCORES,
-        benchmark_review.SCHEME,
         cocoeval.BEHAVIOUR_COUNTS,
         ratings.CONSTRAINTS,
         ratings.FED_TURN,
@@ -22,16 +18,6 @@ SCHEMES: dict[str, SchemeDefinition] = {
         ratings.USR,
         ratings.PAIR,
         ratings.RANKING,
-        decisions.CASCADE,
-        decisions.HUMAN,
-        decisions.CONDUCT,
-        decisions.COMPOSE,
-        decisions.GROUND_MOVE,
-        decisions.NATURALNESS,
-        long_dialogues.FACT,
-        long_dialogues.QUIZ,
-        long_dialogues.STYLE,
-        long_dialogues.ANSWERS,
     )
 }
 

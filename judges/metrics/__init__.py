@@ -44,7 +44,6 @@ from judges.metrics.kit.instrument import (
 )
 from judges.metrics.kit.models import DEFAULT_MODEL, Embedder
 from judges.metrics.kit.tools import Models, Scene, Tools
-from suites.group_chat import metrics as group_chats
 
 METRICS: dict[str, Metric] = {
     metric.key: metric
@@ -72,9 +71,6 @@ METRICS: dict[str, Metric] = {
         likelihood.FOLLOW_UPS,
         likelihood.YES_NO,
         constraints.FAMILY,
-        group_chats.CASCADE_OBSERVED,
-        group_chats.TALK_SHARE,
-        group_chats.LIVE_TALK,
     )
     for metric in family
 }

@@ -27,8 +27,6 @@ from judges.protocols.pairwise import Pairwise
 from judges.protocols.rubric import Rubric
 from judges.protocols.rules_baseline import RulesBaseline
 from judges.protocols.wording import Variable, Wording
-from suites.group_chat.protocols import Cascade, Compose, Conduct, GroundMove
-from suites.long_dialogue.answer_match import AnswerMatch
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.key: protocol
@@ -43,11 +41,6 @@ PROTOCOLS: dict[str, Protocol] = {
         Rubric(),
         GEval(),
         Pairwise(),
-        Conduct(),
-        Compose(),
-        GroundMove(),
-        Cascade(),
-        AnswerMatch(),
         RulesBaseline(),
     )
 }

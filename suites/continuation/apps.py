@@ -1,5 +1,9 @@
 from django.apps import AppConfig
 
+from suites.continuation import plugin
+
+plugin.add_entries()
+
 
 class ContinuationConfig(AppConfig):
     name = "suites.continuation"

@@ -16,8 +16,9 @@ from demo.fake_model.role import Mind
 from demo.fake_model.roles.long_dialogues import matched
 from jobs.models import Call, Endpoint, Run
 from jobs.prompt import Unparseable
-from judges.protocols import PROTOCOLS, AnswerMatch
+from judges.protocols import PROTOCOLS
 from judges.runs.plans import Judge
+from suites.long_dialogue.answer_match import AnswerMatch
 from suites.long_dialogue.answers.report import compute
 from suites.long_dialogue.answers.rows import read
 from tests.calibration.answers.world import FREE, asked, bring, walked

@@ -11,14 +11,8 @@ from annotation.scenario_records import MODE, PEOPLE, POINTS, Decision
 from suites.group_chat.editing.answer_keys import of_corpus, scenarios
 from suites.group_chat.scenarios.cascade import turn_of
 from suites.group_chat.scenarios.points import points_of, scenario_of
-from suites.group_chat.schemes import HUMAN
 
 # The points of scenarios as something that people decide on: a continuation of theirs, silent at each.
-
-
-def asks_people(scheme: str) -> bool:
-    """Whether a scheme asks people what they would do in an agent's place."""
-    return scheme == HUMAN.key
 
 
 @transaction.atomic

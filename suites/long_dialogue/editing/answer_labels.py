@@ -35,6 +35,8 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
     Labels that are there stay as they are, so it is safe to run again. Turns that tell nothing of an answer,
     such as imported ones, get none.
     """
+    if continuations is None and not corpus.dialogues.filter(script__isnull=False).exists():
+        return 0
     items = Item.objects.filter(corpus=corpus, kind=ANSWER.key)
     if continuations is not None:
         items = items.filter(continuation__in=list(continuations))

@@ -248,3 +248,10 @@ def write_uses(*, stored: QuestionSet, dialogue: int, record: Dialogue, uses: Se
         for use in uses
     )
     copy_rows("annotation_use", USE_COLUMNS, USE_TYPES, rows)
+
+
+def write_records(
+    corpus: Corpus, imported: Import, result: ImportResult, faults: Faults, placed: Sequence[Placed]
+) -> None:
+    """Write the facts, questions and question sets that a batch of an import brings."""
+    RecordWriter(corpus, imported, result, faults).write(placed)
