@@ -31,6 +31,7 @@ from annotation.scenario_records import (
     SetCondition,
     condition_record,
 )
+from annotation.schemes.base import JOIN, NOBODY
 from suites.group_chat.scenarios.cascade import DECLARED
 from suites.group_chat.scenarios.observing import hits, occurs
 from suites.group_chat.scenarios.points import (
@@ -42,7 +43,6 @@ from suites.group_chat.scenarios.points import (
     scenario_of,
 )
 from suites.group_chat.scenarios.probes import key_path, lacking, names_agent, oracle_problems
-from suites.group_chat.schemes import JOIN, NOBODY
 
 # The decisions that a file brings for a scenario, read strictly: what its agent could not do is refused.
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Protocol, get_args
 
@@ -356,3 +356,14 @@ def _drop_evidence(question: dict[str, Any]) -> None:
     for name in ("evidence", "evidence_for", "evidence_required", "item_kind"):
         if not question[name]:
             del question[name]
+
+
+# Answers that name people of the dialogue.
+
+NOBODY = "nobody"
+JOIN = ";"
+
+
+def people_answer(ids: Collection[str]) -> str:
+    """Return a set of people's ids as an answer: sorted and joined by `;`, `nobody` for none."""
+    return JOIN.join(sorted(ids)) or NOBODY

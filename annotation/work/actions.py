@@ -22,13 +22,13 @@ from annotation.errors import (
 )
 from annotation.models import Assignment, GuidelinesRead, Item, Label, Rater
 from annotation.scheme_store import Questionnaire, questionnaire_of
+from annotation.schemes.base import JOIN, NOBODY, people_answer
 from annotation.work import check_tasks, labels, own_work
 from annotation.work import leases as assigning
 from annotation.work.checking import Answers, Given, check, cleaned, in_own_order, item_number
 from annotation.work.leases import Hold, Seat
 from annotation.work.task_answers import Evidence, held, says_the_same, standing_labels, with_evidence
 from config import commands
-from suites.group_chat.schemes import JOIN, NOBODY, written
 
 # The statements behind the hot path of annotators: one round trip each, and the locks they take.
 
@@ -113,7 +113,7 @@ def with_people(*, plan: Questionnaire, given: Sequence[Given]) -> list[Given]:
                 told = f"“{asking[answer.question].wording}” names {one[:60]!r}"
                 there = ", ".join(known[answer.item])
                 raise AnswerRefused(f"{told}, who takes no part: there are {there}, or {NOBODY}.")
-        found.append(answer._replace(value=written(frozenset(ids))))
+        found.append(answer._replace(value=people_answer(ids)))
     return found
 
 

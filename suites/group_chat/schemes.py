@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annotation.scenario_records import ACTS, FORM, MOVES, NONE, STAGES
-from annotation.schemes.base import Level, QuestionDefinition, SchemeDefinition
+from annotation.schemes.base import JOIN, NOBODY, Level, QuestionDefinition, SchemeDefinition
 
 # What the decision cascade says of a decision, and what people say who stand in the agent's place.
 #
@@ -14,19 +14,12 @@ from annotation.schemes.base import Level, QuestionDefinition, SchemeDefinition
 # written as their ids, sorted and joined by `;`, the empty set as `nobody`.
 
 SOURCE = "Group chat: the decision cascade"
-NOBODY = "nobody"
-JOIN = ";"
 ATTEND, SPEAK, ADDRESSED, TARGET, GROUND = "attend", "speak", "addressed", "target", "ground"
 FAILED_AT, COMPETENCE, TURN_SCORE = "failed_at", "competence", "turn_score"
 STAGE = "stage_"
 """Before a stage's name: the question of its score."""
 DECIDED = (ATTEND, SPEAK, ADDRESSED, TARGET, GROUND)
 """What is decided, by an agent, a person or a key."""
-
-
-def written(ids: frozenset[str] | tuple[str, ...]) -> str:
-    """Return a set of ids as an answer: sorted and joined by `;`, `nobody` for none."""
-    return JOIN.join(sorted(ids)) or NOBODY
 
 
 def read_set(answer: str) -> frozenset[str]:

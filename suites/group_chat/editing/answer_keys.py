@@ -30,12 +30,13 @@ from annotation.scenario_records import (
     scenario_json,
     scenario_record,
 )
+from annotation.schemes.base import people_answer
 from annotation.work import labels
 from annotation.work.labels import Answer, record
 from config.models import Event
 from suites.group_chat import schemes as decisions
 from suites.group_chat.scenarios.points import key_at, others_at, scenario_of
-from suites.group_chat.schemes import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET, written
+from suites.group_chat.schemes import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET
 
 # From the database to scenarios: the script and its keys, without what systems wrote.
 
@@ -128,7 +129,7 @@ def _only(scores: Mapping[str, float]) -> Told:
 def _set(condition: SetCondition, everybody: frozenset[str]) -> Told:
     sets = condition.resolved(everybody)
     if condition.how == "is" or (condition.how == "any_of" and len(sets) == 1):
-        return written(sets[0]), ""
+        return people_answer(sets[0]), ""
     return None, SEVERAL
 
 
