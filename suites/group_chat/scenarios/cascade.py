@@ -33,6 +33,7 @@ from annotation.scenario_records import (
     Probe,
     StageScore,
 )
+from annotation.schemes.base import people_answer
 from suites.group_chat import schemes as decisions
 from suites.group_chat.scenarios.observing import (
     FROM_SILENCE,
@@ -64,7 +65,6 @@ from suites.group_chat.schemes import (
     STAGE,
     TARGET,
     TURN_SCORE,
-    written,
 )
 
 # CONDUCT: leaks, the five dimensions, and what is told by rule where nobody rated it.
@@ -500,8 +500,8 @@ def _observed(dialogue: Dialogue, decision: Decision, judged: Judged | None) -> 
     return {
         ATTEND: _known(None if seen.attend is None else float(seen.attend), FROM_SILENCE),
         SPEAK: Answer(decision.act),
-        ADDRESSED: _known(None if seen.addressed is None else written(seen.addressed), NOT_SEEN),
-        TARGET: _known(None if seen.targets is None else written(seen.targets), NOTHING_SAID),
+        ADDRESSED: _known(None if seen.addressed is None else people_answer(seen.addressed), NOT_SEEN),
+        TARGET: _known(None if seen.targets is None else people_answer(seen.targets), NOTHING_SAID),
         GROUND: _known(seen.move, WAITS if decision.act == "message" else NOTHING_SAID),
     }
 
