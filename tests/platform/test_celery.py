@@ -32,7 +32,7 @@ LEASE_SECONDS = 6
 TURNS, DIALOGUES = 40, 3
 START = """
 from annotation.models import Corpus
-from judges.rating import actions, plans, selection
+from judges.runs import actions, plans, selection
 from jobs.models import Endpoint
 plan = plans.Judge("cpdscore_simple", endpoint=Endpoint.objects.get()).plan()
 print(actions.start(by=None, plan=plan, selection=selection.Selection(Corpus.objects.earliest("pk"))).pk)
