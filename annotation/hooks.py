@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from annotation.script_records import KIND as LONGFORM
 
 if TYPE_CHECKING:
     from annotation import records
     from annotation.corpora.import_staging import ImportResult
     from annotation.formats import Faults
-    from annotation.models import Corpus, Import
+    from annotation.models import Continuation, Corpus, Dialogue, Import
 
 LABEL_CONTINUATIONS: list[Callable[[Corpus, Sequence[int] | None], Any]] = []
 """Write the labels that keys and scores give to continuations of a corpus, named by their ids; None: all of
@@ -23,3 +25,22 @@ a batch, in the import's transaction; what cannot be written is added to the fau
 
 MAKE_ITEMS: dict[str, Callable[[Corpus], int]] = {}
 """Per key of a scheme that asks about continuations of its own: makes them, and returns how many are new."""
+
+
+class OwnPages(NamedTuple):
+    """Where dialogues of a kind are read: names of addresses that take a corpus's id and a dialogue's."""
+
+    page: str
+    api_turns: str
+
+
+OWN_PAGES: dict[str, OwnPages] = {}
+"""By the kind of a dialogue whose turns are too many for the page that all have."""
+
+LINK_TURNS: list[Callable[[Dialogue, Continuation], dict[int, tuple[str, str]]]] = []
+"""Return links of a continuation's turns by their ids: a text and an address."""
+
+
+def own_pages(dialogue: Dialogue) -> OwnPages | None:
+    """Return where a dialogue is read; None for the page that all have."""
+    return OWN_PAGES.get(LONGFORM) if dialogue.script is not None else None

@@ -71,7 +71,6 @@ urlpatterns = [
     path("exports/packages/<str:kind>.zip", exports.package, name="export-package"),
     path("exports/transcripts/", exports.choose_transcripts, name="transcripts"),
     path("exports/transcripts.<str:form>", exports.transcripts_file, name="export-transcripts"),
-    path("exports/sft.jsonl", exports.sft_file, name="export-sft"),
     path("exports/names.csv", exports.names, name="export-names"),
     path("exports/files/<int:pk>/", exports.written_file, name="export-file"),
     path("workbench/", workbench.index, name="workbench"),

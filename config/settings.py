@@ -84,8 +84,13 @@ DEBUG = _flag("CONCORD_DEBUG")
 ALLOWED_HOSTS = _names("CONCORD_ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = _names("CONCORD_CSRF_ORIGINS")
 
-SUITES = ["suites.continuation", "suites.group_chat", "suites.long_dialogue"]
-"""What stands on top of the core, each by itself; the core runs without them."""
+_ALL_SUITES = "continuation,group_chat,long_dialogue"
+SUITES = [
+    f"suites.{name.strip()}"
+    for name in os.environ.get("CONCORD_SUITES", _ALL_SUITES).split(",")
+    if name.strip()
+]
+"""What stands on top of the core, which runs without; group_chat and long_dialogue stand on continuation."""
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -267,7 +272,11 @@ SPECTACULAR_SETTINGS = {
         "OnlyYesEnum": [("yes", "yes")],
         "SessionReasonEnum": [(name, name) for name in ("talk", "distance", "broadcast", "other")],
         "RunModeEnum": "jobs.models.Run.Mode",
-        "SimulationStateEnum": "suites.long_dialogue.models.Simulation.State",
+        **(
+            {"SimulationStateEnum": "suites.long_dialogue.models.Simulation.State"}
+            if "suites.long_dialogue" in SUITES
+            else {}
+        ),
         "TokenScopeEnum": "annotation.models.ApiToken.Scope",
     },
 }

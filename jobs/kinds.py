@@ -1,4 +1,5 @@
-"""The kinds of jobs, and the queues: every piece of background work is in one of these tables.
+"""The kinds of jobs, and the queues: every piece of background work is in one of these tables; suites add to
+them.
 
 A kind of job is one module that has a `JOB`, and one line here. Modules are named by their address, because
 this room is the lowest and imports none of them; the worker that needs one loads it.
@@ -86,16 +87,11 @@ KINDS: dict[str, str] = {
     "opening": "annotation.campaigns.actions",
     "gold": "calibration.gold.derivation",
     "starting": "judges.runs.actions",
-    "writing": "suites.continuation.productions.actions",
-    "baseline": "suites.group_chat.baselines",
     "export": "calibration.exports.downloads",
     "calls": "jobs.runs",
     "search": "calibration.workbench.search_job",
     "invitations": "annotation.people.links",
     "nearest": "judges.prompts.requests",
-    "benchmark": "suites.continuation.productions.benchmark_actions",
-    "simulation": "suites.long_dialogue.simulations.actions",
-    "questions": "suites.long_dialogue.editing.question_sets",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
@@ -111,22 +107,19 @@ RUN_KINDS: dict[str, str] = {
     "draft": "judges.drafts.actions",
     "improve": "calibration.workbench.search_job",
     "metric": "judges.runs.metric_calls",
-    "generate": "suites.continuation.productions.steps",
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
 
-SWEEPS: tuple[str, ...] = (
+SWEEPS: list[str] = [
     "annotation.work.leases:return_expired",
     "annotation.corpora.uploads:clear",
     "annotation.work.labels:compact",
     "jobs.runs:compact_call_counts",
     "jobs.endpoints.actions:sweep_keys",
     "jobs.webhooks:clear",
-    "suites.continuation.productions.benchmark_actions:sweep",
-    "suites.long_dialogue.simulations.actions:sweep",
     "config.idempotency:clear",
     "calibration.exports.downloads:clear",
-)
+]
 """What else workers put in order every few seconds: `module:function` without arguments."""
 
 

@@ -20,7 +20,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from annotation import access
+from annotation import access, hooks
 from annotation.api import corpora_serializers as schemas
 from annotation.api.corpora_serializers import REFUSED_FILE, ImportAnswer
 from annotation.corpora import deletion, queries, splits, uploads
@@ -390,9 +390,9 @@ class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     )
 
     def get_object(self) -> Dialogue:
-        """Return the dialogue with its turns numbered together; those of a script are not read."""
+        """Return the dialogue, its turns numbered together; not read of one with a page of its own."""
         found = super().get_object()
-        if found.script is None:
+        if hooks.own_pages(found) is None:
             prefetch_related_objects([found], "continuations__turns")
             turn_numbers.number(turn for own in found.continuations.all() for turn in own.turns.all())
         return found

@@ -9,6 +9,7 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation import hooks
 from annotation.corpora import splits, uploads
 from annotation.formats import FORMATS
 from annotation.formats.base import MOST, SETTINGS, Setting
@@ -116,14 +117,15 @@ class ContinuationSerializer(serializers.ModelSerializer[Continuation]):
     @extend_schema_field(TurnSerializer(many=True))
     def get_turns(self, part: Continuation) -> Any:
         """All turns in order; none of a script."""
-        return [] if part.dialogue.script else TurnSerializer(part.turns.all(), many=True).data
+        return [] if hooks.own_pages(part.dialogue) else TurnSerializer(part.turns.all(), many=True).data
 
     @extend_schema_field({"type": "string", "format": "uri", "nullable": True})
     def get_turns_at(self, part: Continuation) -> str | None:
         """The address of a script's turns in pages, null where they stand here."""
-        if not part.dialogue.script:
+        pages = hooks.own_pages(part.dialogue)
+        if pages is None:
             return None
-        address = reverse("api-script-turns", args=[part.dialogue.corpus_id, part.dialogue_id])
+        address = reverse(pages.api_turns, args=[part.dialogue.corpus_id, part.dialogue_id])
         return str(
             self.context["request"].build_absolute_uri(f"{address}?{urlencode({'continuation': part.key})}")
         )

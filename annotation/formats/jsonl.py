@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, cast
 
-from annotation import script_records as records
 from annotation.formats.base import JUDGES, Format, SourceRecord, entries
 from annotation.formats.base import MISSING as MISSING_WORDS
 from annotation.formats.fields import (
@@ -19,8 +19,6 @@ from annotation.formats.fields import (
     is_number,
     kind_of,
 )
-from annotation.formats.native_script import with_script
-from annotation.formats.scenario import too_many_or_few, with_scenario
 from annotation.formats.source import ImportProblem, Source
 from annotation.kinds import OF_RECORDS, Member
 from annotation.records import (
@@ -34,8 +32,6 @@ from annotation.records import (
     Participant,
     Turn,
 )
-from annotation.scenario_records import KIND as SCENARIO
-from annotation.scenario_records import OWN_FIELDS
 from annotation.schemes.base import LEVELS
 
 DIALOGUE = frozenset(
@@ -52,8 +48,6 @@ DIALOGUE = frozenset(
         "continuations",
         "labels",
         "kind",
-        *OWN_FIELDS,
-        *records.OWN_FIELDS,
     ]
 )
 PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases", "extra", "agent"])
@@ -106,14 +100,31 @@ ANY_SIZE = "any_size"
 MISSING = "no answer given"
 
 
+@dataclass(frozen=True, slots=True)
+class OwnFields:
+    """What dialogues of one kind say beside what every dialogue does.
+
+    `read(record, fields, any_size)` returns the record with them, the record itself where it is of another
+    kind; it raises ImportProblem for what is inconsistent. `note` returns what is unusual about a record, ''
+    where nothing is.
+    """
+
+    names: frozenset[str]
+    read: Callable[[Dialogue, Fields, bool], Dialogue]
+    note: Callable[[Dialogue], str] = lambda record: ""
+
+
+OWN_FIELDS: dict[str, OwnFields] = {}
+"""By the kind of a dialogue; suites add theirs."""
+
+
 def read(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogue of each line."""
     any_size = source.settings.get(ANY_SIZE) == "yes"
 
     def read_one(content: bytes) -> Dialogue:
         record = dialogue(decode(content), any_size=any_size)
-        if record.scenario and (unusual := too_many_or_few(record)):
-            source.notes.append(f"The scenario {record.id!r} {unusual}.")
+        source.notes.extend(note for own in OWN_FIELDS.values() if (note := own.note(record)))
         return record
 
     return entries(source, source.objects(), read_one)
@@ -124,7 +135,7 @@ def dialogue(raw: Any, *, any_size: bool = False) -> Dialogue:
 
     A scenario of fewer than three or more than five people is refused unless `any_size` takes it.
     """
-    fields = Fields(raw, "", DIALOGUE)
+    fields = Fields(raw, "", DIALOGUE.union(*(own.names for own in OWN_FIELDS.values())))
     key = fields.id("id")
     if not any(fields.has(name) for name in ("turns", "continuations", "labels")):
         raise ImportProblem(
@@ -153,8 +164,10 @@ def dialogue(raw: Any, *, any_size: bool = False) -> Dialogue:
     check_speakers(record)
     if turns:
         check_static(record, len(turns))
-    fields.choice("kind", ("", SCENARIO, records.KIND), "")
-    return with_script(with_scenario(record, fields, any_size=any_size), fields)
+    fields.choice("kind", ("", *OWN_FIELDS), "")
+    for own in OWN_FIELDS.values():
+        record = own.read(record, fields, any_size)
+    return record
 
 
 def _once(ids: list[str], path: str) -> None:

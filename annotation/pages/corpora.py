@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import access
+from annotation import access, hooks
 from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
 from annotation.corpora.copy_without_turns import copy_without_turns
 from annotation.corpora.families import set_families
@@ -32,11 +32,9 @@ from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.formats import FORMATS, base
 from annotation.formats.base import SETTINGS, SIZE, Setting, columns_of, guess, settings_of
 from annotation.formats.source import MOST, ImportProblem
-from annotation.kinds import DECISION
-from annotation.models import Continuation, Dialogue, Item, Turn, turn_numbers
+from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.models.corpora import Corpus, Upload
 from annotation.records import SELF
-from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.text.context import Names
 from annotation.text.display import language_tag
@@ -321,8 +319,9 @@ TURNS_SHOWN = 400
 def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: one dialogue, with one of its continuations (its own turns where none is asked for)."""
     found = access.dialogue(pk)
-    if found.script is not None and request.GET.get("continuation", SELF) == SELF:
-        return _to_script(request, found)
+    own_page = hooks.own_pages(found)
+    if own_page is not None and request.GET.get("continuation", SELF) == SELF:
+        return _to_own_page(request, found, own_page.page)
     parts = list(found.continuations.select_related("system").annotate(length=Count("turns")).order_by("id"))
     own = next((part for part in parts if part.key == SELF), None)
     shown = _chosen(parts, request.GET.get("continuation"), own)
@@ -365,7 +364,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "anchors": {line.position + 1: line.anchor for line in judged},
         "locked": locked,
         "noted": {} if locked else of_turns([turn.pk for turn in (*page, *turns)]),
-        "decision_items": {} if locked else _decisions(found, shown),
+        "turn_links": {} if locked or shown is None else _links(found, shown),
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
@@ -377,17 +376,17 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "corpora/dialogue.html", context)
 
 
-def _to_script(request: HttpRequest, found: Dialogue) -> HttpResponse:
-    """Lead to a script's own page, and to the turn that the link names."""
-    address = reverse("script", args=[found.corpus_id, found.pk])
+def _to_own_page(request: HttpRequest, found: Dialogue, page: str) -> HttpResponse:
+    """Lead to the page of dialogues of its kind, and to the turn that the link names."""
+    address = reverse(page, args=[found.corpus_id, found.pk])
     asked = _counted(request, "turn", least=1)
     return redirect(f"{address}?turn={asked}#turn-{asked}" if asked else address)
 
 
 def _history(found: Dialogue, own: Any) -> Paginator[Turn]:
-    """Return the dialogue's own turns by pages; none of a script, whose own page has them by sessions."""
+    """Return the dialogue's own turns by pages; none of one that has a page of its own."""
     turns = Turn.objects.filter(continuation=own).order_by("position")
-    is_shown = own is not None and found.script is None
+    is_shown = own is not None and hooks.own_pages(found) is None
     pages = Paginator(turns if is_shown else turns.none(), TURNS_SHOWN)
     pages.count = own.length if is_shown else 0  # counted already
     return pages
@@ -414,12 +413,9 @@ def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | 
     return own or next(iter(parts), None)
 
 
-def _decisions(dialogue: Dialogue, shown: Continuation | None) -> dict[int, int]:
-    """Return the items of an agent's decisions by their turns; none of what people decide in its place."""
-    if dialogue.scenario is None or shown is None or shown.key == POINTS:
-        return {}
-    items = Item.objects.filter(kind=DECISION.key, continuation=shown)
-    return dict(items.values_list("turn", "pk"))
+def _links(dialogue: Dialogue, shown: Continuation) -> dict[int, tuple[str, str]]:
+    """Return the links that suites add to turns, by their ids: text and address."""
+    return {turn: link for of_turns in hooks.LINK_TURNS for turn, link in of_turns(dialogue, shown).items()}
 
 
 def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:

@@ -6,19 +6,19 @@ Which system spoke, its continuation's id and its condition never enter a screen
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation import records
 from annotation.campaigns import tasks
-from annotation.corpora.rows import agenda_record, participant_record, turn_record, turn_row
-from annotation.kinds import ANSWER, DECISION, FACT, KINDS, QUESTION
+from annotation.corpora.rows import agenda_record, participant_record, turn_record
+from annotation.kinds import DECISION, KINDS
 from annotation.models import Campaign, Continuation, Corpus, Item
-from annotation.records import Dialogue
-from annotation.scenario_records import POINTS, scenario_record
+from annotation.scenario_records import KIND as SCENARIO
 from annotation.scheme_store import questionnaire_from, questionnaire_of
 from annotation.schemes.base import SchemeDefinition
+from annotation.script_records import KIND as LONGFORM
 from annotation.script_records import date_record
 from annotation.text import views
 from annotation.text.context import Context, NamedText, Names, Person, context, happening, heading
@@ -34,9 +34,11 @@ from annotation.work.transcripts import (
     OF_SESSIONS,
     TURN,
     TURNS,
+    Card,
     Head,
     Line,
     Member,
+    Offered,
     Part,
     Place,
     Row,
@@ -47,78 +49,9 @@ from annotation.work.transcripts import (
     whole,
 )
 from config import commands
-from suites.group_chat.scenarios.points import as_delivered, positions_seen, present_at, scenario_of
-from suites.long_dialogue import screen as scripted
-
-# What a rater sees of a decision: all that was said with its secrets, or what the agent itself has seen.
-#
-# Who stands in the agent's place sees neither a decision nor what the agent could not hear.
-
-NOW, DONE = "what has just happened", "what the assistant did"
 
 Named = tuple[str, str]
 """The id of a participant, and the name that is shown."""
-
-
-def dialogue_of(participants: str, scenario: str, own: Sequence[Row]) -> Dialogue:
-    """Return the scenario whose script a screen has the rows of; participants and scenario as JSON texts."""
-    return Dialogue(
-        id="",
-        turns=tuple(turn_record(row.speaker, row.text, row.given, row.at, row.extra) for row in own),
-        participants=tuple(map(participant_record, json.loads(participants))),
-        scenario=scenario_record(json.loads(scenario)),
-    )
-
-
-def as_agent(dialogue: Dialogue, own: Sequence[Row], item: Row, public: int, write: Writer) -> list[Part]:
-    """Lay out what the agent has seen at a point; the turn that made it stands for what is decided on."""
-    at, scenario = item.at or 0, scenario_of(dialogue)
-    seen = positions_seen(dialogue, scenario.agent, at)
-    delivered = as_delivered(scenario, dialogue.turns)
-    own = [row._replace(extra=turn_row(turn)[4]) for row, turn in zip(own, delivered, strict=True)]
-    before = tuple(write(number, own[place], "history") for number, place in enumerate(seen[:-1], start=1))
-    last = write(len(seen), own[seen[-1]]._replace(item=public), "item")
-    return [Part("", before), Part(NOW, (last,))]
-
-
-def after_all(own: Sequence[Row], item: Row, write: Writer) -> list[Part]:
-    """Lay out the script up to a point, and then the decision."""
-    at = item.at or 0
-    lines = tuple(write(number + 1, row, "history") for number, row in enumerate(own[:at]))
-    return [Part("", lines), Part(DONE, (write(at + 1, item, "item"),))]
-
-
-def who_may_be_named(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, ...]:
-    """Return those who are there at a point, the agent last."""
-    agent = scenario_of(dialogue).agent
-    there = present_at(dialogue, at - 1)
-    order = sorted(dialogue.participants, key=lambda person: person.id == agent)
-    return tuple((person.id, names.of(person.id)) for person in order if person.id in there)
-
-
-def told_to_agent(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText, ...]:
-    """Return who somebody in the agent's place is, and what it knows where profiles are not shown anyway."""
-    agent = scenario_of(dialogue).agent
-    own = next(person for person in dialogue.participants if person.id == agent)
-    is_shown = view.shows_part("participants.profile")
-    about = "" if is_shown else "\n".join(view.about(text) for text in own.profile)
-    return (("you are", names.of(agent)), *([("you", about)] if about else []))
-
-
-def told_to_rater(dialogue: Dialogue, at: int, names: Names, view: View) -> tuple[NamedText, ...]:
-    """Return who is the assistant, and the secrets up to a point with those who know them."""
-    scenario = scenario_of(dialogue)
-    secrets = [
-        f"- {view.about(one.text or one.canaries[0])} (known to {_names(one.known_to, names)})"
-        for one in scenario.secrets
-        if one.since < at
-    ]
-    assistant = ("assistant", names.of(scenario.agent))
-    return (assistant, *([("secrets", "\n".join(secrets))] if secrets else []))
-
-
-def _names(ids: Sequence[str], names: Names) -> str:
-    return ", ".join(names.of(one) for one in ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +74,8 @@ class Screen:
     turns: tuple[int, ...] = ()
     whole: int | None = None
     named: tuple[Named, ...] = ()
-    card: scripted.Card | None = None
-    offered: tuple[scripted.Offered, ...] = ()
+    card: Card | None = None
+    offered: tuple[Offered, ...] = ()
 
     def with_whole(self, item: int) -> Screen:
         """Return the screen that asks about the whole, too, after its turns."""
@@ -178,6 +111,30 @@ class Screen:
     def has_marks(self) -> bool:
         """Whether any text carries transcription marks, so that a toggle makes sense."""
         return any(is_mark for line in self.lines for _, is_mark in line.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How tasks on dialogues of one kind are laid out.
+
+    `compose` returns the whole screen. `sessions` returns the ids of the sessions that it shows, where those
+    are all that is read of the dialogue, and `parts` their lines alone. `sample` returns a head and rows on
+    which schemes about items of a kind are tried, None for other kinds of items.
+    """
+
+    compose: Callable[[int, Head, Sequence[Row], Scene], Screen]
+    sessions: Callable[[Head, Sequence[Row]], list[str]] | None = None
+    parts: Callable[[Head, Sequence[Row], Names, View, Writer], list[Part]] | None = None
+    sample: Callable[[Head, str], tuple[Head, list[Row]] | None] | None = None
+
+
+LAYOUTS: dict[str, Layout] = {}
+"""By the kind of a dialogue, `scenario` or `longform`; suites add theirs."""
+
+
+def _layout(head: Head) -> Layout | None:
+    kind = SCENARIO if head.scenario is not None else LONGFORM if head.script is not None else ""
+    return LAYOUTS.get(kind)
 
 
 OF_THE_WHOLE = "SELECT i.public FROM annotation_item i WHERE i.continuation_id = %s AND i.kind = 'dialogue'"
@@ -238,20 +195,23 @@ def _seen(
             known = {"dialogue": head.dialogue, "item": head.compared, "assignment": assignment}
             cursor.execute(COMPARED, known | {"last": NO_LAST, "each": each})
             return head, *_members(cursor.fetchall(), assignment)
-        if head.script is not None:
-            return head, _of_script(cursor, head, assignment), []
+        layout = _layout(head)
+        if layout is not None and layout.sessions is not None:
+            return head, _of_sessions(cursor, head, layout.sessions, assignment), []
         last = NO_LAST if head.turn is None else head.turn
         cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
         return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
 
-def _of_script(cursor: Any, head: Head, assignment: int | None) -> list[Row]:
-    """Return the turns that a screen about a script shows: of thousands, those of a few sessions."""
+def _of_sessions(
+    cursor: Any, head: Head, sessions: Callable[[Head, Sequence[Row]], list[str]], assignment: int | None
+) -> list[Row]:
+    """Return the turns that a screen about some sessions shows: of thousands, those of a few."""
     asked: list[Row] = []
     if head.record is None:
         cursor.execute(OF_ANSWER, {"continuation": head.continuation, "last": head.turn})
         asked = [_row(*row, assignment=assignment) for row in cursor.fetchall()]
-    wanted = scripted.sessions(head, asked)
+    wanted = sessions(head, asked)
     cursor.execute(OF_SESSIONS, {"dialogue": head.dialogue, "sessions": wanted})
     return [*(_row(*row) for row in cursor.fetchall()), *asked]
 
@@ -325,52 +285,25 @@ class _Writer:
 
 def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> Screen:
     """Return what is shown of a task, from its head and the turns that its rater may see."""
-    scene = _Scene(head, rows)
-    if head.scenario is not None:
-        return _decision(task, head, rows, scene)
-    if head.script is not None:
-        return _script(task, head, rows, scene)
+    scene = Scene(head, rows)
+    layout = _layout(head)
+    if layout is not None:
+        return layout.compose(task, head, rows, scene)
     parts = _laid(head, rows, scene.write, tagged)
     items = (head.item,) if head.item else tuple(row.item for row in rows if row.item and not row.own)
     return scene.screen(task, items, [part for part in parts if part.lines])
 
 
-def _decision(task: int, head: Head, rows: Sequence[Row], scene: _Scene) -> Screen:
-    """Return what is shown of a decision; who stands in the agent's place sees what the agent has seen."""
-    assert head.item is not None
-    assert head.scenario is not None
-    own, item = [row for row in rows if row.own], [row for row in rows if not row.own][-1]
-    dialogue = dialogue_of(head.participants, head.scenario, own)
-    at = item.at or 0
-    if head.key == POINTS:
-        parts = as_agent(dialogue, own, item, head.item, scene.write)
-        told = told_to_agent(dialogue, scene.names, scene.view)
-    else:
-        parts = after_all(own, item, scene.write)
-        told = told_to_rater(dialogue, at, scene.names, scene.view)
-    screen = scene.screen(task, (head.item,), [part for part in parts if part.lines])
-    about = screen.about._replace(metadata=(*told, *screen.about.metadata))
-    return replace(screen, about=about, named=who_may_be_named(dialogue, at, scene.names))
-
-
-def _script(task: int, head: Head, rows: Sequence[Row], scene: _Scene) -> Screen:
-    """Return what is shown of a fact, a question or an answer: what it says, and the sessions it is about."""
-    assert head.item is not None
-    about = scripted.About(head, rows, scene.names, scene.view)
-    screen = scene.screen(task, (head.item,), about.parts(scene.write))
-    return replace(screen, card=about.card, named=about.named, offered=about.offered)
-
-
 def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]) -> Screen:
     """Return what is shown of a comparison: what comes before, and its members on sides of their own."""
-    scene = _Scene(head, (*own, *(row for member in members for row in member.turns)))
+    scene = Scene(head, (*own, *(row for member in members for row in member.turns)))
     parts, sides = lay_out(own, members, scene.write)
     assert head.item is not None
     each = tuple(member.item for member in members if member.item is not None)
     return scene.screen(task, each or (head.item,), parts, sides)
 
 
-class _Scene:
+class Scene:
     """Who speaks in a task and what may be told of it."""
 
     def __init__(self, head: Head, rows: Sequence[Row]) -> None:
@@ -407,9 +340,10 @@ def _view(head: Head) -> View:
 
 def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -> list[Part]:
     """Return the turns of a task as they follow each other on its screen."""
-    if head.script is not None:
-        names = Names((), _view(head).hide)
-        return scripted.About(head, rows, names, _view(head)).parts(write)
+    layout = _layout(head)
+    if layout is not None and layout.parts is not None:
+        view = _view(head)
+        return layout.parts(head, rows, Names((), view.hide), view, write)
     own = [row for row in rows if row.own]
     turns = [row for row in rows if not row.own]
     if head.turn is not None:
@@ -446,47 +380,6 @@ OTHERWISE = (
 """What the system might say next, for schemes that compare."""
 
 
-SESSIONS = [{"id": "s1", "date": {"year": 2024, "month": 5, "day": 3}}]
-RECORDS: dict[str, dict[str, Any]] = {
-    FACT.key: {"head": "Ana", "relation": "hometown", "tail": "Hamburg", "session": "s1", "turns": [2]},
-    QUESTION.key: {
-        "text": "Where does Ana have to be on Friday?",
-        "choices": ["Hamburg", "Vienna", "Berlin", "Prague"],
-        "answer": "Vienna",
-        "evidence": ["s1"],
-        "evidence_turns": [0],
-    },
-}
-"""What schemes about facts and questions are tried on: the first turns as a session of a script."""
-
-
-REPLY = {
-    "key": "B",
-    "answer": "Vienna",
-    "choices": RECORDS[QUESTION.key]["choices"],
-    "session": 1,
-    "evidence": [1],
-}
-ANSWERED = (
-    Row(False, 0, "ben", "Where do you have to be on Friday?", True, 3, None),
-    Row(False, 1, "ana", "In Vienna, and not by plane.", False, 3, 1, {"extra": {"answer": REPLY}}),
-)
-"""A question and a reply, for schemes about answers."""
-
-
-def _session() -> list[Row]:
-    """Return the first turns, as those of a session."""
-    return [
-        Row(True, number, *turn, False, None, None, {"session": "s1"}) for number, turn in enumerate(BEFORE)
-    ]
-
-
-def _scripted(head: Head, kind: str) -> Head:
-    record = json.dumps(RECORDS[kind]) if kind in RECORDS else None
-    script = json.dumps({"main": "ana", "sessions": SESSIONS})
-    return head._replace(item=1, kind=kind, script=script, record=record)
-
-
 def _said(text: str) -> Member:
     return Member("rollout", True, (Row(False, 0, "ben", text, False, None, None),))
 
@@ -511,10 +404,9 @@ def preview_screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
         conditions="[]",
         whole=kind.shows == "whole",
     )
-    if kind.key == ANSWER.key:
-        return compose(0, _scripted(head, kind.key), [*_session(), *ANSWERED])
-    if kind.has_record:
-        return compose(0, _scripted(head, kind.key), _session())
+    for layout in LAYOUTS.values():
+        if layout.sample is not None and (sample := layout.sample(head, kind.key)) is not None:
+            return compose(0, *sample)
     own = [Row(True, number, *turn, False, None, None) for number, turn in enumerate(BEFORE)]
     if kind.members:
         return compare(0, head, own, [_said(text) for text in OTHERWISE[: kind.members[0]]])

@@ -175,6 +175,30 @@ class Part(NamedTuple):
     folded: bool = False
 
 
+class Choice(NamedTuple):
+    """A choice of a question, with its letter, and whether it is the answer."""
+
+    letter: str
+    text: str
+    is_answer: bool
+
+
+class Card(NamedTuple):
+    """What is shown above the turns. `rows` are names and texts, `wordings` texts by who asks so."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+    choices: tuple[Choice, ...] = ()
+    wordings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def line(self) -> str:
+        """All of it on one line, for lists."""
+        return " · ".join(text for _, text in self.rows if text)
+
+
+Offered = tuple[str, tuple[str, ...]]
+"""The name of a list that answers may be chosen from, and what is in it."""
 Writer = Callable[[int, Row, Place], Line]
 """Makes the line for a turn, given its number as shown and its place."""
 

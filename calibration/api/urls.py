@@ -47,7 +47,6 @@ urlpatterns = [
     path("exports/labels.<str:form>", exports.labels, name="api-export-labels"),
     path("exports/packages/<str:kind>.zip", exports.package, name="api-export-package"),
     path("exports/transcripts.<str:form>", exports.transcripts, name="api-export-transcripts"),
-    path("exports/sft.jsonl", exports.sft, name="api-export-sft"),
     path("exports/names/", exports.names, name="api-export-names"),
     path("exports/files/<int:pk>/", exports.written_file, name="api-export-file"),
     path("workbench/", workbench.bench_list, name="api-benches"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -26,7 +26,7 @@ from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES, Contents
 from calibration.exports.parts import Taken
 from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
-from calibration.exports.writing import ExportQuery, Hashed, Written, Zip, write, write_blocks
+from calibration.exports.writing import Blocks, ExportQuery, Hashed, Written, Zip, write, write_blocks
 from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
 from calibration.models import Gold
@@ -36,29 +36,48 @@ from jobs.actions import private_folder
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models.job import Job
-from suites.continuation.tuning import LABELS_AN_EXAMPLE, Tuning
 
-# What can be asked for as a file: labels, notes, gold, packages, transcripts, examples for fine-tuning.
+# What can be asked for as a file: labels, notes, gold, packages, transcripts, and what suites add.
 #
 # An order says what, of which corpus and part, in which form; it is written at once or by a job, which
 # keeps it as plain JSON.
 
-LABELS, NOTES, GOLD, TRANSCRIPTS, SFT = "labels", "notes", "gold", "transcripts", "sft"
+LABELS, NOTES, GOLD, TRANSCRIPTS = "labels", "notes", "gold", "transcripts"
 ZIP = "zip"
 TITLES = {
     LABELS: "labels",
     NOTES: "notes",
     GOLD: "gold",
     TRANSCRIPTS: "transcripts",
-    SFT: "examples for fine-tuning",
 } | {key: package.title for key, package in PACKAGES.items()}
 """What can be ordered, and what pages call it."""
 
 
 @dataclass(frozen=True)
+class Content:
+    """A kind of file that a suite adds.
+
+    `most` returns how many rows an order holds at most, `blocks` what is written; a row takes about as long
+    as `labels_a_row` labels. `offer` returns what a corpus's page of exports shows of it by `template`, None
+    where there is nothing of the kind.
+    """
+
+    title: str
+    most: Callable[[Order], int]
+    blocks: Callable[[Order], Blocks]
+    labels_a_row: int
+    offer: Callable[[Corpus], dict[str, Any] | None]
+    template: str
+
+
+CONTENTS: dict[str, Content] = {}
+"""By what can be ordered; suites add theirs."""
+
+
+@dataclass(frozen=True)
 class Order:
-    """A file that was asked for. `choice` narrows it: questions of a package; continuations and raters; the
-    named part and the generator's settings of examples.
+    """A file that was asked for. `choice` narrows it: questions of a package; continuations and raters; what
+    the kinds of files of suites take.
 
     With an `other` gold it is the two side by side.
     """
@@ -103,14 +122,19 @@ class Order:
             return self.gold.n + (self.other.n if self.other else 0)
         if self.what == TRANSCRIPTS:
             return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
-        if self.what == SFT:
-            return self.tuning().most()
+        if self.what in CONTENTS:
+            return CONTENTS[self.what].most(self)
         scope = scope_of(self.corpus, self.campaign, self.taken.part)
         return note_export.most(scope) if self.what == NOTES else scope.most()
 
     def weight(self) -> int:
         """Return about how many labels it weighs, at most."""
-        return self.most() * (LABELS_AN_EXAMPLE if self.what == SFT else 1)
+        return self.most() * (CONTENTS[self.what].labels_a_row if self.what in CONTENTS else 1)
+
+    @property
+    def title(self) -> str:
+        """What pages call it."""
+        return CONTENTS[self.what].title if self.what in CONTENTS else TITLES[self.what]
 
     def check(self) -> None:
         """Raise ExportRefused where it cannot be written, as far as that is known without writing it."""
@@ -123,8 +147,8 @@ class Order:
         """Write it into a file. Raises ExportRefused where there is nothing to write."""
         if self.what == TRANSCRIPTS:
             return write_blocks(FORMS[self.form][1](self._sheet()), file)
-        if self.what == SFT:
-            return write_blocks(self.tuning().blocks(), file)
+        if self.what in CONTENTS:
+            return write_blocks(CONTENTS[self.what].blocks(self), file)
         if self.what in PACKAGES:
             return self._package(file)
         return write(self.query(), self.form, file)
@@ -164,11 +188,6 @@ class Order:
         scope = scope_of(self.corpus, self.campaign, self.taken.part)
         chosen = self.choice.get("continuations") or of_part(scope, self.taken)
         return sheet(scope, self.taken, continuations=chosen, raters=self.choice.get("raters", ()))
-
-    def tuning(self) -> Tuning:
-        """Return what is written of an order of examples."""
-        settings = {name: value for name, value in self.choice.items() if name != "part"}
-        return Tuning(self.corpus, self.taken, self.choice.get("part", ""), settings)
 
     @property
     def name(self) -> str:
@@ -296,7 +315,7 @@ def order_or_job(*, order: Order, by: User) -> Download | Job:
     order.check()
     if order.weight() <= AT_ONCE:
         return send(order=order, by=by)
-    what = f"gold {order.gold.pk}" if order.gold else TITLES[order.what]
+    what = f"gold {order.gold.pk}" if order.gold else order.title
     what += f" beside gold {order.other.pk}" if order.other else ""
     about = f"{what} of {order.campaign.name if order.campaign else order.corpus.name} as {order.form}"
     part = {"": "", "all": ", dev and test"}.get(order.taken.part, f", {order.taken.part}")

@@ -39,7 +39,7 @@ from calibration.errors import CalibrationError
 from calibration.exports import downloads
 from calibration.exports import labels as exports
 from calibration.exports import notes as note_export
-from calibration.exports.downloads import SFT, TRANSCRIPTS, ZIP, Order
+from calibration.exports.downloads import CONTENTS, TRANSCRIPTS, ZIP, Order
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import Taken, take, taken_by_default
 from calibration.exports.transcripts import FORMS, of_part, raters_of
@@ -49,8 +49,6 @@ from calibration.ratings.scope import census, scope_of
 from config.files import row_id
 from config.permissions import is_researcher, researcher_only
 from jobs.models import Job
-from suites.continuation import tuning
-from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
 
 
 @require_GET
@@ -76,13 +74,19 @@ def index(request: HttpRequest) -> HttpResponse:
         "split": splits.lock_of(corpus),
         "query": place_told(corpus.pk, campaign.pk if campaign else None),
         "packages": PACKAGES.values(),
-        "tuning": tuning.offered(corpus) if campaign is None and is_researcher(user) else None,
+        "offers": _offers(corpus) if campaign is None and is_researcher(user) else [],
         "golds": golds,
         "done": done[:20],
         "written": (written := list(_written(user, corpus, campaign)[:10])),
         "active": any(job.active for job in written),
     }
     return render(request, "calibration/exports.html", shown)
+
+
+def _offers(corpus: Corpus) -> list[dict[str, Any]]:
+    """Return what a page shows of the kinds of files that suites add."""
+    offers = ((content, content.offer(corpus)) for content in CONTENTS.values())
+    return [offer | {"template": content.template} for content, offer in offers if offer is not None]
 
 
 def _written(user: Any, corpus: Corpus, campaign: Campaign | None) -> QuerySet[Job]:
@@ -211,32 +215,6 @@ def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None
 # Transcripts with the tags of chosen raters: choosing, and the files.
 #
 # For researchers; of a campaign also for those who look after it.
-
-# Examples for fine-tuning, as a download. For researchers.
-
-
-@require_http_methods(["GET", "POST"])
-@researcher_only
-def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-    """The examples of a corpus; of a split test is taken out by POST alone."""
-    corpus, campaign = place_of(request)
-    if corpus is None or campaign is not None:
-        raise Http404
-    user: Any = request.user
-    told = request.POST if request.method == "POST" else request.GET
-    names = [setting.name for setting in CocoevalContinuation.settings]
-    given = {name: told[name][:100] for name in names if told.get(name)}
-    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
-    try:
-        settings = tuning.settings_of(given)
-        taken, part = tuning.taken_for(
-            corpus=corpus, part=told.get("part", "")[:20], purpose=purpose, by=user
-        )
-    except CalibrationError as refused:
-        messages.error(request, f"Not downloaded: {refused}.")
-        return redirect(f"{reverse('exports')}?{place_told(corpus.pk, None)}")
-    return answer(request, Order(SFT, corpus, None, taken, "jsonl", choice={"part": part, **settings}))
-
 
 MOST_CHOSEN = 500
 """Continuations that one request may name."""

@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.text import display
+from config.links import links_of
 
 register = template.Library()
 
@@ -83,6 +84,12 @@ def language_tag(name: Any) -> str:
 def starts_with(text: Any, beginning: Any) -> bool:
     """Whether an address begins with another: is this page in that room?"""
     return bool(beginning) and str(text).startswith(str(beginning))
+
+
+@register.simple_tag(takes_context=True)
+def links(context: template.Context, page: str) -> list[tuple[str, str]]:
+    """Return the texts and addresses of the buttons that suites add to a page."""
+    return links_of(page, context.flatten())
 
 
 @register.simple_block_tag

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.shortcuts import get_object_or_404
 
 from suites.continuation.models import Benchmark, Production
-from suites.long_dialogue.models import Simulation
 
 
 def production(pk: int) -> Production:
@@ -18,9 +17,3 @@ def benchmark(pk: int) -> Benchmark:
     """Return a benchmark with all that its page names. Researchers see every benchmark."""
     related = ("corpus", "endpoint", "created_by")
     return get_object_or_404(Benchmark.objects.select_related(*related), pk=pk)
-
-
-def simulation(pk: int) -> Simulation:
-    """Return a simulation with all that its page names. Researchers see every simulation."""
-    related = ("corpus", "question_set", "endpoint", "created_by")
-    return get_object_or_404(Simulation.objects.select_related(*related), pk=pk)

@@ -19,12 +19,15 @@ from annotation.corpora.splits import EVALUATION, TRAINING
 from annotation.models import Continuation, Corpus, Dialogue, SplitCluster
 from annotation.records import HUMAN, SELF
 from calibration.errors import ExportRefused
+from calibration.exports.downloads import Content, Order
 from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import Blocks
 from judges.runs.material import load
 from suites.continuation.generators.base import Settings, WrongSettings
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation, NotTaught, examples
 
+SFT = "sft"
+"""What such a file is called in addresses and records of downloads."""
 TOGETHER = 50
 """Dialogues that are read together."""
 NAMED = (TRAINING, EVALUATION)
@@ -165,3 +168,19 @@ def offered(corpus: Corpus) -> dict[str, Any] | None:
         "promptings": known["prompting"].choices,
         "turns_per_call": (1, 5, 30),
     }
+
+
+def of_order(order: Order) -> Tuning:
+    """Return what is written of an order: its choice names the part, and the settings."""
+    settings = {name: value for name, value in order.choice.items() if name != "part"}
+    return Tuning(order.corpus, order.taken, order.choice.get("part", ""), settings)
+
+
+CONTENT = Content(
+    title="examples for fine-tuning",
+    most=lambda order: of_order(order).most(),
+    blocks=lambda order: of_order(order).blocks(),
+    labels_a_row=LABELS_AN_EXAMPLE,
+    offer=offered,
+    template="calibration/_tuning.html",
+)

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from suites.continuation.pages import benchmarks, productions
+from suites.continuation.pages import benchmarks, productions, tuning
 
 urlpatterns: list[URLPattern] = [
     path("runs/generate/", productions.generate, name="generate"),
@@ -15,4 +15,5 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<int:pk>/go-on/", benchmarks.go_on, name="go-on-benchmark"),
     path("benchmarks/<int:pk>/cancel/", benchmarks.cancel_making, name="cancel-benchmark"),
     path("benchmarks/<int:pk>/checked/", benchmarks.checked, name="checked-benchmark"),
+    path("exports/sft.jsonl", tuning.sft_file, name="export-sft"),
 ]

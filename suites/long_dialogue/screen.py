@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from annotation.kinds import FACT
+from annotation.kinds import ANSWER, FACT, QUESTION
 from annotation.script_records import DEFAULT_STYLE, LETTERS, UNKNOWN, date_record
 from annotation.text.context import Names
 from annotation.text.views import View
-from annotation.work.transcripts import Head, Part, Place, Row, Writer
+from annotation.work.screens import BEFORE, Layout, Scene, Screen
+from annotation.work.transcripts import Card, Choice, Head, Offered, Part, Place, Row, Writer
 from suites.long_dialogue.scripts.graph import DEFAULT as RELATIONS
 
 # A fact or a question as raters read it: what it says by name, choices, and wordings by who asks.
@@ -22,28 +24,6 @@ from suites.long_dialogue.scripts.graph import DEFAULT as RELATIONS
 NO_SESSIONS = "no session is named"
 EVERYBODY_ELSE = "everybody else"
 ELEMENTS = ("head", "relation", "tail")
-
-
-class Choice(NamedTuple):
-    """A choice of a question, with its letter, and whether it is the answer."""
-
-    letter: str
-    text: str
-    is_answer: bool
-
-
-class Card(NamedTuple):
-    """What is shown above the turns. `rows` are names and texts, `wordings` texts by who asks so."""
-
-    title: str
-    rows: tuple[tuple[str, str], ...]
-    choices: tuple[Choice, ...] = ()
-    wordings: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def line(self) -> str:
-        """All of it on one line, for lists."""
-        return " · ".join(text for _, text in self.rows if text)
 
 
 def of_fact(content: Mapping[str, Any], view: View) -> Card:
@@ -79,8 +59,6 @@ def _wordings(styles: Mapping[str, str], names: Names, view: View) -> tuple[tupl
 LONG = 60
 """Sessions after the first are folded where there are more lines than this in all."""
 ASKED, REPLIED = "what was asked", "the reply, to be rated"
-Offered = tuple[str, tuple[str, ...]]
-"""The name of a list that answers may be chosen from, and what is in it."""
 
 
 class Session(NamedTuple):
@@ -208,3 +186,60 @@ class About:
             for letter, text in zip(LETTERS, told.get("choices") or (), strict=False)
         )
         return Card("What is right here", tuple(rows), choices)
+
+
+def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
+    """Return what is shown of a fact, a question or an answer: what it says, and the sessions it is about."""
+    assert head.item is not None
+    about = About(head, rows, scene.names, scene.view)
+    screen = scene.screen(task, (head.item,), about.parts(scene.write))
+    return replace(screen, card=about.card, named=about.named, offered=about.offered)
+
+
+def parts(head: Head, rows: Sequence[Row], names: Names, view: View, write: Writer) -> list[Part]:
+    """Return the lines of the sessions that a screen shows."""
+    return About(head, rows, names, view).parts(write)
+
+
+SESSIONS = [{"id": "s1", "date": {"year": 2024, "month": 5, "day": 3}}]
+RECORDS: dict[str, dict[str, Any]] = {
+    FACT.key: {"head": "Ana", "relation": "hometown", "tail": "Hamburg", "session": "s1", "turns": [2]},
+    QUESTION.key: {
+        "text": "Where does Ana have to be on Friday?",
+        "choices": ["Hamburg", "Vienna", "Berlin", "Prague"],
+        "answer": "Vienna",
+        "evidence": ["s1"],
+        "evidence_turns": [0],
+    },
+}
+"""What schemes about facts and questions are tried on: the first turns as a session of a script."""
+
+
+REPLY = {
+    "key": "B",
+    "answer": "Vienna",
+    "choices": RECORDS[QUESTION.key]["choices"],
+    "session": 1,
+    "evidence": [1],
+}
+ANSWERED = (
+    Row(False, 0, "ben", "Where do you have to be on Friday?", True, 3, None),
+    Row(False, 1, "ana", "In Vienna, and not by plane.", False, 3, 1, {"extra": {"answer": REPLY}}),
+)
+"""A question and a reply, for schemes about answers."""
+
+
+def sample(head: Head, kind: str) -> tuple[Head, list[Row]] | None:
+    """Return what schemes about facts, questions and answers are tried on; None for other kinds."""
+    if kind not in (*RECORDS, ANSWER.key):
+        return None
+    session = [
+        Row(True, number, *turn, False, None, None, {"session": "s1"}) for number, turn in enumerate(BEFORE)
+    ]
+    record = json.dumps(RECORDS[kind]) if kind in RECORDS else None
+    script = json.dumps({"main": "ana", "sessions": SESSIONS})
+    rows = [*session, *ANSWERED] if kind == ANSWER.key else session
+    return head._replace(item=1, kind=kind, script=script, record=record), rows
+
+
+LAYOUT = Layout(compose, sessions, parts, sample)

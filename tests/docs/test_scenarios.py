@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from annotation.formats.jsonl import dialogue
-from annotation.formats.scenario import KEY, KNOWN
 from annotation.scenario_records import DIMENSIONS, MOVES, OWN_FIELDS, PROBES
+from suites.group_chat.native_fields import KEY, KNOWN
 from tests.scenarios.scripts import LAUNCH
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")

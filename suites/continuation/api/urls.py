@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from suites.continuation.api import benchmarks, productions
+from suites.continuation.api import benchmarks, productions, tuning
 
 urlpatterns: list[URLPattern] = [
     path("generators/", productions.Generators.as_view(), name="api-generators"),
@@ -17,4 +17,5 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<int:pk>/go-on/", benchmarks.GoOn.as_view(), name="api-go-on-benchmark"),
     path("benchmarks/<int:pk>/cancel/", benchmarks.CancelMaking.as_view(), name="api-cancel-benchmark"),
     path("benchmarks/<int:pk>/checked/", benchmarks.Checked.as_view(), name="api-checked-benchmark"),
+    path("exports/sft.jsonl", tuning.sft, name="api-export-sft"),
 ]

@@ -1,4 +1,4 @@
-"""The generators, in one table."""
+"""The generators, in one table; other suites add theirs."""
 
 from suites.continuation.benchmarks.cleaning import CocoevalCleaning
 from suites.continuation.benchmarks.metadata import CocoevalMetadata
@@ -22,11 +22,6 @@ from suites.continuation.generators.mpceval_predictions import (
     NextMessage,
     SpeakerGivenContent,
 )
-from suites.group_chat.agents.agent import GroupChatAgent
-from suites.group_chat.agents.live import LiveGroupChat
-from suites.long_dialogue.agent.agent import DialsimAgent, DialsimSessionSummary
-from suites.long_dialogue.agent.quiz import DialsimFacts, DialsimQuiz
-from suites.long_dialogue.agent.styles import DialsimStyle
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -38,13 +33,6 @@ _LISTED: tuple[Generator, ...] = (
     ContentGivenSpeaker(),
     Conversation(),
     Response(),
-    GroupChatAgent(),
-    LiveGroupChat(),
-    DialsimFacts(),
-    DialsimQuiz(),
-    DialsimStyle(),
-    DialsimSessionSummary(),
-    DialsimAgent(),
 )
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from threading import Lock
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from annotation.formats.fields import ID_LIMIT
 from annotation.records import Dialogue, Turn
@@ -30,7 +32,7 @@ from annotation.text.views import clean, one_line
 from jobs.prompt import Prompt, Unparseable, about_tokens
 from judges.protocols.replies import json_value
 
-# The prompts of generators: files `systems/prompts/<name>_v<version>.txt`, written as those of judges are.
+# The prompts of generators: files `prompts/<name>_v<version>.txt`, written as those of judges are.
 #
 # The system and the user part are separated by a line `=== user ===`; `{{name}}` stands for what is filled
 # in. A released file is never edited: a change is a new version, because continuations refer to it.
@@ -457,3 +459,30 @@ def _timed(seconds: float, reply: Reply, limit: int, where: str) -> None:
             f"{SECONDS}: {seconds:.1f} seconds after {where}, and {share:.1f} are allowed "
             f"({limit:,} for {DIALOGUES} dialogues)"
         )
+
+
+# What was worked out, kept while it is used: the latest of so many at most, shared by threads.
+
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """At most `most` values by key; the one that was used longest ago makes room."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: OrderedDict[Hashable, T] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key, made where it is not there; two threads may both make it."""
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        value = make()
+        with self._lock:
+            self._held[key] = value
+            while len(self._held) > self._most:
+                self._held.popitem(last=False)
+        return value

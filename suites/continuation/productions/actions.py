@@ -36,8 +36,8 @@ from suites.continuation.generators import Done, Failed, Generator, Reply, State
 from suites.continuation.models import Production, ProductionCall, Writer
 from suites.continuation.productions import steps
 from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.material import LOADERS
 from suites.continuation.productions.plans import Generation, Plan, digest
-from suites.long_dialogue.simulations import material as scripts
 
 # What generation would take, before it is started: calls, tokens, cost, and how much of it is done.
 #
@@ -437,10 +437,10 @@ class Beginning:
 
 
 def _mark_used(plan: Plan, found: Collection[int]) -> None:
-    """Have the question set that an agent is asked from stay as it is."""
-    if plan.generator.needs == "script":
+    """Have what the generator is bound to stay as it is."""
+    if plan.generator.needs:
         first = Production.objects.filter(pk__in=found).values_list("dialogue", flat=True)[0]
-        scripts.mark_used(first, plan.settings)
+        LOADERS[plan.generator.needs].mark_used(first, plan.settings)
 
 
 def _take_over(run: Run, found: Collection[int]) -> None:

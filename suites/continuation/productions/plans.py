@@ -21,7 +21,7 @@ from jobs.models import Endpoint
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, Failed, Generator, Settings, WrongSettings
 from suites.continuation.models import Writer
-from suites.long_dialogue.simulations.material import bound
+from suites.continuation.productions.material import bound
 
 MODEL = "model"
 LONGEST_NAME = 120

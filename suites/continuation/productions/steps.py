@@ -21,28 +21,22 @@ from django.utils import timezone
 
 from annotation import records
 from annotation.corpora import continuing
-from annotation.models import Continuation, Record, System
+from annotation.models import Continuation, System
 from annotation.models.corpora import Dialogue
-from annotation.script_records import FACT
-from annotation.text.words import fold
 from jobs import errors, runs
 from jobs.calls.outcomes import DEFECTS, Outcome
 from jobs.calls.prepared import Asked, Read
 from jobs.endpoints.parameters import of_sample
-from jobs.fake_models import EMBEDDING_MODEL
 from jobs.models.run import Call, Run
 from jobs.prompt import Prompt, Tokens, Unparseable, about_tokens
 from jobs.queue.waking import wake
 from jobs.runs import OPEN
 from suites.continuation.errors import SystemsError
-from suites.continuation.generators import GENERATORS, Failed, MadeRecord, Reply
+from suites.continuation.generators import GENERATORS, Failed, Reply
 from suites.continuation.generators.base import Done, Generator
 from suites.continuation.models import Production, ProductionCall
+from suites.continuation.productions.material import LOADERS, RESULTS, bound
 from suites.continuation.productions.plans import LONGEST_NAME, Plan, continuation_id, digest, settings_of
-from suites.long_dialogue.agent.trial_settings import EMBEDDER
-from suites.long_dialogue.editing.import_records import make_records
-from suites.long_dialogue.simulations import material as scripts
-from suites.long_dialogue.simulations.material import bound
 
 # Productions that something needs: what came of them so far, and which are still to be begun.
 
@@ -138,80 +132,16 @@ def _sort(need: Need, row: Mapping[str, Any] | None, state: Came, own: Collectio
 # What came of a production becomes visible at once: its continuation with turns and items, its text, or its
 # records.
 
-# What a generator of records drafts: facts and questions of a dialogue, each once, to be reviewed.
-
-SAID = ("head", "relation", "tail", "session")
-"""What makes two facts the same one, whoever drew them."""
-DRAFT = "draft"
-
-
-def write(production: Production, made: Sequence[MadeRecord]) -> dict[str, Any]:
-    """Write drafts in the current transaction, with their items; return the production's result.
-
-    What the dialogue has already is not drafted again, and what is no longer an open draft is not superseded:
-    the result says how many were `made`, their `keys`, and how many `there` or `decided`.
-    """
-    dialogue = Dialogue.objects.select_for_update().select_related("corpus").get(pk=production.dialogue_id)
-    held = {(row.kind, row.key): row for row in Record.objects.filter(dialogue=dialogue)}
-    known = {_identity(row.kind, row.content) for row in held.values() if row.superseded_by_id is None}
-    taken, new, old = set(held), [], []
-    counts = {"there": 0, "decided": 0}
-    for draft in made:
-        before = held.get((draft.kind, draft.supersedes)) if draft.supersedes else None
-        if draft.supersedes and (before is None or before.superseded_by_id or before.status != DRAFT):
-            counts["decided"] += 1
-        elif (identity := _identity(draft.kind, draft.content)) in known:
-            counts["there"] += 1
-        else:
-            known.add(identity)
-            key = _free(draft.kind, draft.key, taken)
-            new.append((dialogue.pk, draft.kind, key, dict(draft.content), DRAFT, None))
-            old.append(before)
-    ids = make_records(
-        corpus=dialogue.corpus, rows=new, provenance={"by": "production", "production": production.pk}
-    )
-    _supersede(old, ids)
-    return {"made": len(new), "keys": [row[2] for row in new], **counts}
-
-
-def _supersede(old: Sequence[Record | None], ids: Sequence[int]) -> None:
-    changed = []
-    for row, pk in zip(old, ids, strict=True):
-        if row is not None:
-            row.superseded_by_id = pk
-            changed.append(row)
-    Record.objects.bulk_update(changed, ["superseded_by"], batch_size=500)
-
-
-def _identity(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what two records have in common that say the same."""
-    if kind == FACT:
-        return (kind, *(fold(str(content[name])) for name in SAID))
-    return (kind, *(f"{name}: {content[name]}" for name in sorted(content)))
-
-
-def _free(kind: str, key: str, taken: set[tuple[str, str]]) -> str:
-    """Return a key, with a number behind it where it is taken, and take it."""
-    number, free = 1, key
-    while (kind, free) in taken:
-        number += 1
-        free = f"{key}.{number}"
-    taken.add((kind, free))
-    return free
-
-
 LONGEST_KEY = 300
 
 
 def finish(production: Production, done: Done) -> None:
     """Write what came of a production, in the current transaction, and mark it done; the caller saves it."""
     system = production.writer.system
-    if GENERATORS[production.generator].produces == "record":
-        production.result = write(production, done.records)
+    if production.generator in RESULTS:
+        production.result = RESULTS[production.generator](production, done.records, _storable(done.text))
     elif system is None:
         production.result = _storable(done.text)
-        if production.generator == scripts.GENERATOR:
-            scripts.take_one(production, production.run.created_by)
     else:
         production.continuation = continuing.add(
             dialogue=production.dialogue, system=system, made=_record(production, system, done)
@@ -231,14 +161,14 @@ def _record(production: Production, system: System, done: Done) -> records.Conti
         turns=tuple(map(_clean, done.turns)),
         mode="static" if static else "rollout",
         trial=production.trial,
-        condition=production.condition | _embedded_by(production.condition),
+        condition=production.condition | _facts_of_material(production),
     )
 
 
-def _embedded_by(condition: Mapping[str, Any]) -> dict[str, str]:
-    """Return the model of the endpoint whose vectors were looked up, as a condition names it."""
-    model = scripts.model_of(str(condition.get(EMBEDDER, "")))
-    return {EMBEDDING_MODEL: model} if model else {}
+def _facts_of_material(production: Production) -> dict[str, str]:
+    """Return what a condition tells of the material that its generator is bound to."""
+    needs = GENERATORS[production.generator].needs
+    return LOADERS[needs].facts(production.condition) if needs else {}
 
 
 def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:

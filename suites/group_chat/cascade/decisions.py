@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from django.urls import reverse
+
 from annotation.corpora import splits
 from annotation.corpora.rows import turn_record
 from annotation.corpora.splits import TRAINING
@@ -20,6 +22,7 @@ from annotation.scenario_records import (
     BACKGROUND,
     LEAK,
     PEOPLE,
+    POINTS,
     STAGES,
     UNPARSEABLE,
     CascadeSettings,
@@ -503,3 +506,11 @@ def _outcome(result: Outcome) -> dict[str, Any]:
         "leaks": list(result.leaks),
         "leaks_elsewhere": list(result.leaks_elsewhere),
     }
+
+
+def turn_links(dialogue: StoredDialogue, shown: Continuation) -> dict[int, tuple[str, str]]:
+    """Return the links from turns of a continuation to the agent's decisions; none where people decided."""
+    if dialogue.scenario is None or shown.key == POINTS:
+        return {}
+    items = Item.objects.filter(kind=DECISION.key, continuation=shown).values_list("turn", "pk")
+    return {turn: ("Decision", reverse("decision", args=[pk])) for turn, pk in items if turn is not None}

@@ -17,7 +17,6 @@ from annotation.corpora.rows import agenda_record, participant_record, turn_reco
 from annotation.formats import FORMATS
 from annotation.formats.fields import Fields, refuse_other_turns
 from annotation.formats.jsonl import ANY_SIZE
-from annotation.formats.scenario import with_scenario
 from annotation.formats.source import ImportProblem, Source
 from annotation.kinds import DECISION
 from annotation.models import Continuation, Item, Label, Occasion, Question, Rater, Turn
@@ -35,6 +34,7 @@ from annotation.work import labels
 from annotation.work.labels import Answer, record
 from config.models import Event
 from suites.group_chat import schemes as decisions
+from suites.group_chat.native_fields import with_scenario
 from suites.group_chat.scenarios.points import key_at, others_at, scenario_of
 from suites.group_chat.schemes import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET
 

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import access
 from annotation.formats import ImportProblem
-from annotation.formats.scenario import too_many_or_few
 from annotation.models import Corpus, Dialogue
 from annotation.scenario_records import PROBES
 from config.files import row_id
@@ -29,6 +28,7 @@ from suites.group_chat.editing.actions import (
     without_probe,
 )
 from suites.group_chat.editing.queries import is_decided, record_of, rows, seen_until, state_of, text_of
+from suites.group_chat.native_fields import too_many_or_few
 from suites.group_chat.scenarios.probes import overview
 
 ROOM = {"active_room": "corpora"}

@@ -8,12 +8,10 @@ cannot be read is an outcome, and so is a call that failed (`dialsim.md`, sectio
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from annotation.records import Act, Dialogue, Turn
 from annotation.script_records import LETTERS, UNKNOWN, Question
@@ -25,6 +23,7 @@ from suites.continuation.generators.base import (
     Done,
     Failed,
     Generator,
+    Kept,
     Reply,
     Setting,
     Settings,
@@ -79,33 +78,6 @@ from suites.long_dialogue.scripts.answers import (
 )
 from suites.long_dialogue.scripts.names import names_of
 from suites.long_dialogue.scripts.sessions import script_of, spoken
-
-# What was worked out, kept while it is used: the latest of so many at most, shared by threads.
-
-T = TypeVar("T")
-
-
-class Kept(Generic[T]):
-    """At most `most` values by key; the one that was used longest ago makes room."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held: OrderedDict[Hashable, T] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, made where it is not there; two threads may both make it."""
-        with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key]
-        value = make()
-        with self._lock:
-            self._held[key] = value
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
-        return value
-
 
 # Trials at one script: what is asked in each, and what the agent is shown there.
 

@@ -21,10 +21,10 @@ from jobs.errors import JobError
 from jobs.runs import CAPS
 from judges.runs.lookup import endpoint_named
 from judges.runs.selection import RunSettings, settings_of
-from suites.continuation import access
 from suites.continuation.api.benchmarks import ParametersSerializer
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.plans import LONGEST_NAME
+from suites.long_dialogue import access
 from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.simulations import actions as simulation_actions
 from suites.long_dialogue.simulations.actions import as_json, estimate

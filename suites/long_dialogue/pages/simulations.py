@@ -24,11 +24,11 @@ from jobs.runs import CAPS
 from judges.pages.forms import cap_fields
 from judges.pages.runs import sync_endpoints, user_of
 from judges.runs.selection import RunSettings, settings_of
-from suites.continuation import access
 from suites.continuation.generators import GENERATORS
 from suites.continuation.pages.productions import setting_field
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.plans import LONGEST_NAME
+from suites.long_dialogue import access
 from suites.long_dialogue.agent.agent import BASELINES
 from suites.long_dialogue.agent.trial_settings import EMBEDDER, NAMES, SET
 from suites.long_dialogue.models import Simulation

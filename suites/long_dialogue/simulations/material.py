@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import openai
@@ -24,18 +24,16 @@ from annotation.script_records import FACT, QUESTION, Fact, Question, fact_recor
 from jobs.endpoints.actions import remember
 from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_client, transport_error
 from jobs.endpoints.costs import counter
-from jobs.fake_models import has_mark, is_fake
+from jobs.fake_models import EMBEDDING_MODEL, has_mark, is_fake
 from jobs.models.endpoint import Endpoint
 from jobs.prompt import about_tokens
 from judges.metrics import ModelMissing
 from judges.metrics.kit.models import text_hash
 from judges.runs.material import DatabaseStore, tools
 from suites.continuation.errors import SystemsError
-from suites.continuation.generators import Generator
-from suites.continuation.generators.base import Failed, Settings
+from suites.continuation.generators.base import Failed, MadeRecord, Settings
 from suites.continuation.models import Production
 from suites.continuation.productions.dialogues import of_rows
-from suites.long_dialogue.agent.agent import Kept
 from suites.long_dialogue.agent.memory import Embeds, Material, Vectors
 from suites.long_dialogue.agent.trial_settings import EMBEDDER, SET
 from suites.long_dialogue.agent.walking import NoMaterial
@@ -208,9 +206,11 @@ def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
     return dict(told)
 
 
-def take_one(production: Production, by: User | None) -> dict[str, int]:
-    """Give a script's questions the wordings that one production came to; return what was done."""
-    return question_sets.take_wordings(dialogue=production.dialogue, styles=_styles(production), by=by)
+def keep_wordings(production: Production, made: Sequence[MadeRecord], text: Any) -> Any:
+    """Give a script's questions the wordings that a production came to; return its result."""
+    styles: dict[str, question_sets.Styles] = (text or {}).get("styles") or {}
+    question_sets.take_wordings(dialogue=production.dialogue, styles=styles, by=production.run.created_by)
+    return text
 
 
 def _styles(production: Production) -> dict[str, question_sets.Styles]:
@@ -250,6 +250,16 @@ class Scripts:
             count_tokens=counter(endpoint)[0] if endpoint else about_tokens,
         )
 
+    def mark_used(self, dialogue: int, settings: Settings) -> None:
+        """Note that the questions of a set are asked now: from here on it never changes."""
+        if (chosen := _chosen(dialogue, settings)) is not None:
+            QuestionSet.objects.filter(pk=chosen.pk, used_at=None).update(used_at=timezone.now())
+
+    def facts(self, condition: Mapping[str, Any]) -> dict[str, str]:
+        """Return the model of the endpoint whose vectors were looked up."""
+        model = model_of(str(condition.get(EMBEDDER, "")))
+        return {EMBEDDING_MODEL: model} if model else {}
+
 
 def question_set(dialogue: int, setting: str) -> QuestionSet:
     """Return the question set that a setting names, NAME:VERSION or the last of its name; '' is the only one.
@@ -265,12 +275,6 @@ def question_set(dialogue: int, setting: str) -> QuestionSet:
         there = f"; it has {', '.join(names)}" if names else ""
         raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''") + there)
     return held
-
-
-def mark_used(dialogue: int, settings: Settings) -> None:
-    """Note that the questions of a set are asked now: from here on it never changes."""
-    if (chosen := _chosen(dialogue, settings)) is not None:
-        QuestionSet.objects.filter(pk=chosen.pk, used_at=None).update(used_at=timezone.now())
 
 
 def _chosen(dialogue: int, settings: Settings) -> QuestionSet | None:
@@ -310,8 +314,6 @@ def _told(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:
 LOADER = Scripts()
 
 
-# Generators at work on material that no state holds, such as a script: read once by a worker, then kept.
-
 # The material of those who make facts and questions: a script with all its records.
 
 
@@ -349,6 +351,13 @@ class WithRecords:
         script = replace(of_rows([row])[row.pk], facts=facts, questions=questions)
         return Material(script, asked, (), relations=relations_of(row.corpus_id))
 
+    def mark_used(self, dialogue: int, settings: Settings) -> None:
+        """Note nothing: who makes records changes none."""
+
+    def facts(self, condition: Mapping[str, Any]) -> dict[str, str]:
+        """Return nothing: no continuation is made of records."""
+        return {}
+
 
 def _facts_of_bound(rows: QuerySet[Record]) -> tuple[Fact, ...]:
     told = rows.filter(kind=FACT).values_list("key", "content", "status")
@@ -384,33 +393,3 @@ def relations_of(corpus: int) -> RelationTable:
 
 
 RECORDS_LOADER = WithRecords()
-
-
-BOUND_KEPT = 4
-"""So many generators with their material stay in a process's memory."""
-
-
-class Loader(Protocol):
-    """What reads one kind of material. Both raise Failed where there is none."""
-
-    def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
-        """Return what changes when the material does; quick to find out."""
-
-    def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Any:
-        """Return the material of a dialogue."""
-
-
-LOADERS: dict[str, Loader] = {"script": LOADER, "records": RECORDS_LOADER}
-"""Per need of a generator: what reads the material."""
-_bound: Kept[Generator] = Kept(BOUND_KEPT)
-
-
-def bound(
-    generator: Generator, *, dialogue: int, settings: Mapping[str, Any], endpoint: Endpoint | None
-) -> Generator:
-    """Return a generator bound to what it needs of a dialogue. Raises Failed where that is not there."""
-    if not generator.needs:
-        return generator
-    loader = LOADERS[generator.needs]
-    key = (generator.key, generator.needs, loader.key(dialogue, settings, endpoint))
-    return _bound.get(key, lambda: generator.bound(loader.load(dialogue, settings, endpoint)))

@@ -53,7 +53,7 @@ class Command(DatabaseCommand):
         places.refuse_purpose(options, ("test", "all"))
         corpus, _ = places.place(options["corpus"], None)
         names = [setting.name for setting in CocoevalContinuation.settings]
-        facts: dict[str, Any] = {"what": "sft", "corpus": corpus.name}
+        facts: dict[str, Any] = {"what": tuning.SFT, "corpus": corpus.name}
 
         def write_into(file: IO[bytes]) -> Written:
             written = write_blocks(made.blocks(), file)

@@ -322,7 +322,7 @@ PEOPLE = (3, 5)
 """The least and the most people beside the agent."""
 
 
-def with_scenario(record: Dialogue, fields: Fields, *, any_size: bool = False) -> Dialogue:
+def with_scenario(record: Dialogue, fields: Fields, any_size: bool = False) -> Dialogue:
     """Return a dialogue with its scenario, where its fields say that it is one.
 
     Raises ImportProblem for whatever is inconsistent: the first fault, by its field.
@@ -366,6 +366,12 @@ class _Names(NamedTuple):
     people: frozenset[str]
     secrets: frozenset[str]
     facts: frozenset[str]
+
+
+def unusual_size(record: Dialogue) -> str:
+    """Return the note on a scenario of fewer or more people than usual, '' for any other dialogue."""
+    unusual = too_many_or_few(record) if record.scenario else ""
+    return f"The scenario {record.id!r} {unusual}." if unusual else ""
 
 
 def too_many_or_few(record: Dialogue) -> str:

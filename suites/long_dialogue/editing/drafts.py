@@ -1,0 +1,73 @@
+"""What generators of records draft: facts and questions of a dialogue, each once, to be reviewed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.models import Record
+from annotation.models.corpora import Dialogue
+from annotation.script_records import FACT
+from annotation.text.words import fold
+from suites.continuation.generators.base import MadeRecord
+from suites.continuation.models import Production
+from suites.long_dialogue.editing.import_records import make_records
+
+SAID = ("head", "relation", "tail", "session")
+"""What makes two facts the same one, whoever drew them."""
+DRAFT = "draft"
+
+
+def write(production: Production, made: Sequence[MadeRecord], text: Any) -> dict[str, Any]:
+    """Write drafts in the current transaction, with their items; return the production's result.
+
+    What the dialogue has already is not drafted again, and what is no longer an open draft is not superseded:
+    the result says how many were `made`, their `keys`, and how many `there` or `decided`.
+    """
+    dialogue = Dialogue.objects.select_for_update().select_related("corpus").get(pk=production.dialogue_id)
+    held = {(row.kind, row.key): row for row in Record.objects.filter(dialogue=dialogue)}
+    known = {_identity(row.kind, row.content) for row in held.values() if row.superseded_by_id is None}
+    taken, new, old = set(held), [], []
+    counts = {"there": 0, "decided": 0}
+    for draft in made:
+        before = held.get((draft.kind, draft.supersedes)) if draft.supersedes else None
+        if draft.supersedes and (before is None or before.superseded_by_id or before.status != DRAFT):
+            counts["decided"] += 1
+        elif (identity := _identity(draft.kind, draft.content)) in known:
+            counts["there"] += 1
+        else:
+            known.add(identity)
+            key = _free(draft.kind, draft.key, taken)
+            new.append((dialogue.pk, draft.kind, key, dict(draft.content), DRAFT, None))
+            old.append(before)
+    ids = make_records(
+        corpus=dialogue.corpus, rows=new, provenance={"by": "production", "production": production.pk}
+    )
+    _supersede(old, ids)
+    return {"made": len(new), "keys": [row[2] for row in new], **counts}
+
+
+def _supersede(old: Sequence[Record | None], ids: Sequence[int]) -> None:
+    changed = []
+    for row, pk in zip(old, ids, strict=True):
+        if row is not None:
+            row.superseded_by_id = pk
+            changed.append(row)
+    Record.objects.bulk_update(changed, ["superseded_by"], batch_size=500)
+
+
+def _identity(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what two records have in common that say the same."""
+    if kind == FACT:
+        return (kind, *(fold(str(content[name])) for name in SAID))
+    return (kind, *(f"{name}: {content[name]}" for name in sorted(content)))
+
+
+def _free(kind: str, key: str, taken: set[tuple[str, str]]) -> str:
+    """Return a key, with a number behind it where it is taken, and take it."""
+    number, free = 1, key
+    while (kind, free) in taken:
+        number += 1
+        free = f"{key}.{number}"
+    taken.add((kind, free))
+    return free
