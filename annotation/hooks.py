@@ -1,4 +1,4 @@
-"""What suites do at moments of the core: each adds its functions to these tables when the program starts."""
+"""What suites do at moments of the core."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotation.script_records import KIND as LONGFORM
+from jobs.tables import Functions, Table
 
 if TYPE_CHECKING:
     from annotation import records
@@ -13,17 +14,19 @@ if TYPE_CHECKING:
     from annotation.formats import Faults
     from annotation.models import Continuation, Corpus, Dialogue, Import
 
-LABEL_CONTINUATIONS: list[Callable[[Corpus, Sequence[int] | None], Any]] = []
+LABEL_CONTINUATIONS: Functions[Callable[[Corpus, Sequence[int] | None], Any]] = Functions(
+    "label_continuations"
+)
 """Write the labels that keys and scores give to continuations of a corpus, named by their ids; None: all of
 an import. Called in the transaction that added them."""
 
-WRITE_RECORDS: list[
+WRITE_RECORDS: Functions[
     Callable[[Corpus, Import, ImportResult, Faults, Sequence[tuple[int, records.Dialogue]]], None]
-] = []
+] = Functions("write_records")
 """Write what dialogues of an import, each with its id in the database, hold beside their turns. Called once
 a batch, in the import's transaction; what cannot be written is added to the faults."""
 
-MAKE_ITEMS: dict[str, Callable[[Corpus], int]] = {}
+MAKE_ITEMS: Table[Callable[[Corpus], int]] = Table("make_items")
 """Per key of a scheme that asks about continuations of its own: makes them, and returns how many are new."""
 
 
@@ -34,10 +37,12 @@ class OwnPages(NamedTuple):
     api_turns: str
 
 
-OWN_PAGES: dict[str, OwnPages] = {}
+OWN_PAGES: Table[OwnPages] = Table("own_pages")
 """By the kind of a dialogue whose turns are too many for the page that all have."""
 
-LINK_TURNS: list[Callable[[Dialogue, Continuation], dict[int, tuple[str, str]]]] = []
+LINK_TURNS: Functions[Callable[[Dialogue, Continuation], dict[int, tuple[str, str]]]] = Functions(
+    "link_turns"
+)
 """Return links of a continuation's turns by their ids: a text and an address."""
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
+
+from jobs.tables import added
 
 
 class Link(NamedTuple):
@@ -14,11 +15,8 @@ class Link(NamedTuple):
     address: Callable[[Mapping[str, Any]], str]
 
 
-LINKS: defaultdict[str, list[Link]] = defaultdict(list)
-"""By page: corpora, corpus, dialogue, run, runs."""
-
-
 def links_of(page: str, shown: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the texts and addresses of a page's buttons."""
-    links = ((link.text, link.address(shown)) for link in LINKS[page])
-    return [(text, address) for text, address in links if address]
+    """Return the texts and addresses of a page's buttons; pages are corpora, corpus, dialogue, run and runs."""
+    links: Iterable[Link] = (link for more in added("links") for link in more.get(page, ()))
+    buttons = ((link.text, link.address(shown)) for link in links)
+    return [(text, address) for text, address in buttons if address]

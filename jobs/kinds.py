@@ -18,6 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from jobs.errors import JobCancelled, JobInterrupted, JobLost
 from jobs.models import Call, Job, Run
+from jobs.tables import Table, added
 
 # How far a job is: written beside its transaction, so that others see it, and asked whether to go on.
 
@@ -77,22 +78,25 @@ if TYPE_CHECKING:
 
 JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 
-KINDS: dict[str, str] = {
-    "report": "calibration.studies.actions",
-    "plan": "calibration.studies.plans",
-    "profile": "calibration.comparisons.profiles",
-    "counts": "calibration.comparisons.counts",
-    "deletion": "annotation.corpora.deletion",
-    "import": "annotation.corpora.uploads",
-    "opening": "annotation.campaigns.actions",
-    "gold": "calibration.gold.derivation",
-    "starting": "judges.runs.actions",
-    "export": "calibration.exports.downloads",
-    "calls": "jobs.runs",
-    "search": "calibration.workbench.search_job",
-    "invitations": "annotation.people.links",
-    "nearest": "judges.prompts.requests",
-}
+KINDS: Table[str] = Table(
+    "job_kinds",
+    {
+        "report": "calibration.studies.actions",
+        "plan": "calibration.studies.plans",
+        "profile": "calibration.comparisons.profiles",
+        "counts": "calibration.comparisons.counts",
+        "deletion": "annotation.corpora.deletion",
+        "import": "annotation.corpora.uploads",
+        "opening": "annotation.campaigns.actions",
+        "gold": "calibration.gold.derivation",
+        "starting": "judges.runs.actions",
+        "export": "calibration.exports.downloads",
+        "calls": "jobs.runs",
+        "search": "calibration.workbench.search_job",
+        "invitations": "annotation.people.links",
+        "nearest": "judges.prompts.requests",
+    },
+)
 """Per kind of job: the module whose `JOB` does it."""
 
 QUEUES: dict[str, str] = {
@@ -102,15 +106,18 @@ QUEUES: dict[str, str] = {
 }
 """Per queue (a worker process has one): the module that offers what `Queue` below asks for."""
 
-RUN_KINDS: dict[str, str] = {
-    "judge": "judges.runs.judge_calls",
-    "draft": "judges.drafts.actions",
-    "improve": "calibration.workbench.search_job",
-    "metric": "judges.runs.metric_calls",
-}
+RUN_KINDS: Table[str] = Table(
+    "run_kinds",
+    {
+        "judge": "judges.runs.judge_calls",
+        "draft": "judges.drafts.actions",
+        "improve": "calibration.workbench.search_job",
+        "metric": "judges.runs.metric_calls",
+    },
+)
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
 
-SWEEPS: list[str] = [
+SWEEPS: tuple[str, ...] = (
     "annotation.work.leases:return_expired",
     "annotation.corpora.uploads:clear",
     "annotation.work.labels:compact",
@@ -119,7 +126,7 @@ SWEEPS: list[str] = [
     "jobs.webhooks:clear",
     "config.idempotency:clear",
     "calibration.exports.downloads:clear",
-]
+)
 """What else workers put in order every few seconds: `module:function` without arguments."""
 
 
@@ -206,5 +213,5 @@ def all_queues() -> list[Queue]:
 
 def sweeps() -> list[Callable[[], object]]:
     """Return what else is put in order."""
-    found = (address.split(":") for address in SWEEPS)
-    return [getattr(import_module(module), name) for module, name in found]
+    own = (address.split(":") for address in SWEEPS)
+    return [*(getattr(import_module(module), name) for module, name in own), *added("sweeps")]

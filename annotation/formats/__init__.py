@@ -13,29 +13,33 @@ from annotation.formats import (
 )
 from annotation.formats.base import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
+from jobs.tables import Table
 
-FORMATS: dict[str, Format] = {
-    format.key: format
-    for format in (
-        comparisons.FORMAT,
-        ratings.COCOEVAL_COUNTS,
-        jsonl.FORMAT,
-        label_studio.FORMAT,
-        rated_responses.FED,
-        rated_responses.FED_GPT4,
-        json_documents.QMSUM,
-        json_documents.MESSAGES,
-        mpceval.FORMAT,
-        rated_responses.COMPERDIAL,
-        rated_responses.USR,
-        json_documents.MPDD,
-        json_documents.TCR,
-        convokit.IQ2,
-        convokit.DELIDATA,
-        ratings.RATINGS_CSV,
-        tables.TURN_TABLE,
-        tables.TURNS_XLSX,
-    )
-}
+FORMATS: Table[Format] = Table(
+    "formats",
+    {
+        format.key: format
+        for format in (
+            comparisons.FORMAT,
+            ratings.COCOEVAL_COUNTS,
+            jsonl.FORMAT,
+            label_studio.FORMAT,
+            rated_responses.FED,
+            rated_responses.FED_GPT4,
+            json_documents.QMSUM,
+            json_documents.MESSAGES,
+            mpceval.FORMAT,
+            rated_responses.COMPERDIAL,
+            rated_responses.USR,
+            json_documents.MPDD,
+            json_documents.TCR,
+            convokit.IQ2,
+            convokit.DELIDATA,
+            ratings.RATINGS_CSV,
+            tables.TURN_TABLE,
+            tables.TURNS_XLSX,
+        )
+    },
+)
 
 __all__ = ["FORMATS", "SourceRecord", "Faults", "Format", "ImportProblem", "Rating", "Source"]

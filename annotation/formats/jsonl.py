@@ -33,6 +33,7 @@ from annotation.records import (
     Turn,
 )
 from annotation.schemes.base import LEVELS
+from jobs.tables import Table
 
 DIALOGUE = frozenset(
     [
@@ -114,7 +115,7 @@ class OwnFields:
     note: Callable[[Dialogue], str] = lambda record: ""
 
 
-OWN_FIELDS: dict[str, OwnFields] = {}
+OWN_FIELDS: Table[OwnFields] = Table("own_fields")
 """By the kind of a dialogue; suites add theirs."""
 
 

@@ -2,23 +2,27 @@
 
 from annotation.schemes import cocoeval, ratings
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from jobs.tables import Table
 
-SCHEMES: dict[str, SchemeDefinition] = {
-    scheme.key: scheme
-    for scheme in (
-        ratings.COMPERDIAL_TURN,
-        ratings.COMPERDIAL_DIALOGUE,
-        cocoeval.BEHAVIOUR_TAGS,
-        cocoeval.OVERALL_SCORES,
-        cocoeval.BEHAVIOUR_COUNTS,
-        ratings.CONSTRAINTS,
-        ratings.FED_TURN,
-        ratings.FED_DIALOGUE,
-        ratings.FED_GPT4,
-        ratings.USR,
-        ratings.PAIR,
-        ratings.RANKING,
-    )
-}
+SCHEMES: Table[SchemeDefinition] = Table(
+    "schemes",
+    {
+        scheme.key: scheme
+        for scheme in (
+            ratings.COMPERDIAL_TURN,
+            ratings.COMPERDIAL_DIALOGUE,
+            cocoeval.BEHAVIOUR_TAGS,
+            cocoeval.OVERALL_SCORES,
+            cocoeval.BEHAVIOUR_COUNTS,
+            ratings.CONSTRAINTS,
+            ratings.FED_TURN,
+            ratings.FED_DIALOGUE,
+            ratings.FED_GPT4,
+            ratings.USR,
+            ratings.PAIR,
+            ratings.RANKING,
+        )
+    },
+)
 
 __all__ = ["SCHEMES", "QuestionDefinition", "SchemeDefinition"]

@@ -49,6 +49,7 @@ from annotation.work.transcripts import (
     whole,
 )
 from config import commands
+from jobs.tables import Table
 
 Named = tuple[str, str]
 """The id of a participant, and the name that is shown."""
@@ -128,7 +129,7 @@ class Layout:
     sample: Callable[[Head, str], tuple[Head, list[Row]] | None] | None = None
 
 
-LAYOUTS: dict[str, Layout] = {}
+LAYOUTS: Table[Layout] = Table("layouts")
 """By the kind of a dialogue, `scenario` or `longform`; suites add theirs."""
 
 

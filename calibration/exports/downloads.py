@@ -36,6 +36,7 @@ from jobs.actions import private_folder
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models.job import Job
+from jobs.tables import Table
 
 # What can be asked for as a file: labels, notes, gold, packages, transcripts, and what suites add.
 #
@@ -70,7 +71,7 @@ class Content:
     template: str
 
 
-CONTENTS: dict[str, Content] = {}
+CONTENTS: Table[Content] = Table("contents")
 """By what can be ordered; suites add theirs."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from jobs.tables import Table
 from judges.metrics import (
     acts,
     agendas,
@@ -45,35 +46,38 @@ from judges.metrics.kit.instrument import (
 from judges.metrics.kit.models import DEFAULT_MODEL, Embedder
 from judges.metrics.kit.tools import Models, Scene, Tools
 
-METRICS: dict[str, Metric] = {
-    metric.key: metric
-    for family in (
-        turn_taking.FAMILY,
-        speakers.ALIGNMENT,
-        topics.TOPIC_ALIGNMENT,
-        agendas.AGENDA_PROGRESS,
-        lexical.FAMILY,
-        novelty.FAMILY,
-        acts.FAMILY,
-        likelihood.FAMILY,
-        topics.TOPIC_EXPANSION,
-        speakers.OWN_TURNS,
-        participation.FAMILY,
-        participation.CONCENTRATION,
-        agendas.TASK_SUCCESS,
-        agendas.AGENDA_COMPLETION,
-        novelty.PROGRESSION,
-        speakers.CENTROIDS,
-        references.OVERLAP,
-        references.METEOR,
-        references.LEARNED_OVERLAP,
-        references.BART_SCORE,
-        likelihood.FOLLOW_UPS,
-        likelihood.YES_NO,
-        constraints.FAMILY,
-    )
-    for metric in family
-}
+METRICS: Table[Metric] = Table(
+    "metrics",
+    {
+        metric.key: metric
+        for family in (
+            turn_taking.FAMILY,
+            speakers.ALIGNMENT,
+            topics.TOPIC_ALIGNMENT,
+            agendas.AGENDA_PROGRESS,
+            lexical.FAMILY,
+            novelty.FAMILY,
+            acts.FAMILY,
+            likelihood.FAMILY,
+            topics.TOPIC_EXPANSION,
+            speakers.OWN_TURNS,
+            participation.FAMILY,
+            participation.CONCENTRATION,
+            agendas.TASK_SUCCESS,
+            agendas.AGENDA_COMPLETION,
+            novelty.PROGRESSION,
+            speakers.CENTROIDS,
+            references.OVERLAP,
+            references.METEOR,
+            references.LEARNED_OVERLAP,
+            references.BART_SCORE,
+            likelihood.FOLLOW_UPS,
+            likelihood.YES_NO,
+            constraints.FAMILY,
+        )
+        for metric in family
+    },
+)
 
 
 def aspects() -> list[Aspect]:

@@ -1,6 +1,7 @@
 """The judge protocols, in one table; families share a file."""
 
 from jobs.prompt import Prompt, Unparseable
+from jobs.tables import Table
 from judges.protocols.base import (
     Asking,
     Case,
@@ -28,22 +29,25 @@ from judges.protocols.rubric import Rubric
 from judges.protocols.rules_baseline import RulesBaseline
 from judges.protocols.wording import Variable, Wording
 
-PROTOCOLS: dict[str, Protocol] = {
-    protocol.key: protocol
-    for protocol in (
-        CpdscoreSimple(),
-        CpdscoreDetail(),
-        CpdscoreDialogue(),
-        CpdscoreOriginalSimple(),
-        CpdscoreOriginalDetail(),
-        CocoevalBehaviours(),
-        CocoevalOverall(),
-        Rubric(),
-        GEval(),
-        Pairwise(),
-        RulesBaseline(),
-    )
-}
+PROTOCOLS: Table[Protocol] = Table(
+    "protocols",
+    {
+        protocol.key: protocol
+        for protocol in (
+            CpdscoreSimple(),
+            CpdscoreDetail(),
+            CpdscoreDialogue(),
+            CpdscoreOriginalSimple(),
+            CpdscoreOriginalDetail(),
+            CocoevalBehaviours(),
+            CocoevalOverall(),
+            Rubric(),
+            GEval(),
+            Pairwise(),
+            RulesBaseline(),
+        )
+    },
+)
 
 __all__ = [
     "PROTOCOLS",

@@ -76,3 +76,6 @@ SCHEME = SchemeDefinition(
     source="Concord, for the benchmark of CoCoEval",
     about_open=True,
 )
+
+
+SCHEMES = {SCHEME.key: SCHEME}

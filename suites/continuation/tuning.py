@@ -176,11 +176,13 @@ def of_order(order: Order) -> Tuning:
     return Tuning(order.corpus, order.taken, order.choice.get("part", ""), settings)
 
 
-CONTENT = Content(
-    title="examples for fine-tuning",
-    most=lambda order: of_order(order).most(),
-    blocks=lambda order: of_order(order).blocks(),
-    labels_a_row=LABELS_AN_EXAMPLE,
-    offer=offered,
-    template="calibration/_tuning.html",
-)
+CONTENTS = {
+    SFT: Content(
+        title="examples for fine-tuning",
+        most=lambda order: of_order(order).most(),
+        blocks=lambda order: of_order(order).blocks(),
+        labels_a_row=LABELS_AN_EXAMPLE,
+        offer=offered,
+        template="calibration/_tuning.html",
+    )
+}

@@ -292,3 +292,6 @@ LIVE_TALK = tuple(
         ("live_competence", "Competence at live probes", live_competence, 1.0, HIGHER, {}),
     )
 )
+
+
+METRICS = {metric.key: metric for metric in (*CASCADE_OBSERVED, *TALK_SHARE, *LIVE_TALK)}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from annotation.formats import jsonl
 from annotation.formats.fields import Fields, is_number
 from annotation.formats.source import ImportProblem
 from annotation.records import Continuation, Dialogue, Turn
@@ -608,3 +609,6 @@ def _tells(secret: Secret, forbidden: str) -> bool:
         or hits(secret, forbidden)
         or any(occurs(forbidden, canary, inflected=True) for canary in secret.canaries)
     )
+
+
+READERS = {KIND: jsonl.OwnFields(frozenset(OWN_FIELDS), with_scenario, unusual_size)}

@@ -599,3 +599,6 @@ def _waiting(case: Case) -> tuple[str, ...]:
     """Return the flag of a decision of which a bound judge has said nothing yet."""
     bound = (known for need in Cascade.needs if (known := _known(case, need.role)) is not None)
     return (WAITING,) if any(known.value is None and not known.why for known in bound) else ()
+
+
+PROTOCOLS = {protocol.key: protocol for protocol in (Conduct(), Compose(), GroundMove(), Cascade())}

@@ -350,3 +350,6 @@ NATURALNESS = SchemeDefinition(
     ),
     source=SOURCE,
 )
+
+
+SCHEMES = {scheme.key: scheme for scheme in (CASCADE, HUMAN, CONDUCT, COMPOSE, GROUND_MOVE, NATURALNESS)}

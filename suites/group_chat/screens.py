@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from annotation.corpora.rows import participant_record, turn_record, turn_row
 from annotation.records import Dialogue
-from annotation.scenario_records import POINTS, scenario_record
+from annotation.scenario_records import KIND, POINTS, scenario_record
 from annotation.text.context import NamedText, Names
 from annotation.text.views import View
 from annotation.work.screens import Layout, Named, Scene, Screen
@@ -100,4 +100,4 @@ def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
     return replace(screen, about=about, named=who_may_be_named(dialogue, at, scene.names))
 
 
-LAYOUT = Layout(compose)
+LAYOUTS = {KIND: Layout(compose)}

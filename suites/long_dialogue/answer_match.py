@@ -149,3 +149,6 @@ def _truth(data: Mapping[str, Any], name: str) -> bool:
     if not isinstance(value, bool):
         raise Unparseable(f"the field {name} is missing or neither true nor false")
     return value
+
+
+PROTOCOLS = {AnswerMatch.key: AnswerMatch()}

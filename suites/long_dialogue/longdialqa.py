@@ -635,3 +635,6 @@ FORMAT = Format(
     folder=True,
     settings=(MAIN, KEY),
 )
+
+
+FORMATS = {FORMAT.key: FORMAT}

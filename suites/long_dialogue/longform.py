@@ -353,3 +353,6 @@ FORMAT = Format(
     looks_like=_looks_like,
     settings=(MAIN, KEEP, KEY),
 )
+
+
+FORMATS = {FORMAT.key: FORMAT}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from annotation.formats import jsonl
 from annotation.formats.fields import Fields
 from annotation.formats.source import ImportProblem
 from annotation.records import Dialogue
@@ -373,3 +374,8 @@ def _names(raw: Any, path: str) -> NameMap:
             raise ImportProblem("must be two names: the original one, and the other", field=place)
         pairs.append((part[0], part[1]))
     return NameMap(kind, cast(int, fields.count("version", 1)), tuple(pairs), fields.texts("kept"))
+
+
+READERS = {
+    KIND: jsonl.OwnFields(frozenset(OWN_FIELDS), lambda record, fields, _: with_script(record, fields))
+}

@@ -240,3 +240,6 @@ ANSWERS = SchemeDefinition(
     guidelines=GUIDELINES,
     source="DialSim: answers of an agent that is asked at unforeseen moments; wording by Concord",
 )
+
+
+SCHEMES = {scheme.key: scheme for scheme in (FACT, QUIZ, STYLE, ANSWERS)}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from annotation.kinds import ANSWER, FACT, QUESTION
-from annotation.script_records import DEFAULT_STYLE, LETTERS, UNKNOWN, date_record
+from annotation.script_records import DEFAULT_STYLE, KIND, LETTERS, UNKNOWN, date_record
 from annotation.text.context import Names
 from annotation.text.views import View
 from annotation.work.screens import BEFORE, Layout, Scene, Screen
@@ -242,4 +242,4 @@ def sample(head: Head, kind: str) -> tuple[Head, list[Row]] | None:
     return head._replace(item=1, kind=kind, script=script, record=record), rows
 
 
-LAYOUT = Layout(compose, sessions, parts, sample)
+LAYOUTS = {KIND: Layout(compose, sessions, parts, sample)}

@@ -1,5 +1,6 @@
 """The generators, in one table; other suites add theirs."""
 
+from jobs.tables import Table
 from suites.continuation.benchmarks.cleaning import CocoevalCleaning
 from suites.continuation.benchmarks.metadata import CocoevalMetadata
 from suites.continuation.benchmarks.summary import CocoevalSummary
@@ -34,7 +35,7 @@ _LISTED: tuple[Generator, ...] = (
     Conversation(),
     Response(),
 )
-GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
+GENERATORS: Table[Generator] = Table("generators", {generator.key: generator for generator in _LISTED})
 
 __all__ = [
     "GENERATORS",

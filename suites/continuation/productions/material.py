@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 from jobs.models.endpoint import Endpoint
+from jobs.tables import Table
 from suites.continuation.generators.base import Generator, Kept, MadeRecord, Settings
 from suites.continuation.models import Production
 
@@ -29,10 +30,10 @@ class Loader(Protocol):
         """Return what a continuation's condition says of it beside the settings."""
 
 
-LOADERS: dict[str, Loader] = {}
+LOADERS: Table[Loader] = Table("loaders")
 """Per need of a generator: what reads the material; other suites add theirs."""
 
-RESULTS: dict[str, Callable[[Production, Sequence[MadeRecord], Any], Any]] = {}
+RESULTS: Table[Callable[[Production, Sequence[MadeRecord], Any], Any]] = Table("results")
 """Per generator whose results are written elsewhere, too: writes what it made, records and text, in the
 current transaction, and returns the production's result. Other suites add theirs."""
 _bound: Kept[Generator] = Kept(BOUND_KEPT)

@@ -356,3 +356,6 @@ def _decision(told: Mapping[str, Any], point: int, state: State) -> Decision:
         ground=told["ground"],
         flags=tuple(told["flags"]),
     )
+
+
+GENERATORS = {GroupChatAgent.key: GroupChatAgent()}

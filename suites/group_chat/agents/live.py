@@ -334,3 +334,6 @@ def _declared(decision: Decision) -> dict[str, Any]:
         "flags": list(decision.flags),
     }
     return {name: value for name, value in told.items() if value not in (None, [])}
+
+
+GENERATORS = {LiveGroupChat.key: LiveGroupChat()}

@@ -8,6 +8,7 @@ from annotation import records
 from annotation.corpora import continuing
 from annotation.models import Continuation, Corpus, System
 from annotation.scenario_records import MODE, PEOPLE, POINTS, Decision
+from suites.group_chat import schemes
 from suites.group_chat.editing.answer_keys import of_corpus, scenarios
 from suites.group_chat.scenarios.cascade import turn_of
 from suites.group_chat.scenarios.points import points_of, scenario_of
@@ -38,3 +39,6 @@ def ensure(corpus: Corpus) -> int:
             made = records.Continuation(POINTS, PEOPLE, turns, "static", 0, {MODE: "implicit"})
             continuing.add(dialogue=row, system=system, made=made)
     return len(rows)
+
+
+MAKE_ITEMS = {schemes.HUMAN.key: ensure}

@@ -562,3 +562,6 @@ def played(baseline: Baseline, material: Material, told: Mapping[str, Any], tria
     )
     answers = [{"text": f"({letter})", "seconds": None} for letter in letters]
     return turns_of(trials, {**state, "answers": answers})
+
+
+GENERATORS = {generator.key: generator for generator in (DialsimSessionSummary(), DialsimAgent())}

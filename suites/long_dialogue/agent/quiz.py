@@ -548,3 +548,6 @@ def _number(value: Any, where: str, most: int) -> int:
     if not 1 <= value <= most:
         raise Unparseable(f"{where}: {str(value)[:40]} was not shown")
     return value
+
+
+GENERATORS = {generator.key: generator for generator in (DialsimFacts(), DialsimQuiz())}

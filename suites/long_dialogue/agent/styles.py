@@ -284,3 +284,6 @@ def _done(state: State) -> Done:
     }
     flags = (f"{DROPPED}: {state['dropped']}",) if state["dropped"] else ()
     return Done(text={"styles": styles}, flags=flags)
+
+
+GENERATORS = {DialsimStyle.key: DialsimStyle()}

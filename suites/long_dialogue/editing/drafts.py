@@ -11,6 +11,7 @@ from annotation.script_records import FACT
 from annotation.text.words import fold
 from suites.continuation.generators.base import MadeRecord
 from suites.continuation.models import Production
+from suites.long_dialogue.agent.quiz import DialsimFacts, DialsimQuiz
 from suites.long_dialogue.editing.import_records import make_records
 
 SAID = ("head", "relation", "tail", "session")
@@ -71,3 +72,6 @@ def _free(kind: str, key: str, taken: set[tuple[str, str]]) -> str:
         free = f"{key}.{number}"
     taken.add((kind, free))
     return free
+
+
+RESULTS = {DialsimFacts.key: write, DialsimQuiz.key: write}

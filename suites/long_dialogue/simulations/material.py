@@ -393,3 +393,9 @@ def relations_of(corpus: int) -> RelationTable:
 
 
 RECORDS_LOADER = WithRecords()
+
+
+LOADERS = {"script": LOADER, "records": RECORDS_LOADER}
+
+
+RESULTS = {GENERATOR: keep_wordings}
