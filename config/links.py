@@ -16,7 +16,7 @@ class Link(NamedTuple):
 
 
 def links_of(page: str, shown: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the texts and addresses of a page's buttons; pages are corpora, corpus, dialogue, run and runs."""
+    """Return the texts and addresses of a page's buttons: of corpora, corpus, dialogue, run or runs."""
     links: Iterable[Link] = (link for more in added("links") for link in more.get(page, ()))
     buttons = ((link.text, link.address(shown)) for link in links)
     return [(text, address) for text, address in buttons if address]

@@ -89,7 +89,8 @@ def starts_with(text: Any, beginning: Any) -> bool:
 @register.simple_tag(takes_context=True)
 def links(context: template.Context, page: str) -> list[tuple[str, str]]:
     """Return the texts and addresses of the buttons that suites add to a page."""
-    return links_of(page, context.flatten())
+    shown: dict[str, Any] = context.flatten()  # type: ignore[assignment]
+    return links_of(page, shown)
 
 
 @register.simple_block_tag
