@@ -183,6 +183,6 @@ CONTENTS = {
         blocks=lambda order: of_order(order).blocks(),
         labels_a_row=LABELS_AN_EXAMPLE,
         offer=offered,
-        template="calibration/_tuning.html",
+        template="continuation/_tuning.html",
     )
 }

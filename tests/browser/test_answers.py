@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests import factories
 from tests.browser.pictures import Pictures
-from tests.calibration.answers.world import bring, usual, walked
+from tests.suites.long_dialogue.answers_world import bring, usual, walked
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from suites.continuation.models import Benchmark
 from tests import factories
 from tests.browser.conftest import PHONE, WIDE
-from tests.systems.making import brought_on, served, source, talks
+from tests.suites.continuation.making import brought_on, served, source, talks
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 

@@ -12,9 +12,9 @@ from annotation.models import Corpus, Label, Record
 from suites.long_dialogue.editing import question_editing, question_sets
 from tests import factories
 from tests.browser.conftest import PHONE, WIDE, ready, too_wide
-from tests.scripts.examples import script
-from tests.scripts.reviews import brought, opened
-from tests.scripts.test_question_sets import FACTS
+from tests.suites.long_dialogue.examples import script
+from tests.suites.long_dialogue.reviews import brought, opened
+from tests.suites.long_dialogue.test_question_sets import FACTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 PICTURES = os.environ.get("PICTURES", "")

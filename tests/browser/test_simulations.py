@@ -13,9 +13,9 @@ from tests import factories
 from tests.browser.barriers import Sound
 from tests.browser.conftest import PHONE, WIDE
 from tests.browser.working import aside
-from tests.systems.long_talk import world
-from tests.systems.making import served
-from tests.systems.simulating import brought, brought_on, simulate
+from tests.suites.continuation.making import served
+from tests.suites.long_dialogue.long_talk import world
+from tests.suites.long_dialogue.simulating import brought, brought_on, simulate
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 LOOKS = os.environ.get("CONCORD_LOOKS", "")

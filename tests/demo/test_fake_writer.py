@@ -17,7 +17,7 @@ from demo.fake_model.roles import recognise
 from demo.fake_model.roles.writers import expected_seen, expected_turns, rate_of, rates_of, task
 from demo.fake_model.serving import FakeModel
 from tests.demo.asking import asked, said
-from tests.systems.cocoeval import begun, prompt_of, talk, written
+from tests.suites.continuation.cocoeval import begun, prompt_of, talk, written
 
 RATES = {
     "vanilla/30": {"repetition": 0.2},

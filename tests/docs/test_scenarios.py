@@ -9,7 +9,7 @@ from pathlib import Path
 from annotation.formats.jsonl import dialogue
 from annotation.scenario_records import DIMENSIONS, MOVES, OWN_FIELDS, PROBES
 from suites.group_chat.native_fields import KEY, KNOWN
-from tests.scenarios.scripts import LAUNCH
+from tests.suites.group_chat.scripts import LAUNCH
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
 EXAMPLES = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]

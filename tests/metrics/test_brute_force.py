@@ -146,11 +146,11 @@ def test_every_metric_is_checked_against_its_formula_somewhere(key: str) -> None
         ),
         "unieval": "test_models",
         "constraints": "test_constraints",
-        "cascade_observed": "tests/scenarios/test_cascade",
-        **dict.fromkeys(("talk_share", "talk_evenness"), "tests/scenarios/test_talk"),
+        "cascade_observed": "tests/suites/group_chat/test_cascade",
+        **dict.fromkeys(("talk_share", "talk_evenness"), "tests/suites/group_chat/test_talk"),
         **dict.fromkeys(
             ("live_evenness", "live_leaks", "live_consensus", "live_competence"),
-            "tests/systems/test_live_group_chat",
+            "tests/suites/group_chat/test_live_group_chat",
         ),
     }
     assert key in elsewhere or any(

@@ -14,7 +14,7 @@ from tests.metrics.helpers import tools
 
 HUB = {key for key, metric in METRICS.items() if "language_model" in metric.needs}
 SCENARIOS = {key for key, metric in METRICS.items() if metric.group in ("cascade", "live")}
-"""What has a value in scenarios alone: tests/scenarios, and of live talk tests/systems."""
+"""What has a value in scenarios alone: tests/suites/group_chat."""
 READY = [
     f"{key}@{variant}"
     for key, metric in METRICS.items()

@@ -15,7 +15,7 @@ def make_scenario() -> Any:
 
     from annotation.corpora.import_file import import_path
     from annotation.models import Dialogue
-    from tests.scenarios.scripts import LAUNCH
+    from tests.suites.group_chat.scripts import LAUNCH
 
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         file.write(json.dumps(LAUNCH))

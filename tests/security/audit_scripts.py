@@ -15,7 +15,7 @@ def make_script() -> Any:
 
     from annotation.corpora.import_file import import_path
     from annotation.models import Dialogue
-    from tests.scripts.examples import script
+    from tests.suites.long_dialogue.examples import script
 
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         file.write(json.dumps(script()))
@@ -57,7 +57,7 @@ def make_reviewed() -> Any:
     from tempfile import TemporaryDirectory
 
     from tests import factories
-    from tests.scripts.reviews import answer, brought, opened
+    from tests.suites.long_dialogue.reviews import answer, brought, opened
 
     with TemporaryDirectory() as folder:
         corpus = brought(Path(folder), name="Reviewed loaf")

@@ -19,7 +19,7 @@ def make_campaign(by: User, **how: Any) -> Any:
 
 
 def make_scenario_fields() -> dict[str, Any]:
-    from tests.scenarios.scripts import launch
+    from tests.suites.group_chat.scripts import launch
 
     return {"corpus": make_world().corpus, "record": launch()}
 

@@ -187,7 +187,7 @@ def new_benchmark(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and (response := _go_on(request, form)):
         return response
     return render(
-        request, "systems/new_benchmark.html", {"form": form, **ROOM}, status=422 if form.errors else 200
+        request, "continuation/new_benchmark.html", {"form": form, **ROOM}, status=422 if form.errors else 200
     )
 
 
@@ -205,7 +205,7 @@ def _go_on(request: HttpRequest, form: BenchmarkForm) -> HttpResponse | None:
             ]
             context = {"estimate": asked, "told": told, "name": data["name"], "titles": TITLES, **ROOM}
             context["steps"] = [(TITLES[one.step], one) for one in asked.steps]
-            return render(request, "systems/confirm_benchmark.html", context)
+            return render(request, "continuation/confirm_benchmark.html", context)
         found = benchmark_actions.start(
             by=user_of(request),
             name=data["name"],
@@ -236,7 +236,7 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
         "review": benchmark_actions.shares(found.corpus) if found.corpus else [],
         **ROOM,
     }
-    return render(request, "systems/benchmark.html", context)
+    return render(request, "continuation/benchmark.html", context)
 
 
 @require_GET

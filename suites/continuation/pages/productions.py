@@ -210,12 +210,12 @@ def generate(request: HttpRequest) -> HttpResponse:
     generator = GENERATORS.get(request.GET.get("generator", ""))
     if generator is None:
         written = [one for one in GENERATORS.values() if one.produces != "text"]
-        return render(request, "systems/choose.html", {"corpus": corpus, "generators": written, **ROOM})
+        return render(request, "continuation/choose.html", {"corpus": corpus, "generators": written, **ROOM})
     form = GenerateForm(request.POST or None, generator=generator, corpus=corpus)
     context: dict[str, Any] = {"corpus": corpus, "generator": generator, "form": form, **ROOM}
     if request.method == "POST" and form.is_valid() and (response := _go_on(request, form, context)):
         return response
-    return render(request, "systems/generate.html", context, status=422 if form.errors else 200)
+    return render(request, "continuation/generate.html", context, status=422 if form.errors else 200)
 
 
 def _go_on(request: HttpRequest, form: GenerateForm, context: dict[str, Any]) -> HttpResponse | None:
@@ -230,7 +230,7 @@ def _go_on(request: HttpRequest, form: GenerateForm, context: dict[str, Any]) ->
                 if name != "csrfmiddlewaretoken"
                 for value in values
             ]
-            return render(request, "systems/confirm.html", context | {"estimate": asked, "told": told})
+            return render(request, "continuation/confirm.html", context | {"estimate": asked, "told": told})
         started = actions.start_job(
             by=user_of(request),
             generation=form.chosen(),
@@ -274,7 +274,7 @@ def production_list(request: HttpRequest) -> HttpResponse:
         f"{name}={value}&" for name, value in (("run", run.pk if run else ""), ("status", status)) if value
     )
     context = {"run": run, "page": page, "counts": counted, "status": status, "query": query, **ROOM}
-    return render(request, "systems/productions.html", context)
+    return render(request, "continuation/productions.html", context)
 
 
 @require_GET
@@ -286,4 +286,4 @@ def production_page(request: HttpRequest, pk: int) -> HttpResponse:
     page = Paginator(links, 50).get_page(request.GET.get("page"))
     told = "" if found.result is None else json.dumps(found.result, indent=2, ensure_ascii=False)
     context = {"production": found, "page": page, "told": told, "query": "", **ROOM}
-    return render(request, "systems/production.html", context)
+    return render(request, "continuation/production.html", context)

@@ -93,4 +93,4 @@ def agents(request: HttpRequest, pk: int) -> HttpResponse:
         "generator": GENERATOR,
         "active_room": "corpora",
     }
-    return render(request, "systems/agents.html", context, status=422 if form.errors else 200)
+    return render(request, "group_chat/agents.html", context, status=422 if form.errors else 200)

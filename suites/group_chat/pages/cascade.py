@@ -70,7 +70,7 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
         "refused": refused,
         "active_room": "corpora",
     }
-    return render(request, "calibration/decision.html", context, status=422 if refused else 200)
+    return render(request, "group_chat/decision.html", context, status=422 if refused else 200)
 
 
 def _expected(found: DecisionView) -> list[tuple[str, str]]:

@@ -50,7 +50,7 @@ def scenarios(request: HttpRequest, pk: int) -> HttpResponse:
         "overview": overview([row.summary for row in found]),
         **ROOM,
     }
-    return render(request, "scenarios/list.html", context)
+    return render(request, "group_chat/scenarios.html", context)
 
 
 # The scenario editor: a script in plain text, beside it who sees what, the probes and the oracle's check.
@@ -116,7 +116,7 @@ def _answer(request: HttpRequest, corpus: Corpus, opened: Dialogue | None) -> Ht
     except ImportProblem as problem:
         refused = problem
     if request.htmx and do == "check":  # type: ignore[attr-defined]
-        return render(request, "scenarios/_checked.html", _checked(request, made))
+        return render(request, "group_chat/_checked.html", _checked(request, made))
     failed = refused is not None or (do == "save" and made.record is None)
     return _page(request, corpus, opened, made, refused=refused, status=422 if failed else 200)
 
@@ -161,7 +161,7 @@ def _page(
         "probes": probes_of(made),
         **ROOM,
     }
-    return render(request, "scenarios/editor.html", context, status=status)
+    return render(request, "group_chat/scenario.html", context, status=status)
 
 
 def _checked(request: HttpRequest, made: Draft) -> dict[str, Any]:

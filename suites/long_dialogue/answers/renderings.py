@@ -348,7 +348,7 @@ def as_html(made: AnswersReport) -> str:
     """Return the report's page as a file that opens anywhere."""
     styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
     context = view_of(made) | {"styles": mark_safe(styles), "alone": True}
-    return render_to_string("calibration/answers_file.html", context)
+    return render_to_string("long_dialogue/answers_file.html", context)
 
 
 CSV_HEAD = (

@@ -125,7 +125,7 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
         found = listing(read(given, corpus), chosen)
     except CalibrationError as refused:
         return render(
-            request, "calibration/answers_list.html", context | {"refused": str(refused)}, status=422
+            request, "long_dialogue/answers_list.html", context | {"refused": str(refused)}, status=422
         )
     page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))
     told = {key: value for key, value in {**given, **chosen}.items() if value}
@@ -136,7 +136,7 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
         "lines": [(row, _condition(row, found.differ), _became(row, found.query.rule)) for row in page],
         "query": f"{urlencode(told)}&" if told else "",
     }
-    return render(request, "calibration/answers_list.html", context)
+    return render(request, "long_dialogue/answers_list.html", context)
 
 
 @require_GET
@@ -149,7 +149,7 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         shown = one_answer.view(item, judge_named(item.corpus, judge))
     except CalibrationError as refused:
-        return render(request, "calibration/answer.html", context | {"refused": str(refused)}, status=422)
+        return render(request, "long_dialogue/answer.html", context | {"refused": str(refused)}, status=422)
     context |= {
         "shown": shown,
         "dialogue": item.continuation.dialogue,
@@ -158,7 +158,7 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         "became": None if shown.opinions is None else _became(shown.row, "strict"),
         "lenient": None if shown.opinions is None else _became(shown.row, "lenient"),
     }
-    return render(request, "calibration/answer.html", context)
+    return render(request, "long_dialogue/answer.html", context)
 
 
 def _condition(row: AnswerRow, differ: Sequence[str]) -> str:

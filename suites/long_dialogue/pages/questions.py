@@ -77,7 +77,7 @@ def questions(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             return _made(request, corpus, done)
     status = 422 if form.errors else 200
-    return render(request, "questions/list.html", _overview(corpus, form), status=status)
+    return render(request, "long_dialogue/questions.html", _overview(corpus, form), status=status)
 
 
 def _made(request: HttpRequest, corpus: Corpus, done: Any) -> HttpResponse:
@@ -127,7 +127,7 @@ def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
     page = Paginator(question_records.questions_of(found, asked), SHOWN).get_page(request.GET.get("page"))
     return render(
         request,
-        "questions/set.html",
+        "long_dialogue/question_set.html",
         {
             "corpus": found.corpus,
             "set": found,
@@ -194,7 +194,7 @@ def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpRespon
         "query": "",
         **ROOM,
     }
-    return render(request, "questions/question.html", context)
+    return render(request, "long_dialogue/question.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -223,7 +223,7 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         "campaigns": question_records.review_campaigns(corpus, kind),
         **ROOM,
     }
-    return render(request, "questions/reviews.html", context)
+    return render(request, "long_dialogue/reviews.html", context)
 
 
 # Facts and quiz questions of a corpus's scripts: listed, written, changed, and decided without review.
@@ -305,7 +305,7 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         "searched": any(asked.values()),
         **ROOM,
     }
-    return render(request, "questions/records.html", context)
+    return render(request, "long_dialogue/records.html", context)
 
 
 def _numbered(record: Record) -> list[tuple[int, str]]:
@@ -410,7 +410,7 @@ def relations(request: HttpRequest, pk: int) -> HttpResponse:
         "error": error,
         **ROOM,
     }
-    return render(request, "questions/relations.html", context, status=422 if error else 200)
+    return render(request, "long_dialogue/relations.html", context, status=422 if error else 200)
 
 
 def _rows(text: str) -> Any:
@@ -460,4 +460,4 @@ def _edit_page(
         "sessions": [session["id"] for session in (dialogue.script or {}).get("sessions", ())],
         **ROOM,
     }
-    return render(request, "questions/record.html", context, status=422 if form.errors else 200)
+    return render(request, "long_dialogue/record.html", context, status=422 if form.errors else 200)

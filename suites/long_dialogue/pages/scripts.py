@@ -85,7 +85,7 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
         **ROOM,
     }
     if any(asked.values()):
-        return render(request, "corpora/script.html", context | _found(request, seen, asked))
+        return render(request, "long_dialogue/script.html", context | _found(request, seen, asked))
     pages = Paginator(seen.rows, SESSIONS_SHOWN)
     number = request.GET.get("page")
     if number is None and chosen is not None:
@@ -99,7 +99,7 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
         "sessions": [_line(seen, row, told[row.session.id], chosen) for row in page],
         "opened": _unfolded(seen, chosen, request) if chosen is not None and chosen in list(page) else None,
     }
-    return render(request, "corpora/script.html", context)
+    return render(request, "long_dialogue/script.html", context)
 
 
 @require_GET
@@ -113,7 +113,7 @@ def session(request: HttpRequest, pk: int, dialogue: int, number: int) -> HttpRe
     row = seen.row(number)
     if row is None:
         raise Http404
-    return render(request, "corpora/_session.html", {"opened": _unfolded(seen, row, request), **_about(seen)})
+    return render(request, "long_dialogue/_session.html", {"opened": _unfolded(seen, row, request), **_about(seen)})
 
 
 def _chosen(request: HttpRequest, seen: Overview) -> Row | None:
@@ -355,7 +355,7 @@ def _page_of_script_names(
         "write_open": "write" in told,
         **ROOM,
     }
-    return render(request, "corpora/script_names.html", context, status=status)
+    return render(request, "long_dialogue/script_names.html", context, status=status)
 
 
 def _written(names: NameMap) -> dict[str, str]:
@@ -478,4 +478,4 @@ def _page(
         "form": form,
         **ROOM,
     }
-    return render(request, "corpora/script_session.html", context, status=status)
+    return render(request, "long_dialogue/script_session.html", context, status=status)

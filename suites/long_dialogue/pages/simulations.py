@@ -211,7 +211,7 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
         "has_questions": asking_sets(corpus).exists(),
         **ROOM,
     }
-    return render(request, "systems/simulations.html", context, status=422 if form.errors else 200)
+    return render(request, "long_dialogue/simulations.html", context, status=422 if form.errors else 200)
 
 
 def _line(held: Simulation) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpRe
             asked = estimate(data["question_set"], form.order(), form.asked())
             steps = [(TITLES[step.step], step) for step in asked.steps]
             context = {"corpus": corpus, "estimate": asked, "steps": steps, "told": told, **ROOM}
-            return render(request, "systems/confirm_simulation.html", context)
+            return render(request, "long_dialogue/confirm_simulation.html", context)
         held = simulation_actions.start(
             by=user_of(request),
             question_set=data["question_set"],
@@ -265,7 +265,7 @@ def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
         "at": TITLES.get(held.step, ""),
         **ROOM,
     }
-    return render(request, "systems/simulation.html", context)
+    return render(request, "long_dialogue/simulation.html", context)
 
 
 @require_POST

@@ -1,1 +1,0 @@
-"""Scenarios, their keys, and what the cascade makes of decisions."""

@@ -1,0 +1,31 @@
+"""Toy generators in the table, and a model that answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
+    from tests.suites.continuation.toy import ToyModel
+
+
+@pytest.fixture(autouse=True)
+def _keys(settings: SettingsWrapper) -> None:
+    """The variables that the environment of these tests names as keys."""
+    settings.KEY_VARIABLES = ["FAKE_API_KEY"]
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[ToyModel]:
+    """The toys in the table, and a running model that answers them."""
+    from suites.continuation.generators import GENERATORS
+    from tests.suites.continuation.toy import TOYS, ToyModel
+
+    for key, toy in TOYS.items():
+        monkeypatch.setitem(GENERATORS, key, toy)
+    with ToyModel() as model:
+        yield model
