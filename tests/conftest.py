@@ -64,6 +64,15 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.HOME.mkdir(exist_ok=True)
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Where suites are left out (CONCORD_SUITES is empty), what uses them is, too."""
+    if os.environ.get("CONCORD_SUITES") != "":
+        return None
+    if collection_path.is_dir():
+        return True if collection_path.name == "suites" else None
+    return True if "suites." in collection_path.read_text("utf-8") else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Longest first, browser journeys last: the browser keeps an event loop in its process from then on."""
     items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), "platform" not in item.nodeid))

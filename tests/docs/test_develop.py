@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "develop.md", *sorted((DOCS / "develop").glob("*.md"))]
-ROOMS = "annotation|judges|calibration|jobs|config|demo|benchmarks|tests|templates|static|docs"
+ROOMS = "annotation|judges|calibration|suites|jobs|config|demo|benchmarks|tests|templates|static|docs"
 NAMED = re.compile(rf"`((?:{ROOMS})/[\w./-]*)(?::(\w+))?`")
 MADE_UP = re.compile(r"^File `([^`]+)`", re.MULTILINE)
 

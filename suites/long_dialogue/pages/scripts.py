@@ -113,7 +113,9 @@ def session(request: HttpRequest, pk: int, dialogue: int, number: int) -> HttpRe
     row = seen.row(number)
     if row is None:
         raise Http404
-    return render(request, "long_dialogue/_session.html", {"opened": _unfolded(seen, row, request), **_about(seen)})
+    return render(
+        request, "long_dialogue/_session.html", {"opened": _unfolded(seen, row, request), **_about(seen)}
+    )
 
 
 def _chosen(request: HttpRequest, seen: Overview) -> Row | None:

@@ -1,0 +1,50 @@
+"""The core runs without the suites: it starts, its pages open, and its own tests pass."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITES = ("continuation", "group_chat", "long_dialogue")
+
+
+def run(*command: str, suites: str = "") -> str:
+    """Return what a program says that runs with some suites alone; its exit status must be 0."""
+    own = {"PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "CONCORD_TEST_HOME", "CONCORD_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in own}
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=environment | {"CONCORD_SUITES": suites},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("suites", ["continuation", "continuation,group_chat", "continuation,long_dialogue"])
+def test_each_suite_is_left_out_by_itself(suites: str) -> None:
+    code = "from config.urls import api; from jobs.kinds import KINDS, kind_of; [*map(kind_of, KINDS)]"
+    run("-c", f"import django; django.setup(); {code}", suites=suites)
+
+
+def test_nothing_of_a_suite_is_loaded_without_it() -> None:
+    code = (
+        "import sys, django; django.setup(); import config.urls; from jobs.kinds import KINDS, kind_of, sweeps;"
+        "[*map(kind_of, KINDS)]; sweeps(); print([name for name in sys.modules if name.startswith('suites.')])"
+    )
+    assert run("-c", code).strip() == "[]"
+
+
+@pytest.mark.exhaustive
+def test_the_tests_of_the_core_pass_without_suites(tmp_path: Path) -> None:
+    folders = ("annotation", "campaigns", "corpora", "judges", "calibration")
+    there = [f"tests/{folder}" for folder in folders if (ROOT / "tests" / folder).is_dir()]
+    said = run("-m", "pytest", "-p", "no:cacheprovider", "-m", "not exhaustive", "-n", "2", *there)
+    assert " passed" in said
