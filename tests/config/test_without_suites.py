@@ -28,6 +28,7 @@ def run(*command: str, suites: str = "") -> str:
     return done.stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("suites", ["continuation", "continuation,group_chat", "continuation,long_dialogue"])
 def test_each_suite_is_left_out_by_itself(suites: str) -> None:
     code = "from config.urls import api; from jobs.kinds import KINDS, kind_of; [*map(kind_of, KINDS)]"
