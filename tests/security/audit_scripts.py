@@ -131,5 +131,4 @@ PASSED_ON = {
     "suites.long_dialogue.answers.report.compute": "fix",
     "suites.long_dialogue.answers.report.compute_on_test": "open_test",
     "suites.long_dialogue.answers.report.open_test": "open_test",
-    "suites.long_dialogue.simulations.material.take_one": "take_wordings",
 }

@@ -176,7 +176,7 @@ def benchmark_list(request: HttpRequest) -> HttpResponse:
     rows = Benchmark.objects.select_related("corpus", "created_by")
     page = Paginator(rows, 25).get_page(request.GET.get("page"))
     active = any(one.state == Benchmark.State.MAKING for one in page)
-    return render(request, "suites/continuation/benchmarks.html", {"page": page, "active": active, **ROOM})
+    return render(request, "continuation/benchmarks.html", {"page": page, "active": active, **ROOM})
 
 
 @researcher_only

@@ -151,7 +151,7 @@ def cascade(request: HttpRequest, pk: int) -> HttpResponse:
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if given else 200
-    return render(request, "suites/group_chat/cascade.html", context, status=status)
+    return render(request, "group_chat/cascade.html", context, status=status)
 
 
 @require_GET

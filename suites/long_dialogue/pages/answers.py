@@ -61,7 +61,7 @@ def answers(request: HttpRequest, pk: int) -> HttpResponse:
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if given else 200
-    return render(request, "suites/long_dialogue/answers.html", context, status=status)
+    return render(request, "long_dialogue/answers.html", context, status=status)
 
 
 @require_GET
