@@ -5,11 +5,16 @@
   const button = document.getElementById("refresh");
   const screen = document.querySelector(".preview .screen");
   let count = 0;
+  let previewed = "";
   button.hidden = true;
 
   // A new frame is filled behind the one in sight and takes its place: nothing flickers, and going back in the
   // browser does not lead through earlier previews.
+  // What the preview shows already is not asked for again: an answer that is tried in it would be lost.
   function refresh() {
+    const typed = new URLSearchParams(new FormData(form)).toString();
+    if (typed === previewed) return;
+    previewed = typed;
     for (const coming of screen.querySelectorAll(".coming")) coming.remove();
     const [old] = screen.querySelectorAll("iframe");
     const fresh = old.cloneNode();
