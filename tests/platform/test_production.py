@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from fnmatch import fnmatch
+from importlib.util import find_spec
 
 import pytest
 import yaml
+from django.core.management import get_commands
 
 from config.celery import VISIBILITY_SECONDS, app, transport_options
 from tests.platform.running import PROJECT
@@ -52,6 +54,16 @@ def test_everything_that_stays_is_watched(services):
     assert all(services[name]["healthcheck"]["test"] for name in watched)
     assert "healthcheck" not in services["web"], "the image's own check is the web server's"
     assert "HEALTHCHECK" in (PROJECT / "Dockerfile").read_text()
+
+
+def test_every_program_that_the_image_and_its_services_call_is_there():
+    image = (PROJECT / "Dockerfile").read_text()
+    modules = set(re.findall(r'"-m", "([\w.]+)"', image + TEXT)) | set(re.findall(r"-A\W+([\w.]+)", TEXT))
+    commands = set(re.findall(r'"manage.py", "(\w+)"', image + TEXT))
+    assert modules >= {"config.probe", "config.web", "config.celery"}
+    assert [module for module in modules if find_spec(module) is None] == []
+    assert commands
+    assert commands <= get_commands().keys()
 
 
 def test_migrations_run_once_and_before_the_rest(services):
