@@ -35,7 +35,7 @@ def run(argv: list[str]) -> dict[str, Any]:
 def _imported(folder: Path) -> Any:
     from annotation.corpora.import_file import import_path
     from annotation.models import Corpus
-    from suites.long_dialogue.editing.import_records import make_records
+    from suites.long_dialogue.editing.import_records import NewRecord, make_records
 
     lines = []
     for number in range(SESSIONS):
@@ -54,7 +54,7 @@ def _imported(folder: Path) -> Any:
         "choices": ["a", "b", "c", "d"],
     }
     rows = [
-        (script, "question", f"q{n}", content | {"evidence": [f"s{n % SESSIONS:03}"]}, "accepted", None)
+        NewRecord(script, "question", f"q{n}", content | {"evidence": [f"s{n % SESSIONS:03}"]}, "accepted")
         for n in range(QUESTIONS)
     ]
     make_records(corpus=corpus, rows=rows, provenance={"by": "hand"})

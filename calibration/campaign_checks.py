@@ -204,8 +204,16 @@ class Consistency:
         return {"annotator": self.annotator, "question": self.question, "statistics": figures}
 
 
-Twice = tuple[int, str, str, Asked, float | str, float | str]
-"""(user id, item, cluster, question, first answer, second answer)."""
+@dataclass(frozen=True, slots=True)
+class RepeatedAnswer:
+    """Both answers that an annotator, by user id, gave to a question about an item."""
+
+    user: int
+    item: str
+    cluster: str
+    question: Asked
+    first: float | str
+    second: float | str
 
 
 def people(campaign: Campaign) -> list[Person]:
@@ -242,12 +250,12 @@ def _person(
     tries: dict[tuple[int, str], list[Attempt]],
     checks: Sequence[tuple[int, int, int]],
     skipped: int,
-    twice: Sequence[Twice],
+    twice: Sequence[RepeatedAnswer],
 ) -> Person:
     tests = tuple(tries.get((user, Occasion.QUALIFICATION), ()))
     rounds = tries.get((user, Occasion.TRAINING), [])
     recent = check_stages.recent(plan, standing) if plan and standing else None
-    mine = [row for row in twice if row[0] == user]
+    mine = [answer for answer in twice if answer.user == user]
     return Person(
         user=user,
         name=name,
@@ -260,7 +268,7 @@ def _person(
         score=share_right(checks),
         recent=recent.score.share if recent else None,
         n_recent=recent.n if recent else 0,
-        n_repeats=len({row[1] for row in mine}),
+        n_repeats=len({answer.item for answer in mine}),
         same=_same(mine),
     )
 
@@ -295,10 +303,10 @@ def share_right(checks: Iterable[tuple[int, int, int]]) -> Result:
     return _share(marked) or NO_CHECKS
 
 
-def _same(twice: Sequence[Twice]) -> Result:
+def _same(twice: Sequence[RepeatedAnswer]) -> Result:
     marked = [
-        (f"{item}/{question.id}", first == again, cluster)
-        for _, item, cluster, question, first, again in twice
+        (f"{answer.item}/{answer.question.id}", answer.first == answer.second, answer.cluster)
+        for answer in twice
     ]
     return _share(marked) or NO_REPEATS
 
@@ -320,7 +328,7 @@ def _share(marked: Sequence[tuple[str, bool, object]]) -> Result | None:
     return found.result if found else None
 
 
-def answered_twice(campaign: Campaign) -> list[Twice]:
+def answered_twice(campaign: Campaign) -> list[RepeatedAnswer]:
     """Return the answers that annotators gave to a task and to its repeat, question by question."""
     again = Assignment.objects.filter(campaign=campaign, occasion=Occasion.REPEAT, state="submitted")
     pairs = set(again.values_list("user", "task"))
@@ -343,13 +351,13 @@ def answered_twice(campaign: Campaign) -> list[Twice]:
             given[user, item, question][occasion] = text if number is None else number
             clusters[item] = cluster
     return [
-        (
-            user,
-            str(item),
-            str(clusters[item]),
-            asked[question],
-            said[campaign.occasion],
-            said[Occasion.REPEAT],
+        RepeatedAnswer(
+            user=user,
+            item=str(item),
+            cluster=str(clusters[item]),
+            question=asked[question],
+            first=said[campaign.occasion],
+            second=said[Occasion.REPEAT],
         )
         for (user, item, question), said in given.items()
         if len(said) == 2 and asked[question].level != "text"
@@ -359,26 +367,27 @@ def answered_twice(campaign: Campaign) -> list[Twice]:
 def consistency(campaign: Campaign) -> list[Consistency]:
     """Return how alike annotators answer when asked again: all of them first, then each, by question."""
     twice = answered_twice(campaign)
-    names = of_people({row[0] for row in twice}, campaign.corpus_id)
+    users = {answer.user for answer in twice}
+    names = of_people(users, campaign.corpus_id)
     groups = [("", twice)]
     groups += [
-        (names[user], [row for row in twice if row[0] == user])
-        for user in sorted({row[0] for row in twice}, key=lambda user: names[user])
+        (names[user], [answer for answer in twice if answer.user == user])
+        for user in sorted(users, key=lambda user: names[user])
     ]
     questions = questionnaire_of(campaign.scheme_version_id).questions
     return [
         Consistency(name, question.key, question.wording, question.level, _figures(question, mine))
-        for name, rows in groups
+        for name, answers in groups
         for question in questions
-        if (mine := [row for row in rows if row[3].id == question.id])
+        if (mine := [answer for answer in answers if answer.question.id == question.id])
     ]
 
 
-def _figures(question: Asked, twice: Sequence[Twice]) -> tuple[Result, ...]:
+def _figures(question: Asked, twice: Sequence[RepeatedAnswer]) -> tuple[Result, ...]:
     records = [
-        Record(f"{user}:{item}", rater, value, cluster)
-        for user, item, cluster, _, first, again in twice
-        for rater, value in (("first", first), ("again", again))
+        Record(f"{answer.user}:{answer.item}", rater, value, answer.cluster)
+        for answer in twice
+        for rater, value in (("first", answer.first), ("again", answer.second))
     ]
     level: Any = question.level
     ratings = ratings_from_records(records, level=level, values=list(question.values) or None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,16 @@ class Own:
         return max(0, LEAST - self.finished)
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One own answer beside the answer of another rater, by id, to the same question about the same item."""
+
+    cluster: str
+    item: int
+    rater: int
+    is_same: bool
+
+
 def own_agreement(user: User, campaign: Campaign) -> Own:
     """Return how far a person agrees with the others of a campaign, question by question."""
     place: dict[str, Any] = {"user": user.pk, "campaign": campaign.pk}
@@ -81,27 +92,26 @@ def own_agreement(user: User, campaign: Campaign) -> Own:
             return Own(0, len(tasks), ())
         cursor.execute(PAIRS, place | {"tasks": tasks[:counted]})
         pairs = cursor.fetchall()
-    by_question: dict[tuple[int, str], list[tuple[Any, ...]]] = {}
-    for question, wording, *rest in pairs:
-        by_question.setdefault((question, wording), []).append(tuple(rest))
+    by_question: dict[tuple[int, str], list[Pair]] = {}
+    for question, wording, *columns in pairs:
+        by_question.setdefault((question, wording), []).append(Pair(*columns))
     rows = tuple(Row(wording, share(rows)) for (_, wording), rows in by_question.items())
     return Own(counted, len(tasks), rows)
 
 
-def share(pairs: list[tuple[str, int, int, bool]]) -> Result:
-    """Return the share of pairs (cluster, item, other rater, same) that are the same, with its interval.
+def share(pairs: Sequence[Pair]) -> Result:
+    """Return the share of pairs that are the same, with its interval; it is not corrected for chance.
 
-    Each pair is one own answer beside one other's; it is not corrected for chance. Below LEAST items nothing
-    is told.
+    Below LEAST items nothing is told.
     """
-    items = len({item for _, item, _, _ in pairs})
-    units = cluster_codes([cluster for cluster, *_ in pairs], len(pairs))
-    raters = len({rater for _, _, rater, _ in pairs})
+    items = len({pair.item for pair in pairs})
+    units = cluster_codes([pair.cluster for pair in pairs], len(pairs))
+    raters = len({pair.rater for pair in pairs})
     counts: Counts = {"n_items": items, "n_clusters": len(set(units)), "n_raters": raters}
     if items < LEAST:
         few = f"{items} answers of yours meet others', too few to tell: {LEAST} are needed"
         return Result("percent_agreement", status="insufficient", reason=few, **counts)
-    rows = np.array([[float(same), 1.0] for *_, same in pairs])
+    rows = np.array([[float(pair.is_same), 1.0] for pair in pairs])
     plan = Plan(resamples=RESAMPLES)
     point, drawn = resampled(units, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
     return finished("percent_agreement", point, drawn, plan, **counts)

@@ -22,7 +22,7 @@ from annotation.schemes.ratings import LOW
 
 PATH = Path(__file__).parent / "corpora" / "truth.json"
 
-BEHAVIOURS = tuple(key for key, *_ in cocoeval.BEHAVIOURS)
+BEHAVIOURS = tuple(behaviour.key for behaviour in cocoeval.BEHAVIOURS)
 ASPECTS = tuple(ratings.ASPECTS)
 
 

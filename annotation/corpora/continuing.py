@@ -30,21 +30,10 @@ def add(
         trial=made.trial,
         condition=dict(made.condition),
     )
-    rows = []
-    for position, turn in enumerate(made.turns):
-        speaker, text, given, at, extra = turn_row(turn)
-        rows.append(
-            Turn(
-                continuation=continuation,
-                position=position,
-                speaker=speaker,
-                text=text,
-                given=given,
-                at=at,
-                extra=extra,
-            )
-        )
-    Turn.objects.bulk_create(rows)
+    Turn.objects.bulk_create(
+        Turn(continuation=continuation, position=position, **turn_row(turn)._asdict())
+        for position, turn in enumerate(made.turns)
+    )
     with connection.cursor() as cursor:
         for kind in MADE:
             statement = OF_TURNS if kind.has_turn else OF_CONTINUATIONS

@@ -53,7 +53,8 @@ class Existing:
         turns: dict[int, list[TurnRow]] = {part.pk: [] for part in continuations.values()}
         rows = Turn.objects.filter(continuation__in=turns).order_by("continuation", "position")
         for turn in rows:
-            turns[turn.continuation_id].append((turn.speaker, turn.text, turn.given, turn.at, turn.extra))
+            row = TurnRow(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
+            turns[turn.continuation_id].append(row)
         return cls({key: stored.pk for key, stored in found.items()}, found, continuations, turns)
 
     def stored_turns(self, dialogue: str, continuation: str) -> list[TurnRow] | None:
@@ -87,7 +88,7 @@ def additions(found: Existing, record: Dialogue, *, exact: bool = False) -> list
 
 def _refuse_turns(record: Dialogue, history: list[TurnRow]) -> None:
     ours = [(turn.speaker, turn.text) for turn in record.turns]
-    refuse_other_turns(ours, [row[:2] for row in history], f"of {record.id!r} in the corpus")
+    refuse_other_turns(ours, [(row.speaker, row.text) for row in history], f"of {record.id!r} in the corpus")
 
 
 def _participants(stored: StoredDialogue) -> tuple[Participant, ...]:

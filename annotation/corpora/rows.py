@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotation.records import EVENTS, HUMAN, Agenda, Continuation, Dialogue, Participant, Turn
 
 # Records as rows of the tables: the one place where both sides' shapes meet.
 
-TurnRow = tuple[str, str, bool, int | None, dict[str, Any] | None]
-"""(speaker, text, given, at, extra)."""
+
+class TurnRow(NamedTuple):
+    """A turn's columns in the order of the table; `extra` is None for a plain turn."""
+
+    speaker: str
+    text: str
+    given: bool
+    at: int | None
+    extra: dict[str, Any] | None
 
 
 def turn_row(turn: Turn) -> TurnRow:
     """Return a turn's columns."""
-    return turn.speaker, turn.text, turn.given, turn.at, _extra(turn)
+    return TurnRow(turn.speaker, turn.text, turn.given, turn.at, _extra(turn))
 
 
 def _extra(turn: Turn) -> dict[str, Any] | None:

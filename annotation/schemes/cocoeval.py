@@ -1,5 +1,9 @@
 """CoCoEval's schemes: behaviours tagged turn by turn, behaviours counted, and overall scores."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
 # CoCoEval's ten inconsistent and uncollaborative behaviours, tagged on every turn of a continuation.
@@ -11,8 +15,22 @@ INCONSISTENT = "Inconsistent"
 UNCOLLABORATIVE = "Uncollaborative"
 OTHER = "Other"
 
-BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
-    (
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One of the ten behaviours, with the words that explain it; `shortcut` is its key on the keyboard."""
+
+    key: str
+    name: str
+    group: str
+    shortcut: str
+    definition: str
+    example: str
+    not_this: str
+
+
+BEHAVIOURS: tuple[Behaviour, ...] = (
+    Behaviour(
         "logical_contradiction",
         "Logical contradiction",
         INCONSISTENT,
@@ -21,7 +39,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "“I never drink coffee”, and some turns later “my third espresso today”.",
         "Disagreeing with somebody else, or openly changing one's mind.",
     ),
-    (
+    Behaviour(
         "factual_inaccuracy",
         "Factual inaccuracy",
         INCONSISTENT,
@@ -30,7 +48,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "“Water boils at eighty degrees down at sea level.”",
         "Opinions, guesses marked as such, and claims about the people present that nobody can check.",
     ),
-    (
+    Behaviour(
         "misunderstanding",
         "Misunderstanding",
         INCONSISTENT,
@@ -39,7 +57,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "One says the room is free on Tuesday; another plans the party there for Thursday “as you said”.",
         "Getting one's own earlier words wrong: that is a contradiction.",
     ),
-    (
+    Behaviour(
         "redundant_information",
         "Redundant information",
         INCONSISTENT,
@@ -48,7 +66,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "Asked for a date, somebody retells how the last three dates were found before naming one.",
         "Saying again what was already said: that is repetition.",
     ),
-    (
+    Behaviour(
         "repetition",
         "Repetition",
         INCONSISTENT,
@@ -57,7 +75,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "“I'll order the pizza.” “So it is you who orders the pizza?”",
         "Summing up at the end, or confirming something that was truly unclear.",
     ),
-    (
+    Behaviour(
         "persistent_disagreement",
         "Persistent disagreement",
         UNCOLLABORATIVE,
@@ -66,7 +84,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "Everyone has settled on the train and seen the fares; one turn again insists on driving.",
         "A first objection, or one that brings a new reason.",
     ),
-    (
+    Behaviour(
         "interruption",
         "Interruption",
         UNCOLLABORATIVE,
@@ -75,7 +93,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "“What matters most in the budget is” “Can we talk about lunch?” Tag the second turn.",
         "The turn that was cut off, and short signs of listening such as “right”.",
     ),
-    (
+    Behaviour(
         "off_topic",
         "Off topic",
         UNCOLLABORATIVE,
@@ -84,7 +102,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "In the middle of choosing a supplier, a story about a cousin's holiday.",
         "Moving to the next point of the agenda, or a short joke that fits the topic.",
     ),
-    (
+    Behaviour(
         "under_answering",
         "Under-answering",
         UNCOLLABORATIVE,
@@ -93,7 +111,7 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "“Will it cost more than last year?” “We are working hard to give you the best.”",
         "Saying plainly that one does not know or will not say.",
     ),
-    (
+    Behaviour(
         "unclear_intent",
         "Unclear intent",
         UNCOLLABORATIVE,
@@ -103,7 +121,6 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
         "An uncertain answer whose meaning is clear, such as “I have not decided yet”.",
     ),
 )
-"""Key, name, group, shortcut, definition, example, and what it is not, of each behaviour."""
 
 BEHAVIOUR_GUIDELINES = """\
 Read from the first turn on and tag every turn from the line “to be tagged”. A turn \
@@ -118,18 +135,20 @@ Submitting records an answer for every behaviour on every turn: what is not tagg
 shown."""
 
 
-def _behaviour(
-    key: str, name: str, group: str, shortcut: str, definition: str, example: str, not_this: str
-) -> QuestionDefinition:
+def _tag(behaviour: Behaviour) -> QuestionDefinition:
     return QuestionDefinition(
-        key=key,
-        wording=name,
+        key=behaviour.key,
+        wording=behaviour.name,
         level="binary",
         values=(0, 1),
         positive=1,
-        group=group,
-        shortcut=shortcut,
-        help={"definition": definition, "example": example, "not_this": not_this},
+        group=behaviour.group,
+        shortcut=behaviour.shortcut,
+        help={
+            "definition": behaviour.definition,
+            "example": behaviour.example,
+            "not_this": behaviour.not_this,
+        },
     )
 
 
@@ -142,7 +161,7 @@ BEHAVIOUR_TAGS = SchemeDefinition(
     one_conversation=True,
     introduction="Tag each turn with the behaviours that it shows. Most turns show none.",
     questions=(
-        *(_behaviour(*behaviour) for behaviour in BEHAVIOURS),
+        *map(_tag, BEHAVIOURS),
         QuestionDefinition(
             key="another_behaviour",
             wording="Another behaviour",
@@ -173,13 +192,13 @@ BEHAVIOUR_TAGS = SchemeDefinition(
 # their definitions are those of `cocoeval_behaviours`.
 
 COUNT = "_count"
-KEYS = tuple(behaviour[0] + COUNT for behaviour in BEHAVIOURS)
+KEYS = tuple(behaviour.key + COUNT for behaviour in BEHAVIOURS)
 PAPER_NAMES = {
     (BEHAVIOUR_TAGS.key, "interruptions"): "interruption",
     ("cocoeval_counts", "interruptions_count"): "interruption_count",
 }
 """Questions that CoCoEval's own files call otherwise, by scheme."""
-GROUPS = {key + COUNT: BEHAVIOUR_TAGS.question(key).group for key, *_ in BEHAVIOURS}
+GROUPS = {behaviour.key + COUNT: behaviour.group for behaviour in BEHAVIOURS}
 """The group of behaviours that each count is of; on a screen, only tags stand in groups."""
 MOST = 10_000
 """No continuation has more turns; whether a count is above those of its own is seen where it is stored."""
@@ -206,7 +225,7 @@ BEHAVIOUR_COUNTS = SchemeDefinition(
     unit="item",
     one_conversation=True,
     introduction="Count, for each behaviour, the turns of the marked part that show it.",
-    questions=tuple(_counted(behaviour[0]) for behaviour in BEHAVIOURS),
+    questions=tuple(_counted(behaviour.key) for behaviour in BEHAVIOURS),
     guidelines="""Read what came before, then the part below the line “to be rated”, and count for each \
 behaviour the turns that show it, from 0 to the number of turns. A turn counts once for each behaviour, \
 and one turn may show several.

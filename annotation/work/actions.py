@@ -288,7 +288,7 @@ def submit(
     if seat.checked:
         is_first = work.state != Assignment.State.RETURNED
         done = check_tasks.Done(work.assignment, work.task, work.occasion, work.is_aside, is_first)
-        check_tasks.submitted(seat=seat, done=done, answers=[answer[:3] for answer in given])
+        check_tasks.submitted(seat=seat, done=done, answers=given)
         return Outcome("submitted", seat, _next(seat))
     if seat.waits:
         return Outcome("submitted", seat, None)

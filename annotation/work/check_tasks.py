@@ -18,7 +18,7 @@ from annotation.models.work import Assignment
 from annotation.scheme_store import questionnaire_of
 from annotation.work import check_stages
 from annotation.work import leases as assigning
-from annotation.work.checking import passes_of
+from annotation.work.checking import Given, passes_of
 from annotation.work.leases import FREE, RULED_FREE, Hold, Seat
 from config import commands
 
@@ -213,12 +213,12 @@ def next_task(*, seat: Seat) -> Hold | None:
     return again or _hidden(seat, plan, standing) or assigning.claim(seat=seat)
 
 
-def submitted(*, seat: Seat, done: Done, answers: Iterable[tuple[int, int, float | str]]) -> None:
+def submitted(*, seat: Seat, done: Done, answers: Iterable[Given]) -> None:
     """Take note of a submission: score it where it has a key, and draw what follows from that."""
     plan = CheckPlan.objects.get(campaign=seat.campaign)
     standing = check_stages.standing_of(seat.campaign, seat.user)
     if done.is_aside and done.occasion != Occasion.REPEAT and done.is_first:
-        given = {(item, question): value for item, question, value in answers}
+        given = {(answer.item, answer.question): answer.value for answer in answers}
         _score(seat, done, given)
     if done.is_aside and done.occasion in STAGES:
         if done.occasion == Occasion.TRAINING:

@@ -22,6 +22,7 @@ from annotation.models.corpora import Corpus
 from annotation.models.labels import Rater
 from annotation.records import Passage
 from annotation.text import references
+from annotation.work.checking import Given
 from config import commands
 from config.models import Event, Tally
 
@@ -341,31 +342,34 @@ INSERT_WITH_EVIDENCE = (
 def insert(
     *,
     rater: int,
-    answers: Sequence[tuple[int, int, float | str, tuple[Passage, ...]]],
+    answers: Sequence[Given],
     occasion: str,
     campaign: int | None = None,
     assignment: int | None = None,
     sample: int = 0,
     compared: bool = True,
 ) -> None:
-    """Record (item id, question id, value, evidence) answers where none can be live yet, in one statement.
+    """Record checked answers where none can be live yet, in one statement.
 
     The caller knows that the rater has not answered these before, as at a first submit; where that is not
     so, IntegrityError, and nothing is kept. `compared` is as `record` takes it.
     """
     ordered = assignment if compared else None
-    values = [answer[2] for answer in answers]
+    values = [answer.value for answer in answers]
     columns: list[list[Any]] = [
-        [answer[0] for answer in answers],
-        [answer[1] for answer in answers],
+        [answer.item for answer in answers],
+        [answer.question for answer in answers],
         [None if isinstance(value, str) else float(value) for value in values],
         [value if isinstance(value, str) else None for value in values],
     ]
     statement = INSERT
-    if any(answer[3] for answer in answers):
+    if any(answer.evidence for answer in answers):
         statement = INSERT_WITH_EVIDENCE
         columns.append(
-            [json.dumps(references.stored(answer[3])) if answer[3] else None for answer in answers]
+            [
+                json.dumps(references.stored(answer.evidence)) if answer.evidence else None
+                for answer in answers
+            ]
         )
     with commands.cursor() as cursor:
         cursor.execute(statement, [rater, occasion, campaign, assignment, ordered, sample, *columns])

@@ -140,8 +140,9 @@ def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
 def figures_of(ground: Ground) -> Figures:
     """Read the labels and compute. Raises CountsRefused."""
     query, chosen = ground.query, ground.chosen
-    made, found, rated, people = _read(query, chosen, ground.clusters)
-    if not len(made):
+    inputs = _read(query, chosen, ground.clusters)
+    found, rated = inputs.units, inputs.rated
+    if not len(inputs.counted):
         part = ground.part
         raise CountsRefused(f"{chosen.name} has counts or scores of no continuation of the {part} part")
     if len(found.by) > MOST_ROWS:
@@ -149,7 +150,7 @@ def figures_of(ground: Ground) -> Figures:
         raise CountsRefused(f"rows by {keys} are {len(found.by):,}, more than {MOST_ROWS}: choose other keys")
     try:
         result = table(
-            made,
+            inputs.counted,
             found.rows,
             human=found.human,
             rated=rated,
@@ -160,7 +161,7 @@ def figures_of(ground: Ground) -> Figures:
     except MixedLengths as error:
         raise CountsRefused(str(error)) from error
     n_rated = 0 if rated is None else int((~np.isnan(rated.values)).any(axis=1).sum())
-    return Figures(result, found.by, people, n_rated, found.fakes)
+    return Figures(result, found.by, inputs.people, n_rated, found.fakes)
 
 
 def counts_of_figures(ground: Ground, figures: Figures, kept: Kept | None = None) -> Counts:
@@ -220,10 +221,18 @@ def _judges(query: CountsQuery) -> list[Rater]:
     return list(Rater.objects.filter(pk__in=[info.id for info in chosen.raters], kind=Rater.Kind.JUDGE))
 
 
-def _read(
-    query: CountsQuery, chosen: Chosen, clusters: frozenset[str] | None
-) -> tuple[Counted, Units, Rated | None, str]:
-    """Return what was counted of which continuations, and what people said of them, with who these are."""
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """What was counted of which continuations, and what people said of them; `people` says who they are."""
+
+    counted: Counted
+    units: Units
+    rated: Rated | None
+    people: str
+
+
+def _read(query: CountsQuery, chosen: Chosen, clusters: frozenset[str] | None) -> _Inputs:
+    """Read the labels that a query counts."""
     questions = chosen.questions
     read: Any = count_inputs.marks if chosen.is_turns else count_inputs.scores
     own = read(query.scope, questions, chosen.raters)
@@ -238,10 +247,7 @@ def _read(
     made, rated = (
         _by_turn(found, chosen, mine, theirs) if chosen.is_turns else _whole(found, chosen, mine, theirs)
     )
-    people = ""
-    if rated is not None:
-        people = crowd_of(chosen.people).many
-    return made, found, rated, people
+    return _Inputs(made, found, rated, crowd_of(chosen.people).many if rated is not None else "")
 
 
 def _voices(

@@ -21,7 +21,7 @@ from calibration.models import Report
 from calibration.renderings import NEEDS, Rendering, escaped, fitted
 from calibration.reports import sentences, tables
 from calibration.reports.contents import Figure, Marks
-from calibration.reports.sections import SECTIONS, Line
+from calibration.reports.sections import SECTIONS, CsvLine
 from calibration.reports.snapshot import Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, Table
 from calibration.reports.view import how_asked, links, looks, openings_of, tables_of, view_of, without_content
@@ -102,8 +102,9 @@ def write_csv(report: Report) -> str:
     writer.writerow([*head, *COUNTS, "method", "part", "inputs_hash"])
     result = snapshot_of(report)
     by_section = (line for section in SECTIONS for line in section.lines(result))
-    for ref, title, name, figure in chain(_figures(result), by_section):
-        texts = (ref, title, name, "; ".join(figure.raters))
+    for line in chain(_figures(result), by_section):
+        figure = line.figure
+        texts = (line.ref, line.title, line.name, "; ".join(figure.raters))
         writer.writerow(
             [
                 *(guarded(text) for text in texts),
@@ -119,10 +120,10 @@ def write_csv(report: Report) -> str:
     return out.getvalue()
 
 
-def _figures(result: Snapshot) -> Iterator[Line]:
+def _figures(result: Snapshot) -> Iterator[CsvLine]:
     for question in result.questions:
         for figure in question.figures:
-            yield question.ref, question.title, figure.name, figure
+            yield CsvLine(question.ref, question.title, figure.name, figure)
 
 
 # A report as one self-contained page: styles and charts inside, nothing loaded from elsewhere.

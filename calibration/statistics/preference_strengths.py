@@ -220,20 +220,29 @@ def games_of(verdicts: Sequence[Verdict], both_bad: BothBad = "tie") -> Games:
     """Return the games of verdicts, systems in the order of their names; a system never meets itself."""
     systems = tuple(sorted({system for verdict in verdicts for system in verdict.systems}))
     code = {system: at for at, system in enumerate(systems)}
-    rows: list[tuple[int, int, int, str, str, str]] = []
+    games: list[tuple[int, int, int]] = []
+    sources: list[Verdict] = []
     left_out = 0
     for verdict in verdicts:
-        found = [
-            (code[one], code[other], outcome, verdict.item, verdict.rater, verdict.place)
+        played = [
+            (code[one], code[other], outcome)
             for one, other, outcome in _games(verdict, both_bad)
             if one != other
         ]
-        left_out += not found
-        rows += found
-    columns = list(zip(*rows, strict=True)) or [()] * 6
-    a, b, outcome = (np.array(column, dtype=np.int64) for column in columns[:3])
-    items, raters, units = (codes(list(column)) for column in columns[3:])
-    return Games(systems, a, b, outcome, items, raters, units, left_out)
+        left_out += not played
+        games += played
+        sources += [verdict] * len(played)
+    a, b, outcomes = np.ascontiguousarray(np.array(games, dtype=np.int64).reshape(-1, 3).T)
+    return Games(
+        systems,
+        a,
+        b,
+        outcomes,
+        items=codes([verdict.item for verdict in sources]),
+        raters=codes([verdict.rater for verdict in sources]),
+        units=codes([verdict.place for verdict in sources]),
+        left_out=left_out,
+    )
 
 
 def _games(verdict: Verdict, both_bad: BothBad) -> list[tuple[str, str, int]]:

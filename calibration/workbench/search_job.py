@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -361,12 +360,6 @@ class SearchCalls:
             run=run, rater=run.rater, continuation_id=about.continuation_id, part=request.digest
         )
         runs.reopen(run)
-
-
-def spent(search: Search) -> tuple[int, Decimal, int, int]:
-    """Return what a search has taken so far: calls, cost, tokens read and written."""
-    found = Bounds(search)
-    return found.calls, found.cost, found.tokens_in, found.tokens_out
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

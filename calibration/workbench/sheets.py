@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -205,8 +206,15 @@ def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = 
 
 
 POLICIES: tuple[Samples, ...] = ("first", "mean", "separate")
-Said = tuple[int, int, int, Value]
-"""A question's id, an item's, the number of the sample, and the answer."""
+
+
+class ItemAnswer(NamedTuple):
+    """An answer to a question about an item, both by id; `sample` is its number among repeated ones."""
+
+    question: int
+    item: int
+    sample: int
+    value: Value
 
 
 def _places(items: Sequence[int]) -> dict[int, Place]:
@@ -238,7 +246,7 @@ def _places(items: Sequence[int]) -> dict[int, Place]:
 
 def _people(
     bench: Bench, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]
-) -> dict[int, list[tuple[Rater, Said]]]:
+) -> dict[int, list[tuple[Rater, ItemAnswer]]]:
     """Return what people and keys said, by the bench's question: of several versions' the first listed."""
     rows = (
         scope_of(bench.corpus, bench.campaign)
@@ -252,18 +260,21 @@ def _people(
     for label in rows:
         label.rater.name = name_of(label.rater, bench.corpus_id)  # as sheets and files show it
         given.setdefault((label.question_id, label.rater_id, label.item_id, label.sample), label)
-    found: dict[int, list[tuple[Rater, Said]]] = {}
+    found: dict[int, list[tuple[Rater, ItemAnswer]]] = {}
     for own, ids in linked.items():
         seen: set[tuple[int, int, int]] = set()
         for asked in ids:
             for (question, rater, item, sample), label in given.items():
                 if question == asked and (rater, item, sample) not in seen:
                     seen.add((rater, item, sample))
-                    found.setdefault(own, []).append((label.rater, (own, item, sample, label.value)))
+                    answer = ItemAnswer(own, item, sample, label.value)
+                    found.setdefault(own, []).append((label.rater, answer))
     return found
 
 
-def _answers(one: Judged, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]) -> Iterator[Said]:
+def _answers(
+    one: Judged, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]
+) -> Iterator[ItemAnswer]:
     """Yield what a draft or a judge answered about these items, by the bench's question."""
     own_of = {pk: own for own, ids in linked.items() for pk in ids}
     fields = ("question", "item", "sample", "number", "text")
@@ -282,28 +293,31 @@ def _answers(one: Judged, linked: Mapping[int, Sequence[int]], where: Mapping[in
         place = (own_of[question], item, sample)
         if place not in seen:
             seen.add(place)
-            yield (*place, number if text is None else text)
+            yield ItemAnswer(*place, number if text is None else text)
 
 
 def _sheet(
     info: QuestionInfo,
     where: Mapping[int, Place],
     positions: Mapping[int, int],
-    people: Sequence[tuple[Rater, Said]],
+    people: Sequence[tuple[Rater, ItemAnswer]],
     judged: Sequence[Judged],
-    answers: Mapping[str, Sequence[Said]],
+    answers: Mapping[str, Sequence[ItemAnswer]],
 ) -> Sheet:
     names = _names({rater.pk: rater for rater, _ in people}.values(), judged)
     collector = Collector()
     for place in where.values():  # so that every item has its row, answered or not
         collector.add(_record(place, NOBODY, Rater.Kind.HUMAN, True, 0, None))
-    for rater, (_, item, sample, value) in people:
+    for rater, answer in people:
         name = names[str(rater.pk)]
-        collector.add(_record(where[item], name, rater.kind, rater.identified, sample, value))
+        place = where[answer.item]
+        collector.add(_record(place, name, rater.kind, rater.identified, answer.sample, answer.value))
     for one in judged:
-        for question, item, sample, value in answers[one.key]:
-            if question == info.id:
-                collector.add(_record(where[item], names[one.key], Rater.Kind.JUDGE, True, sample, value))
+        name = names[one.key]
+        for answer in answers[one.key]:
+            if answer.question == info.id:
+                place = where[answer.item]
+                collector.add(_record(place, name, Rater.Kind.JUDGE, True, answer.sample, answer.value))
     try:
         first, mean, separate = (_read(collector, info, how) for how in POLICIES)
     except RatingError as error:

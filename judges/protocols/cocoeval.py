@@ -25,7 +25,7 @@ from judges.protocols.wording import Filling, Variable
 #
 # The paper asks about all ten in one call. The variant `one_behaviour` asks about each in a call of its own.
 
-BEHAVIOUR_KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
+BEHAVIOUR_KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
 LONGEST_EXPLANATION = 10_000
 QUESTIONS: dict[str, QuestionDefinition] = {key: BEHAVIOURS_SCHEME.question(key) for key in BEHAVIOUR_KEYS}
 

@@ -320,12 +320,12 @@ def _found(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) 
     found: dict[str, set[tuple[str, str]]] = {name: set() for name in names}
     echoed: set[str] = set()
     material: frozenset[str] | None = None
-    for name, number, total, lines in _score_lines(limited(reply), names):
+    for score in _scores(limited(reply), names):
         material = shown(case, names) if material is None else material
-        if all(plain(line) in material for line in lines):
-            echoed.add(name)
+        if all(plain(line) in material for line in score.lines):
+            echoed.add(score.name)
         else:
-            found[name].add((number, total))
+            found[score.name].add((score.number, score.total))
     return {name: _one(name, given, ends, echo=name in echoed) for name, given in found.items()}
 
 
@@ -352,8 +352,18 @@ def _between(name: str, text: str, ends: tuple[int, int]) -> float:
     return number
 
 
-def _score_lines(reply: str, names: Sequence[str]) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """Yield (name, number, denominator or '', lines) of `name - 4`, `**Name:** 4`, `- name = 4/5`.
+@dataclass(frozen=True, slots=True)
+class _WrittenScore:
+    """A score as a reply writes it, with the lines that say it; `total` is '' unless it is written `4/5`."""
+
+    name: str
+    number: str
+    total: str
+    lines: tuple[str, ...]
+
+
+def _scores(reply: str, names: Sequence[str]) -> Iterator[_WrittenScore]:
+    """Yield the scores of lines such as `name - 4`, `**Name:** 4`, `- name = 4/5`.
 
     A number may stand on the line after its name.
     """
@@ -362,7 +372,7 @@ def _score_lines(reply: str, names: Sequence[str]) -> Iterator[tuple[str, str, s
         if waiting:
             before, waiting = waiting, ""
             if value := _value(line):
-                yield before, *value, (head, line)
+                yield _WrittenScore(before, *value, (head, line))
                 continue
         bare = line.lstrip(_LEAD)
         name = next((name for name in names if _begins(bare, name)), "")
@@ -373,7 +383,7 @@ def _score_lines(reply: str, names: Sequence[str]) -> Iterator[tuple[str, str, s
         if not told:
             waiting, head = name, line
         elif value := _value(told):
-            yield name, *value, (line,)
+            yield _WrittenScore(name, *value, (line,))
 
 
 def _own_lines(reply: str) -> Iterator[str]:

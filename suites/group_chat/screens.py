@@ -36,7 +36,7 @@ def as_agent(dialogue: Dialogue, own: Sequence[Row], item: Row, public: int, wri
     at, scenario = item.at or 0, scenario_of(dialogue)
     seen = positions_seen(dialogue, scenario.agent, at)
     delivered = as_delivered(scenario, dialogue.turns)
-    own = [row._replace(extra=turn_row(turn)[4]) for row, turn in zip(own, delivered, strict=True)]
+    own = [row._replace(extra=turn_row(turn).extra) for row, turn in zip(own, delivered, strict=True)]
     before = tuple(write(number, own[place], "history") for number, place in enumerate(seen[:-1], start=1))
     last = write(len(seen), own[seen[-1]]._replace(item=public), "item")
     return [Part("", before), Part(NOW, (last,))]

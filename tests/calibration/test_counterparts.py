@@ -10,14 +10,17 @@ from judges.protocols import PROTOCOLS, Protocol
 from judges.protocols.rubric import EXPECTED_SCHEME, Rubric
 
 FIVE = [1, 2, 3, 4, 5]
-KNOWN = SCHEMES | {
-    scheme.key: scheme for protocol in PROTOCOLS.values() for scheme, _ in protocol.answers.values()
+KNOWN = {
+    **SCHEMES,
+    **{scheme.key: scheme for protocol in PROTOCOLS.values() for scheme, _ in protocol.answers.values()},
 }
 
 
-@pytest.mark.parametrize("row", COUNTERPARTS, ids=lambda row: "/".join(row[:4]))
-def test_both_questions_of_a_row_exist_and_are_about_the_same_kind_of_item(row: tuple[str, ...]) -> None:
-    scheme, question, other, other_question = row[:4]
+@pytest.mark.parametrize("questions", COUNTERPARTS, ids="/".join)
+def test_both_questions_exist_and_are_about_the_same_kind_of_item(
+    questions: tuple[str, str, str, str],
+) -> None:
+    scheme, question, other, other_question = questions
     assert KNOWN[scheme].question(question)
     assert KNOWN[other].question(other_question)
     assert KNOWN[scheme].item_kind == KNOWN[other].item_kind

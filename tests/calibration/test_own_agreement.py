@@ -7,12 +7,12 @@ from django.test import Client
 
 from annotation.work import actions as labelling
 from annotation.work import screens
-from calibration.own_agreement import own_agreement, share
+from calibration.own_agreement import Pair, own_agreement, share
 from tests import factories
 
 
-def pairs(n: int, same: int) -> list[tuple[str, int, int, bool]]:
-    return [(f"d{number // 2}", number, 7, number < same) for number in range(n)]
+def pairs(n: int, same: int) -> list[Pair]:
+    return [Pair(f"d{number // 2}", number, 7, number < same) for number in range(n)]
 
 
 def test_the_share_has_its_interval_and_counts() -> None:

@@ -24,7 +24,7 @@ from calibration.studies import actions as studies
 from tests import factories
 
 pytestmark = pytest.mark.django_db
-KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
+KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
 TURNS = 6
 
 

@@ -45,8 +45,15 @@ def count(name: str, number: int, like: Figure | None = None) -> Count:
 Asked = Mapping[str, str]
 """The switches of the page that a table was asked with, by name."""
 
-Line = tuple[str, str, str, Figure]
-"""A line of the CSV: which question (its reference and title), the figure's name, the figure."""
+
+@dataclass(frozen=True, slots=True)
+class CsvLine:
+    """A line of the CSV: the reference and the title of the question, and a figure by name."""
+
+    ref: str
+    title: str
+    name: str
+    figure: Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,7 @@ class Section:
 
     key: str
     views: Callable[[Snapshot, Asked | None], Sequence[View]]
-    lines: Callable[[Snapshot], Iterable[Line]]
+    lines: Callable[[Snapshot], Iterable[CsvLine]]
     charts: Callable[[Snapshot], Sequence[Chart]] = no_charts
     leads: bool = False
 

@@ -11,7 +11,7 @@ from calibration.ratings.coverage import ANOTHER, Marked
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import CoverageLine, CoverageTable, EvidenceRow, EvidenceTable, Figure
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.sections.base import Asked, Line, Section, Switch, View, chosen, headed
+from calibration.reports.sections.base import Asked, CsvLine, Section, Switch, View, chosen, headed
 from calibration.reports.snapshot import PrevalenceRow, Snapshot, TagRow, TagTable
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd, counted, crowd_of, listed
@@ -154,7 +154,7 @@ def marked(result: Snapshot) -> list[Chart]:
     return found
 
 
-def tag_lines(result: Snapshot) -> Iterator[Line]:
+def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield the cells of table 7, named after what they are and their policy."""
     for table in result.tags:
         for row in table.rows:
@@ -162,7 +162,7 @@ def tag_lines(result: Snapshot) -> Iterator[Line]:
             cells = [("", row.detected_by_people), ("", row.detected_by_judge)]
             cells += [("judge_", cell) for cell in row.judge] + [("people_", cell) for cell in row.people]
             for side, cell in cells:
-                yield ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell
+                yield CsvLine(ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell)
 
 
 TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked)
@@ -206,11 +206,11 @@ def _what_of_prevalence(rows: tuple[PrevalenceRow, ...], who: Crowd) -> tuple[st
     return tuple(filter(None, said))
 
 
-def prevalence_lines(result: Snapshot) -> Iterator[Line]:
+def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield every figure, named `prevalence_...`."""
     for row in result.prevalence:
         for entry in row.figures:
-            yield row.ref, row.title, entry.name, entry
+            yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
 PREVALENCE = Section("prevalence", prevalence_views, prevalence_lines)
@@ -315,7 +315,7 @@ def _shown(share: Result, raters: Sequence[str]) -> Share:
     return Share(**vars(Figure.of(share, raters=raters, question="")))
 
 
-def coverage_lines(result: Snapshot) -> Iterator[Line]:
+def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield the share of people together and of each rater, then every note.
 
     A note's line is a marked turn: its title is the item, its reason the note.
@@ -324,17 +324,14 @@ def coverage_lines(result: Snapshot) -> Iterator[Line]:
         people = [row.name for row in table.rows if row.kind == "human"]
         if table.share is not None:
             figure = Figure.of(table.share, raters=people, question=table.title)
-            yield table.ref, table.title, f"{ANOTHER}_by_anybody", figure
+            yield CsvLine(table.ref, table.title, f"{ANOTHER}_by_anybody", figure)
         for row in table.rows:
-            yield (
-                table.ref,
-                table.title,
-                ANOTHER,
-                Figure.of(row.share, raters=[row.name], question=table.title),
-            )
+            figure = Figure.of(row.share, raters=[row.name], question=table.title)
+            yield CsvLine(table.ref, table.title, ANOTHER, figure)
         for note in table.notes:
             told = Result(NOTE, 1.0, n_items=1, n_clusters=1, n_raters=1, reason=note.note)
-            yield table.ref, note.item, NOTE, Figure.of(told, raters=[note.rater], question=table.title)
+            figure = Figure.of(told, raters=[note.rater], question=table.title)
+            yield CsvLine(table.ref, note.item, NOTE, figure)
 
 
 COVERAGE = Section("coverage", coverage_views, coverage_lines)
@@ -395,12 +392,12 @@ def _what(table: EvidenceTable) -> Iterator[str]:
     )
 
 
-def evidence_lines(result: Snapshot) -> Iterator[Line]:
+def evidence_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield every figure, named `evidence_...`."""
     for table in result.evidence:
         for row in table.rows:
             for figure in row.figures:
-                yield table.ref, table.title, figure.name, figure
+                yield CsvLine(table.ref, table.title, figure.name, figure)
 
 
 EVIDENCE = Section(KEY, evidence_views, evidence_lines)

@@ -22,7 +22,7 @@ from calibration.reports.figures import crowd, figures, worded
 from calibration.reports.sections.base import (
     Asked,
     Count,
-    Line,
+    CsvLine,
     PValue,
     Section,
     Switch,
@@ -176,7 +176,7 @@ def _found(family: Family, pairs: Sequence[ComparedPair]) -> str:
     return f"{family_heading(family)} {differ} of {len(tested)}" if tested else ""
 
 
-def compared_lines(result: Snapshot) -> Iterator[Line]:
+def compared_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield both values of each pair, the difference and the p-values."""
     for question in result.compared:
         for pair in question.pairs:
@@ -188,7 +188,7 @@ def compared_lines(result: Snapshot) -> Iterator[Line]:
                 "p_holm": pair.p_holm,
             }
             for name, figure in figures_of.items():
-                yield question.ref, question.title, f"compared_{name}_{pair.statistic}", figure
+                yield CsvLine(question.ref, question.title, f"compared_{name}_{pair.statistic}", figure)
 
 
 JUDGES_COMPARED = Section(COMPARED_KEY, compared_views, compared_lines)
@@ -299,21 +299,21 @@ def _made(panels: Sequence[PanelTold]) -> Iterator[str]:
             yield f"{told.name} on {told.title}: {told.reason}."
 
 
-def floor_lines(result: Snapshot) -> Iterator[Line]:
+def floor_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield the figures of judges and baselines, then the counts and weights of panels."""
     for floor in result.floors:
         for row in floor.rows:
             prefix = "baseline" if row.kind == BASELINE else "floor"
             for figure in row.figures:
-                yield floor.ref, floor.title, f"{prefix}_{figure.name}", figure
+                yield CsvLine(floor.ref, floor.title, f"{prefix}_{figure.name}", figure)
     for told in result.panels:
         for name, _ in COUNTS:
             figure = count(name, getattr(told, name))
-            yield told.ref, told.title, f"panel_{name}", _of(figure, (told.name,))
+            yield CsvLine(told.ref, told.title, f"panel_{name}", _of(figure, (told.name,)))
         for member in told.members:
             if member.weight is not None:
                 weight = Figure("panel_weight", member.weight, n_items=member.n_items)
-                yield told.ref, told.title, "panel_weight", _of(weight, (told.name, member.name))
+                yield CsvLine(told.ref, told.title, "panel_weight", _of(weight, (told.name, member.name)))
 
 
 def _of(figure: Figure, raters: tuple[str, ...]) -> Figure:
@@ -452,16 +452,16 @@ def _point(row: KeyRow, of: Figure) -> Point:
     )
 
 
-def key_lines(result: Snapshot) -> Iterator[Line]:
+def key_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield the figures of raters and baselines, and the counts of each matrix."""
     for table in result.keys:
         for row in (*table.rows, *table.baselines):
             for figure in (*row.figures, *([row.difference] if row.difference else [])):
-                yield table.ref, table.title, f"key_{figure.name}", figure
+                yield CsvLine(table.ref, table.title, f"key_{figure.name}", figure)
             for value, counts in zip(table.values, row.matrix, strict=False):
                 for other, n in zip(table.values, counts, strict=True):
                     raters = (f"{table.key}: {value}", f"{row.rater}: {other}")
-                    yield (
+                    yield CsvLine(
                         table.ref,
                         table.title,
                         "key_confusion",

@@ -22,7 +22,7 @@ from calibration.reports.contents import (
     PreferenceTable,
 )
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.sections.base import Asked, Count, Line, Section, Switch, View, chosen, headed
+from calibration.reports.sections.base import Asked, Count, CsvLine, Section, Switch, View, chosen, headed
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import counted
@@ -111,14 +111,14 @@ def _what(
         yield sheet.note
 
 
-def preference_lines(result: Snapshot) -> Iterator[Line]:
+def preference_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield every figure, named `preference_...`, with the voters and what the line is about as raters."""
     for table in result.preferences:
         for sheet in table.sheets:
             for row in sheet.rows:
                 for figure in row.cells:
                     if figure is not None:
-                        yield table.ref, table.title, figure.name, figure
+                        yield CsvLine(table.ref, table.title, figure.name, figure)
 
 
 PREFERENCES = Section(KEY, preference_views, preference_lines, leads=True)
@@ -324,7 +324,7 @@ def _charts_of(result: Snapshot, table: LevelTable, at: int) -> list[Chart]:
     ]
 
 
-def lines(result: Snapshot) -> Iterator[Line]:
+def lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield the correlations, by level and coefficient, each with its p-value; then what is left out."""
     for table in result.levels:
         made = f"_{table.made}" if table.made else ""
@@ -335,7 +335,7 @@ def lines(result: Snapshot) -> Iterator[Line]:
             figures |= {f"{key}{made}": share(key, row) for key in LEFT_OUT}
             for name, figure in figures.items():
                 kept = Figure.of(figure, raters=raters, question=table.question)
-                yield table.question, table.title, name, kept
+                yield CsvLine(table.question, table.title, name, kept)
 
 
 def _p(cell: LevelCell) -> Figure:

@@ -10,7 +10,7 @@ from annotation.text.display import number
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import Figure, QuestionRaters, RaterLine, RepeatLine
 from calibration.reports.figures import QuestionFigures, crowd, figures, lead, worded
-from calibration.reports.sections.base import Asked, Line, Section, View
+from calibration.reports.sections.base import Asked, CsvLine, Section, View
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, label, noted
 from calibration.reports.wording import Crowd, counted, listed
@@ -66,11 +66,11 @@ def _who_of_intraclass(raters: tuple[str, ...], question: QuestionFigures) -> st
     return question.counted_in(by_raters[raters]) if set(raters) <= set(question.people) else listed(raters)
 
 
-def intraclass_lines(result: Snapshot) -> Iterator[Line]:
+def intraclass_lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield every intraclass correlation with its F interval."""
     for question in result.questions:
         for entry in question.f_intervals:
-            yield question.ref, question.title, entry.name, entry
+            yield CsvLine(question.ref, question.title, entry.name, entry)
 
 
 INTRACLASS = Section("intraclass", intraclass_views, intraclass_lines)
@@ -385,7 +385,7 @@ def severity(result: Snapshot) -> list[Chart]:
     return []
 
 
-def lines(result: Snapshot) -> Iterator[Line]:
+def lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield every figure of each rater, named as in the JSON, then the mean over raters."""
     for title, question, raters in _titled(result):
         ref = question.data.ref
@@ -393,10 +393,10 @@ def lines(result: Snapshot) -> Iterator[Line]:
         told += [(line.name, line.figures) for line in raters.repeats]
         for name, found in told:
             for figure in found:
-                yield ref, title, figure.name, Figure.of(figure, raters=[name], question=title)
+                yield CsvLine(ref, title, figure.name, Figure.of(figure, raters=[name], question=title))
         if raters.over is not None:
             names = [row.name for row in raters.rows if row.kind == "human"]
-            yield ref, title, raters.over.name, Figure.of(raters.over, raters=names, question=title)
+            yield CsvLine(ref, title, raters.over.name, Figure.of(raters.over, raters=names, question=title))
 
 
 RATERS = Section(KEY, views, lines, severity)

@@ -10,7 +10,7 @@ from annotation.text.display import number
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import ScoreMap, ScoreMarks, ScoreProbabilities, Scores
 from calibration.reports.figures import JUDGE, crowd, figures, worded
-from calibration.reports.sections.base import Asked, Line, Section, Switch, View
+from calibration.reports.sections.base import Asked, CsvLine, Section, Switch, View
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import counted
@@ -220,23 +220,23 @@ def _point(one: ScoreProbabilities, place: int) -> Point:
     )
 
 
-def lines(result: Snapshot) -> Iterator[Line]:
+def lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield every figure, named after its table, and each bin of the diagrams."""
     found = result.scores
     if found is None:
         return
     for marks in found.marks:
         for figure in _figures(marks, MARKS):
-            yield marks.ref, marks.title, f"threshold_{marks.rule}_{figure.name}", figure
+            yield CsvLine(marks.ref, marks.title, f"threshold_{marks.rule}_{figure.name}", figure)
     for one in found.probabilities:
         for figure in _figures(one, tuple(OF_PROBABILITIES)):
-            yield one.ref, one.title, f"{one.method}_{figure.name}", figure
+            yield CsvLine(one.ref, one.title, f"{one.method}_{figure.name}", figure)
         for bin_ in one.bins:
             name = f"{one.method}_bin_{bin_.low:g}_{bin_.high:g}_at_{bin_.predicted:.4g}"
-            yield one.ref, one.title, name, bin_.observed
+            yield CsvLine(one.ref, one.title, name, bin_.observed)
     for mapped in found.maps:
         for figure in _figures(mapped, ERRORS):
-            yield mapped.ref, mapped.title, f"map_{mapped.map}_{figure.name}", figure
+            yield CsvLine(mapped.ref, mapped.title, f"map_{mapped.map}_{figure.name}", figure)
 
 
 def _figures(one: Scored, names: Sequence[str]) -> list[Figure]:

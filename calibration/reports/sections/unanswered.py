@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from calibration.reports.contents import BoundsRow
 from calibration.reports.figures import QuestionFigures, crowd, figures
-from calibration.reports.sections.base import Asked, Line, Section, View, chosen, count, headed
+from calibration.reports.sections.base import Asked, CsvLine, Section, View, chosen, count, headed
 from calibration.reports.sentences import WHAT, counted_row, heading, leading, left_out, sentence
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table
@@ -61,13 +61,13 @@ def _said(rows: Sequence[BoundsRow], question: QuestionFigures | None) -> Iterat
         yield f"{counted_row(row)}{more}."
 
 
-def lines(result: Snapshot) -> Iterator[Line]:
+def lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield the bounds, named `bounds_...`, and how many items were left unanswered."""
     for row in result.bounds:
         unanswered = replace(count(UNANSWERED, row.n_unanswered), raters=(row.rater,), n_items=row.n_asked)
-        yield row.ref, row.title, UNANSWERED, unanswered
+        yield CsvLine(row.ref, row.title, UNANSWERED, unanswered)
         for entry in row.figures:
-            yield row.ref, row.title, entry.name, entry
+            yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
 UNANSWERED_ITEMS = Section(KEY, views, lines)

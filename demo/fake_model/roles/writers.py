@@ -28,7 +28,7 @@ from demo.fake_model.roles.judges import SCORES
 # a reply's first turn is far longer than turns usually are copy_differs     chance that the last of the
 # copied turns is not what was said
 
-KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
+KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
 VANILLA, TAXONOMY = "vanilla", "taxonomy"
 PER = 30
 """Rates are turns in so many turns."""

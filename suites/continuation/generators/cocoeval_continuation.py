@@ -166,7 +166,7 @@ def first_number(dialogue: Dialogue) -> int:
 @cache
 def behaviours_text() -> str:
     """Return the ten behaviours with definition and example, as the scheme has them."""
-    return "\n".join(_described(key) for key, *_ in BEHAVIOURS)
+    return "\n".join(_described(behaviour.key) for behaviour in BEHAVIOURS)
 
 
 def _described(key: str) -> str:

@@ -109,7 +109,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one production takes: calls, and tokens read, written, and written anew in all."""
+    """What productions take: calls, and tokens read, written, and written anew in all."""
 
     calls: int
     tokens_in: int
@@ -133,16 +133,16 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
     there = _there(plan, dialogues, trials)
     done = sum(status == Production.Status.DONE for status, _ in there.values())
     count, counted_by = counter(plan.endpoint)
-    calls, read, written, new = _still(plan, begun, there, eligible, trials, count)
+    left = _still(plan, begun, there, eligible, trials, count)
     host = urlsplit(plan.endpoint.base_url).hostname or ""
     return Estimate(
         productions=eligible * trials,
         done=done,
-        calls=calls,
-        tokens_in=read,
-        tokens_out=written,
-        tokens_new=new,
-        cost=cost(plan.endpoint, read, written),
+        calls=left.calls,
+        tokens_in=left.tokens_in,
+        tokens_out=left.tokens_out,
+        tokens_new=left.tokens_new,
+        cost=cost(plan.endpoint, left.tokens_in, left.tokens_out),
         currency=plan.endpoint.currency,
         endpoint=plan.endpoint.name,
         model=plan.endpoint.answering_model,
@@ -189,8 +189,8 @@ def _still(
     eligible: int,
     trials: int,
     count: Count,
-) -> tuple[int, int, int, int]:
-    """Return the calls, and tokens read, written and written anew, that are still to come."""
+) -> Taken:
+    """Return the calls and tokens that are still to come."""
     width = plan.generator.together(plan.settings)
     states = [
         (generator, there.get((pk, trial), ("", first[trial]))[1])
@@ -199,20 +199,18 @@ def _still(
         if there.get((pk, trial), ("", {}))[0] != Production.Status.DONE
     ]
     if not states:
-        return 0, 0, 0, 0
+        return Taken(0, 0, 0, 0)
     if width > 1:
         alone = [state for _, state in states]
         groups = [alone[at : at + width] for at in range(0, len(alone), width)]
         taken = [_taken_together(plan.generator, group, count) for group in groups]
         scale = eligible / len(begun)
-        sums = (
-            sum(one.calls for one in taken),
-            sum(one.tokens_in for one in taken),
-            sum(one.tokens_out for one in taken),
-            sum(one.tokens_new for one in taken),
+        return Taken(
+            calls=math.ceil(sum(one.calls for one in taken) * scale),
+            tokens_in=round(sum(one.tokens_in for one in taken) * scale),
+            tokens_out=round(sum(one.tokens_out for one in taken) * scale),
+            tokens_new=round(sum(one.tokens_new for one in taken) * scale),
         )
-        read, written, new = (round(one * scale) for one in sums[1:])
-        return math.ceil(sums[0] * scale), read, written, new
     step = max(1, len(states) // SAMPLED)
     some = [taken_by(generator, state, count) for generator, state in states[::step][:SAMPLED]]
     scale = eligible / len(begun)
@@ -222,9 +220,12 @@ def _still(
     )
     calls = round(sum(counted) * scale)
     each = sum(one.calls for one in some) or 1
-    read = round(calls * sum(one.tokens_in for one in some) / each)
-    written = round(calls * sum(one.tokens_out for one in some) / each)
-    return calls, read, written, round(calls * sum(one.tokens_new for one in some) / each)
+    return Taken(
+        calls=calls,
+        tokens_in=round(calls * sum(one.tokens_in for one in some) / each),
+        tokens_out=round(calls * sum(one.tokens_out for one in some) / each),
+        tokens_new=round(calls * sum(one.tokens_new for one in some) / each),
+    )
 
 
 def taken_by(generator: Generator, state: State, count: Count = about_tokens) -> Taken:

@@ -61,30 +61,39 @@ def _f1(sums: Floats) -> Floats:
     return divided(2 * hits, 2 * hits + sums[:, 3] + (sums[:, 0] - hits))
 
 
-PANEL: Mapping[str, tuple[str, Figure, tuple[int, ...], str]] = {
-    "intrusion_rate": ("Intrusion rate", _intrusion, (1,), "no point to stay out of"),
-    "miss_rate": (
+@dataclass(frozen=True, slots=True)
+class PanelFigure:
+    """A figure of the panel: `counted` are the sums that make its n, `undefined` why it may have no value."""
+
+    title: str
+    formula: Figure
+    counted: tuple[int, ...]
+    undefined: str
+
+
+PANEL: Mapping[str, PanelFigure] = {
+    "intrusion_rate": PanelFigure("Intrusion rate", _intrusion, (1,), "no point to stay out of"),
+    "miss_rate": PanelFigure(
         "Miss rate",
         lambda sums: divided(sums[:, 4], sums[:, 0]),
         (0,),
         "no point where one must speak",
     ),
-    "recall": ("Recall", _recall, (0,), "no point where one must speak"),
-    "precision": (
+    "recall": PanelFigure("Recall", _recall, (0,), "no point where one must speak"),
+    "precision": PanelFigure(
         "Precision",
         lambda sums: divided(sums[:, 2], sums[:, 2] + sums[:, 3]),
         (2, 3),
         "it never said anything at these points",
     ),
-    "f1": ("F1", _f1, (0, 1), "it never said anything, and never had to"),
-    "balanced_accuracy": (
+    "f1": PanelFigure("F1", _f1, (0, 1), "it never said anything, and never had to"),
+    "balanced_accuracy": PanelFigure(
         "Balanced accuracy",
         lambda sums: (_recall(sums) + 1 - _intrusion(sums)) / 2,
         (0, 1),
         "one of the two classes has no point",
     ),
 }
-"""The figures: title, formula, which sums are their n, and why there may be none."""
 
 
 def panel(decisions: Sequence[Decided], families: Families, plan: Plan) -> dict[str, Result]:
@@ -97,16 +106,16 @@ def panel(decisions: Sequence[Decided], families: Families, plan: Plan) -> dict[
     return {
         name: finished(
             name,
-            float(figure(whole)[0]),
-            figure(drawn),
+            float(figure.formula(whole)[0]),
+            figure.formula(drawn),
             plan,
-            n_items=int(sum(whole[0, at] for at in counted)),
+            n_items=int(sum(whole[0, at] for at in figure.counted)),
             n_clusters=n_clusters,
             n_raters=1,
             method="share of decisions",
-            undefined=undefined,
+            undefined=figure.undefined,
         )
-        for name, (_, figure, counted, undefined) in PANEL.items()
+        for name, figure in PANEL.items()
     }
 
 
@@ -124,15 +133,15 @@ def panel_difference(
     return {
         name: finished(
             name,
-            float((figure(whole[:, :SUMS]) - figure(whole[:, SUMS:]))[0]),
-            figure(drawn[:, :SUMS]) - figure(drawn[:, SUMS:]),
+            float((figure.formula(whole[:, :SUMS]) - figure.formula(whole[:, SUMS:]))[0]),
+            figure.formula(drawn[:, :SUMS]) - figure.formula(drawn[:, SUMS:]),
             plan,
-            n_items=int(sum(whole[0, at] for at in counted)),
+            n_items=int(sum(whole[0, at] for at in figure.counted)),
             n_clusters=n_clusters,
             method="difference of shares on the same resamples",
-            undefined=f"for one of the two: {undefined}",
+            undefined=f"for one of the two: {figure.undefined}",
         )
-        for name, (_, figure, counted, undefined) in PANEL.items()
+        for name, figure in PANEL.items()
     }
 
 
@@ -430,7 +439,7 @@ def restraint(context: Context) -> Table:
     return Table(
         "restraint",
         "Restraint: staying out, and joining in where one must",
-        (*(title for title, *_ in PANEL.values()), "Unreadable"),
+        (*(figure.title for figure in PANEL.values()), "Unreadable"),
         tuple(lines),
         ("An unreadable reply is no right silence: it is left out here and counted by itself.",),
     )

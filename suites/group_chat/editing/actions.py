@@ -267,11 +267,10 @@ def _rewrite_turns(row: Dialogue, own: Continuation, record: records.Dialogue) -
     less = {"items": items.count(), "turns": turns.count()}
     items.delete()
     turns.delete()
-    rows = []
-    for position, turn in enumerate(record.turns):
-        speaker, text, given, at, extra = turn_row(turn)
-        rows.append(Turn(continuation=own, position=position, speaker=speaker, text=text, given=given, at=at))
-        rows[-1].extra = extra
+    rows = [
+        Turn(continuation=own, position=position, **turn_row(turn)._asdict())
+        for position, turn in enumerate(record.turns)
+    ]
     Turn.objects.bulk_create(rows)
     with connection.cursor() as cursor:
         cursor.execute(OF_TURNS, {"corpus": row.corpus_id, "ids": [own.pk], "kind": "turn"})

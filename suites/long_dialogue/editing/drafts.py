@@ -12,7 +12,7 @@ from annotation.text.words import fold
 from suites.continuation.generators.base import MadeRecord
 from suites.continuation.models import Production
 from suites.long_dialogue.agent.quiz import DialsimFacts, DialsimQuiz
-from suites.long_dialogue.editing.import_records import make_records
+from suites.long_dialogue.editing.import_records import NewRecord, make_records
 
 SAID = ("head", "relation", "tail", "session")
 """What makes two facts the same one, whoever drew them."""
@@ -39,13 +39,13 @@ def write(production: Production, made: Sequence[MadeRecord], text: Any) -> dict
         else:
             known.add(identity)
             key = _free(draft.kind, draft.key, taken)
-            new.append((dialogue.pk, draft.kind, key, dict(draft.content), DRAFT, None))
+            new.append(NewRecord(dialogue.pk, draft.kind, key, dict(draft.content), DRAFT))
             old.append(before)
     ids = make_records(
         corpus=dialogue.corpus, rows=new, provenance={"by": "production", "production": production.pk}
     )
     _supersede(old, ids)
-    return {"made": len(new), "keys": [row[2] for row in new], **counts}
+    return {"made": len(new), "keys": [record.key for record in new], **counts}
 
 
 def _supersede(old: Sequence[Record | None], ids: Sequence[int]) -> None:

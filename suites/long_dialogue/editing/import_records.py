@@ -70,11 +70,32 @@ UPDATE annotation_record r SET superseded_by_id = n.id
 
 Placed = tuple[int, Dialogue]
 """A dialogue's id in the database, and its record."""
-Row = tuple[str, str, dict[str, Any], str, str, str]
-"""A record's kind, key, content, status, the name of the set that made it, and the key of the one in its
-place."""
 Stored = tuple[dict[str, Any], str, str]
 """A record's content, status, and the key of the one in its place, '' while it stands itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRecord:
+    """A fact or question of a script, with the names of the set that made it and of the one in its place."""
+
+    kind: str
+    key: str
+    content: dict[str, Any]
+    status: str
+    set_name: str
+    superseded_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """A record to write; `dialogue` and the question set that made it, where one did, are ids."""
+
+    dialogue: int
+    kind: str
+    key: str
+    content: dict[str, Any]
+    status: str
+    question_set: int | None = None
 
 
 @dataclass(slots=True)
@@ -98,11 +119,14 @@ class RecordWriter:
             (number, row)
             for number, record in placed
             for row in _rows(record)
-            if self._is_new(record, row, before.get((number, *row[:2])))
+            if self._is_new(record, row, before.get((number, row.kind, row.key)))
         ]
         made = make_records(
             corpus=self.corpus,
-            rows=[(number, *row[:4], self._set_of(row[4])) for number, row in new],
+            rows=[
+                NewRecord(number, row.kind, row.key, row.content, row.status, self._set_of(row.set_name))
+                for number, row in new
+            ],
             provenance={"by": "import", "import": self.imported.pk},
         )
         _supersede(made, new)
@@ -118,16 +142,12 @@ class RecordWriter:
             for dialogue, kind, key, content, status, instead in rows.values_list(*columns)
         }
 
-    def _is_new(self, record: Dialogue, row: Row, stored: Stored | None) -> bool:
-        kind, key, content, status, _, instead = row
+    def _is_new(self, record: Dialogue, row: ImportedRecord, stored: Stored | None) -> bool:
         if stored is None:
             return True
-        if stored != (content, status, instead):
-            self.faults.add(
-                ImportProblem(
-                    f"the dialogue {record.id!r} has another {kind} {key!r} already", field=f"{kind}s"
-                )
-            )
+        if stored != (row.content, row.status, row.superseded_by):
+            reason = f"the dialogue {record.id!r} has another {row.kind} {row.key!r} already"
+            self.faults.add(ImportProblem(reason, field=f"{row.kind}s"))
         return False
 
     def _know_sets(self, placed: Sequence[Placed]) -> None:
@@ -164,40 +184,63 @@ class RecordWriter:
             write_uses(stored=stored, dialogue=dialogue, record=record, uses=told.uses)
 
 
-def _rows(record: Dialogue) -> Iterator[Row]:
+def _rows(record: Dialogue) -> Iterator[ImportedRecord]:
     for fact in record.facts:
-        yield scripts.FACT, fact.id, fact_json(fact), fact.status, "", fact.superseded_by
-    for asked in record.questions:
-        told = question_json(asked)
-        yield scripts.QUESTION, asked.id, told, asked.status, asked.origin, asked.superseded_by
+        yield ImportedRecord(scripts.FACT, fact.id, fact_json(fact), fact.status, "", fact.superseded_by)
+    for question in record.questions:
+        yield ImportedRecord(
+            kind=scripts.QUESTION,
+            key=question.id,
+            content=question_json(question),
+            status=question.status,
+            set_name=question.origin,
+            superseded_by=question.superseded_by,
+        )
 
 
-def _supersede(made: Sequence[int], rows: Sequence[tuple[int, Row]]) -> None:
+def _supersede(made: Sequence[int], rows: Sequence[tuple[int, ImportedRecord]]) -> None:
     """Let the new records that another one stands in for point at it."""
-    those = [(pk, number, row[0], row[5]) for pk, (number, row) in zip(made, rows, strict=True) if row[5]]
-    if not those:
+    superseded = [
+        (pk, number, row) for pk, (number, row) in zip(made, rows, strict=True) if row.superseded_by
+    ]
+    if not superseded:
         return
-    ids, dialogues, kinds, keys = (list(column) for column in zip(*those, strict=True))
+    columns: dict[str, Any] = {
+        "ids": [pk for pk, _, _ in superseded],
+        "dialogues": [number for _, number, _ in superseded],
+        "kinds": [row.kind for _, _, row in superseded],
+        "keys": [row.superseded_by for _, _, row in superseded],
+    }
     with connection.cursor() as cursor:
-        cursor.execute(SUPERSEDE, {"ids": ids, "dialogues": dialogues, "kinds": kinds, "keys": keys})
+        cursor.execute(SUPERSEDE, columns)
 
 
 def make_records(
     *,
     corpus: Corpus,
-    rows: Sequence[tuple[int, str, str, dict[str, Any], str, int | None]],
+    rows: Sequence[NewRecord],
     provenance: dict[str, Any],
 ) -> list[int]:
     """Make records with their items, in the current transaction; return the records' ids in order.
 
-    A row has the dialogue's id, kind, key, content, status, and the id of the set that made it. Raises
-    IntegrityError where the dialogue has a record of that kind and key.
+    Raises IntegrityError where the dialogue has a record of that kind and key.
     """
     now = timezone.now()
     ids = reserve_ids("annotation_record", len(rows))
     written = (
-        (pk, corpus.pk, dialogue, kind, key, content, provenance, status, made_by, now)
-        for pk, (dialogue, kind, key, content, status, made_by) in zip(ids, rows, strict=True)
+        (
+            pk,
+            corpus.pk,
+            row.dialogue,
+            row.kind,
+            row.key,
+            row.content,
+            provenance,
+            row.status,
+            row.question_set,
+            now,
+        )
+        for pk, row in zip(ids, rows, strict=True)
     )
     copy_rows("annotation_record", RECORD_COLUMNS, RECORD_TYPES, written)
     with connection.cursor() as cursor:

@@ -23,7 +23,7 @@ from annotation.text.views import one_line
 from annotation.text.words import fold
 from config.models import Event
 from suites.long_dialogue.editing import question_records, question_relations
-from suites.long_dialogue.editing.import_records import make_records
+from suites.long_dialogue.editing.import_records import NewRecord, make_records
 from suites.long_dialogue.editing.question_records import Reviewed, asked_before
 from suites.long_dialogue.editing.question_relations import table_of
 from suites.long_dialogue.scripts.graph import PERSON
@@ -139,7 +139,7 @@ def supersede(
     *, record: Record, content: dict[str, Any], provenance: dict[str, Any], by: User | None
 ) -> Record:
     """Make an accepted record that supersedes another one, in the current transaction; return it."""
-    row = (record.dialogue_id, record.kind, next_key(record), content, ACCEPTED, record.set_id)
+    row = NewRecord(record.dialogue_id, record.kind, next_key(record), content, ACCEPTED, record.set_id)
     (made,) = make_records(corpus=record.corpus, rows=[row], provenance=provenance)
     Record.objects.filter(pk=made).update(created_by=by)
     Record.objects.filter(pk=record.pk).update(status=CORRECTED, superseded_by=made)
@@ -266,7 +266,8 @@ def add(
 ) -> Record:
     """Write a fact or a quiz question by hand, as a draft or accepted at once. Raises QuestionsRefused."""
     told = checked_content(dialogue, kind, content)
-    row = (dialogue.pk, kind, new_key(dialogue, kind), told, ACCEPTED if accepted else "draft", None)
+    status = ACCEPTED if accepted else "draft"
+    row = NewRecord(dialogue.pk, kind, new_key(dialogue, kind), told, status)
     (made,) = make_records(corpus=dialogue.corpus, rows=[row], provenance={"by": "hand"})
     Record.objects.filter(pk=made).update(created_by=by)
     record = Record.objects.get(pk=made)

@@ -23,7 +23,7 @@ from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 from suites.long_dialogue.editing import question_figures, question_relations
-from suites.long_dialogue.editing.import_records import make_records, write_uses
+from suites.long_dialogue.editing.import_records import NewRecord, make_records, write_uses
 from suites.long_dialogue.editing.question_editing import supersede
 from suites.long_dialogue.editing.question_figures import Figures
 from suites.long_dialogue.editing.question_records import asked_before, called, is_kept
@@ -115,7 +115,7 @@ def write(stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made: 
     make_records(
         corpus=stored.corpus,
         rows=[
-            (row.pk, QUESTION, question.id, question_json(question), question.status, stored.pk)
+            NewRecord(row.pk, QUESTION, question.id, question_json(question), question.status, stored.pk)
             for question in questions
         ],
         provenance={"by": "rules", "set": stored.name, "version": stored.version},

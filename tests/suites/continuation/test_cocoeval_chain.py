@@ -30,7 +30,7 @@ from tests import factories
 from tests.judges.helpers import begin, finish
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
-KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
+KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
 N, TURNS, RATED = 40, 30, 15
 SE, SP = 0.8, 0.97
 PEOPLE = 2.0

@@ -65,13 +65,13 @@ def test_a_history_shorter_than_the_window_is_shown_whole_and_fewer_turns_are_co
 def test_only_the_taxonomy_prompt_lists_the_behaviours_with_the_words_of_the_scheme() -> None:
     vanilla, taxonomy = (prompt_of(begun(talk(), prompting=name)) for name in ("vanilla", "taxonomy"))
     assert vanilla.user == taxonomy.user
-    for key, _, _, _, definition, example, not_this in BEHAVIOURS:
-        assert f"- {key} (" in taxonomy.system
-        assert definition in taxonomy.system
-        assert example in taxonomy.system
-        assert not_this not in taxonomy.system
-        assert key not in vanilla.system
-        assert definition not in vanilla.system
+    for behaviour in BEHAVIOURS:
+        assert f"- {behaviour.key} (" in taxonomy.system
+        assert behaviour.definition in taxonomy.system
+        assert behaviour.example in taxonomy.system
+        assert behaviour.not_this not in taxonomy.system
+        assert behaviour.key not in vanilla.system
+        assert behaviour.definition not in vanilla.system
     assert "another_behaviour" not in taxonomy.system
 
 
