@@ -6,8 +6,8 @@ without any of it, and imports none of it.
 
 from __future__ import annotations
 
-from collections import UserDict, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Generic, TypeVar
@@ -30,16 +30,30 @@ def added(table: str) -> Iterator[Any]:
         yield getattr(import_module(module), name)
 
 
-class Table(UserDict[str, T]):
+class Table(MutableMapping[str, T]):
     """Entries by key: the core's own, then those of the mappings that were added under the table's name."""
 
     def __init__(self, name: str, own: Mapping[str, T] | None = None) -> None:
         self._name, self._own = name, own or {}
 
     @cached_property
-    def data(self) -> dict[str, T]:  # type: ignore[override]
-        """All entries."""
+    def _entries(self) -> dict[str, T]:
         return {**self._own, **{key: entry for more in added(self._name) for key, entry in more.items()}}
+
+    def __getitem__(self, key: str) -> T:
+        return self._entries[key]
+
+    def __setitem__(self, key: str, entry: T) -> None:
+        self._entries[key] = entry
+
+    def __delitem__(self, key: str) -> None:
+        del self._entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 class Functions(Generic[T]):
