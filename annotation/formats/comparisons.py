@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from annotation.formats.base import JUDGES, Format, Head, Rating, SourceRecord
-from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of
+from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.tables import csv_cells, row_of
@@ -121,7 +121,7 @@ def comparison_of_object(raw: dict[str, Any]) -> Comparison:
     fields = Fields(raw, "", LINE)
     context = turns_of(fields, "context")
     responses = tuple(
-        _response_of_pair_lines(part, path, len(context)) for path, part in fields.items("responses")
+        _response_of_pair_lines(part, len(context)) for part in fields.objects("responses", RESPONSE)
     )
     if not MEMBERS[0] <= len(responses) <= MEMBERS[1]:
         raise fields.problem(
@@ -139,8 +139,7 @@ def comparison_of_object(raw: dict[str, Any]) -> Comparison:
     )
 
 
-def _response_of_pair_lines(raw: Any, path: str, at: int) -> Response:
-    fields = Fields(raw, path, RESPONSE)
+def _response_of_pair_lines(fields: Fields, at: int) -> Response:
     system = fields.id("system", limit=NAME_LIMIT)
     if fields.has("text") == fields.has("turns"):
         raise fields.problem("text", "write either a text or turns")
@@ -236,7 +235,7 @@ COLUMNS = FIELDS | NAMES.keys() | ONE_HOT.keys() | set(TEXTS)
 
 def battle_of_object(raw: Mapping[str, Any]) -> Comparison:
     """Return the comparison that a battle or a judgment is."""
-    fields = Fields(dict(raw), "", frozenset(raw))
+    fields = Fields(dict(raw))
     sides = [turns_of(fields, f"conversation_{side}") for side in "ab"]
     context, *_ = before = [_until_reply(side) for side in sides]
     if before[0] != before[1]:
@@ -391,15 +390,11 @@ def read(source: Source) -> Iterator[SourceRecord]:
     answered: Counter[Any] = Counter()
     unsaid: dict[str, None] = {}
     for line, content in _lines(source):
-        try:
+        with source.report_problems(line=line):
             comparison = content()
             unsaid |= {comparison.unsaid: None} if comparison.unsaid else {}
-            rating = _placed(dialogues, line, comparison)
-        except ImportProblem as problem:
-            source.report(problem.placed(line=line))
-            continue
-        if rating is not None:
-            ratings.append((line, _numbered(rating, answered)))
+            if (rating := _placed(dialogues, line, comparison)) is not None:
+                ratings.append((line, _numbered(rating, answered)))
     if unsaid and JUDGES not in source.settings:
         _ask(source, list(unsaid))
     for key, gathered in dialogues.items():
@@ -435,9 +430,7 @@ def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
 
 
 def _of_object(raw: Any, source: Source) -> Comparison:
-    if not isinstance(raw, dict):
-        raise ImportProblem(f"must be an object, not {kind_of(raw)}")
-    if not SIDES[0] <= raw.keys():
+    if not SIDES[0] <= require(raw, dict).keys():
         return comparison_of_object(raw)
     source.pass_over(name for name in raw if name not in FIELDS)
     return battle_of_object(raw)

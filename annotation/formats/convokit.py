@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats.base import Format, Head, SourceRecord
-from annotation.formats.fields import Fields, decode_python, is_number, kind_of, plain
+from annotation.formats.fields import Fields, decode_python, plain, require
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, Dialogue, LabelRecord, Participant, Turn
 
@@ -72,7 +72,7 @@ class Convokit:
 
 def read(source: Source) -> Convokit:
     """Return the corpus that a folder, or `utterances.jsonl` alone, holds; raise or report ImportProblem."""
-    files = _files(source)
+    files = source.files_by_name(UTTERANCES)
     utterances = files.pop(UTTERANCES, None)
     if utterances is None:
         raise ImportProblem(f"there is no {UTTERANCES} among the files")
@@ -84,21 +84,9 @@ def read(source: Source) -> Convokit:
     corpus = Convokit({}, speakers, _missing(about, speakers))
     lines: dict[str, int] = {}
     for line, content in source.lines(utterances):
-        try:
+        with source.report_problems(utterances, line):
             _add(corpus, about, content, line, lines)
-        except ImportProblem as problem:
-            source.report(problem.placed(line=line, file=_file(source, UTTERANCES)))
     return corpus
-
-
-def _files(source: Source) -> dict[str, Path]:
-    if not source.path.is_dir():
-        return {UTTERANCES: source.path}
-    return {file.name: file for file in source.files()}
-
-
-def _file(source: Source, name: str) -> str:
-    return name if source.path.is_dir() else ""
 
 
 def _missing(about: Mapping[str, Any], speakers: Mapping[str, Any]) -> tuple[str, ...]:
@@ -110,9 +98,7 @@ def _known(source: Source, file: Path | None) -> dict[str, dict[str, Any]]:
     if file is None:
         return {}
     try:
-        content = decode_python(source.document(file))
-        if not isinstance(content, dict):
-            raise ImportProblem(f"must be an object by id, not {kind_of(content)}")
+        content = require(decode_python(source.document(file)), dict, wanted="an object by id")
         return {key.strip(): _meta(value, key) for key, value in content.items()}
     except ImportProblem as problem:
         raise problem.placed(file=file.name) from None
@@ -120,10 +106,9 @@ def _known(source: Source, file: Path | None) -> dict[str, dict[str, Any]]:
 
 def _meta(value: Any, path: str) -> dict[str, Any]:
     """Return what is known of one: `meta` of the present form, all but `vectors` of the older."""
-    if not isinstance(value, dict):
-        raise ImportProblem(f"must be an object, not {kind_of(value)}", field=path)
-    inner = value.get("meta", {name: part for name, part in value.items() if name != "vectors"})
-    return dict(Fields({"meta": inner}, path, frozenset({"meta"})).object("meta"))
+    known = require(value, dict, path)
+    inner = known.get("meta", {name: part for name, part in known.items() if name != "vectors"})
+    return dict(Fields({"meta": inner}, path).object("meta"))
 
 
 def _add(
@@ -143,18 +128,15 @@ def _add(
     conversation = corpus.conversations.setdefault(key, Conversation(key, about.get(key, {})))
     conversation.utterances.append(
         Utterance(
-            own, speaker, fields.text("text"), _time(fields), _reply(fields), fields.object("meta"), line
+            own,
+            speaker,
+            fields.text("text"),
+            fields.text_or_number("timestamp"),
+            fields.text("reply-to" if "reply-to" in fields.raw else "reply_to", ""),
+            fields.object("meta"),
+            line,
         )
     )
-
-
-def _time(fields: Fields) -> str:
-    value = fields.raw.get("timestamp")
-    return str(value) if is_number(value) else fields.text("timestamp", "")
-
-
-def _reply(fields: Fields) -> str:
-    return fields.text("reply-to" if "reply-to" in fields.raw else "reply_to", "")
 
 
 def dialogues(
@@ -163,13 +145,11 @@ def dialogues(
     """Yield a dialogue for each conversation, in the order in which they begin in the file."""
     if corpus.missing:
         source.notes.append(f"read without {' and '.join(corpus.missing)}: what these say is not known")
+    file = Path(UTTERANCES)
     for conversation in corpus.conversations.values():
-        try:
-            record = make(conversation)
-        except ImportProblem as problem:
-            source.report(problem.placed(file=_file(source, UTTERANCES)))
-        else:
-            yield SourceRecord(record, conversation.utterances[0].line, _file(source, UTTERANCES))
+        with source.report_problems(file):
+            line = conversation.utterances[0].line
+            yield SourceRecord(make(conversation), line, source.name_in_folder(file))
 
 
 def told(meta: Mapping[str, Any], *names: str) -> dict[str, Any]:

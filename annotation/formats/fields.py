@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -83,10 +83,30 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+T = TypeVar("T", dict[str, Any], list[Any], str)
+
+
 def kind_of(value: Any) -> str:
     """Name a JSON value's type for a message."""
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
+    return KINDS.get(type(value), "a number")
+
+
+def require(
+    value: Any, kind: type[T], field: str = "", wanted: str = "", *, file: str = "", filled: bool = False
+) -> T:
+    """Return a value of this kind, not empty where it must be `filled`; messages call it `wanted`."""
+    if not isinstance(value, kind) or (filled and not value):
+        reason = f"must be {wanted or KINDS[kind]}, not {kind_of(value)}"
+        raise ImportProblem(reason, field=field, file=file)
+    return value
+
+
+def number_or_none(value: Any, field: str, wanted: str = "a number") -> float | None:
+    """Return a finite number, None for null."""
+    if value is not None and not is_number(value):
+        raise ImportProblem(f"must be {wanted}, not {kind_of(value)}", field=field)
+    return None if value is None else float(value)
 
 
 # What must hold between the parts of a dialogue, whatever format it came in.
@@ -160,16 +180,19 @@ NAME_LIMIT = 200
 
 
 class Fields:
-    """An object at a path. Every method takes a field's key and raises `ImportProblem` with its full path."""
+    """An object at a path. Every method takes a field's key and raises `ImportProblem` with its full path.
+
+    Fields that are not `known` are refused; without it all may be there.
+    """
 
     __slots__ = ("path", "raw")
 
-    def __init__(self, raw: Any, path: str, known: frozenset[str]) -> None:
+    def __init__(self, raw: Any, path: str = "", known: frozenset[str] | None = None) -> None:
         if type(raw) is not dict:
             raise ImportProblem(f"must be an object, not {kind_of(raw)}", field=path)
         self.raw: dict[str, Any] = raw
         self.path = path
-        if not raw.keys() <= known:
+        if known is not None and not raw.keys() <= known:
             self._refuse_unknown(known)
 
     def _refuse_unknown(self, known: frozenset[str]) -> None:
@@ -198,6 +221,11 @@ class Fields:
         if value is None and default is not None:
             return default
         raise self._wrong(key, "a text")
+
+    def text_or_number(self, key: str) -> str:
+        """Return a text, or a number as it is written; empty where it is absent or null."""
+        value = self.raw.get(key)
+        return str(value) if is_number(value) else self.text(key, "")
 
     def id(self, key: str, default: str | None = None, limit: int = ID_LIMIT) -> str:
         """Return a text that names something: without space around it, not empty, not over the limit."""
@@ -259,6 +287,10 @@ class Fields:
         path = self.at(key)
         for index, element in enumerate(value):
             yield f"{path}[{index}]", element
+
+    def objects(self, key: str, known: frozenset[str]) -> Iterator[Fields]:
+        """Yield the objects of a list, each with these fields; nothing where it is absent or null."""
+        return (Fields(element, path, known) for path, element in self.items(key))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of texts as a tuple, empty where it is absent."""

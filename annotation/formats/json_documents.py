@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -18,11 +18,22 @@ from annotation.formats.fields import (
     decode,
     decode_python,
     is_number,
-    kind_of,
+    number_or_none,
     plain,
+    require,
 )
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, Agenda, Dialogue, LabelRecord, Participant, Turn
+
+
+def _agenda(topics: Iterable[str]) -> Agenda | None:
+    """Return topics as an agenda, each leading to the next; None without any."""
+    items = {f"t{number}": topic for number, topic in enumerate(topics, start=1)}
+    if not items:
+        return None
+    keys = list(items)
+    return Agenda(items, edges=tuple(pairwise(keys)), start=keys[0], terminal=keys[-1])
+
 
 # QMSum meetings (Zhong et al. 2021): a file is one meeting, a folder several.
 #
@@ -42,7 +53,7 @@ def read_qmsum(source: Source) -> Iterator[SourceRecord]:
     if source.path.is_dir():
         files = [file for file in files if file.suffix == ".json" and file.name not in NOT_MEETINGS]
     for file in files:
-        name = file.name if source.path.is_dir() else source.name
+        name = source.called(file)
         try:
             yield SourceRecord(_meeting(source, file, Path(name).stem), file=name)
         except ImportProblem as problem:
@@ -51,7 +62,8 @@ def read_qmsum(source: Source) -> Iterator[SourceRecord]:
 
 def _meeting(source: Source, file: Path, key: str) -> Dialogue:
     fields = Fields(decode(source.document(file)), "", QMSUM_MEETING)
-    turns = tuple(_turn(part, path) for path, part in fields.items("meeting_transcripts"))
+    utterances = fields.objects("meeting_transcripts", UTTERANCE)
+    turns = tuple(Turn(utterance.id("speaker"), utterance.text("content")) for utterance in utterances)
     if not turns:
         raise fields.problem("meeting_transcripts", "has no turns")
     speakers = dict.fromkeys(turn.speaker for turn in turns)
@@ -61,31 +73,13 @@ def _meeting(source: Source, file: Path, key: str) -> Dialogue:
         participants=tuple(Participant(speaker, role=role(speaker)) for speaker in speakers),
         language="en",
         metadata=_metadata(fields),
-        agenda=_agenda_of_qmsum(fields),
+        agenda=_agenda(topic.text("topic") for topic in fields.objects("topic_list", QMSUM_TOPIC)),
     )
-
-
-def _turn(raw: Any, path: str) -> Turn:
-    fields = Fields(raw, path, UTTERANCE)
-    return Turn(fields.id("speaker"), fields.text("content"))
 
 
 def role(speaker: str) -> str:
     """Return the role that a speaker's name tells: `Grad C` is a Grad, `Project Manager` one such."""
     return NUMBER.sub("", speaker) if re.search(r"\s[A-Z0-9]$", speaker) else speaker
-
-
-def _agenda_of_qmsum(fields: Fields) -> Agenda | None:
-    topics = [Fields(part, path, QMSUM_TOPIC).text("topic") for path, part in fields.items("topic_list")]
-    if not topics:
-        return None
-    keys = [f"t{number}" for number in range(1, len(topics) + 1)]
-    return Agenda(
-        items=dict(zip(keys, topics, strict=True)),
-        edges=tuple(pairwise(keys)),
-        start=keys[0],
-        terminal=keys[-1],
-    )
 
 
 def _metadata(fields: Fields) -> dict[str, Any]:
@@ -139,33 +133,26 @@ class _Line:
 def read_tcr(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each meeting, in the order of the file; its id is `SOURCE-meeting`."""
     for file in source.files():
-        place = file.name if source.path.is_dir() else ""
+        place = source.name_in_folder(file)
         try:
             meetings = list(_meetings(source, file))
         except ImportProblem as problem:
             raise problem.placed(file=place) from None
         blank = 0
         for name, key, raw in meetings:
-            try:
+            with source.report_problems(file):
                 record = _dialogue_of_tcr(name, key, raw)
-            except ImportProblem as problem:
-                source.report(problem.placed(file=place))
-                continue
-            blank += sum(1 for turn in record.turns if not turn.text.strip())
-            yield SourceRecord(record, file=place)
+                blank += sum(1 for turn in record.turns if not turn.text.strip())
+                yield SourceRecord(record, file=place)
         if blank:
             source.notes.append(f"turns without text, kept as they are: {blank}")
 
 
 def _meetings(source: Source, file: Path) -> Iterator[tuple[str, str, Any]]:
     """Yield (source's name, meeting's id, meeting)."""
-    sources = decode_python(source.document(file))
-    if not isinstance(sources, dict) or not sources:
-        raise ImportProblem(f"must be an object of sources, not {kind_of(sources)}")
-    for name, meetings in sources.items():
-        if not isinstance(meetings, dict):
-            raise ImportProblem(f"must be an object of meetings, not {kind_of(meetings)}", field=name[:60])
-        for key, raw in meetings.items():
+    content = decode_python(source.document(file))
+    for name, meetings in require(content, dict, wanted="an object of sources", filled=True).items():
+        for key, raw in require(meetings, dict, name[:60], "an object of meetings").items():
             yield name, key, raw
 
 
@@ -185,10 +172,10 @@ def _dialogue_of_tcr(name: str, key: str, raw: Any) -> Dialogue:
     return Dialogue(
         id=own,
         turns=turns,
-        participants=tuple(Participant(speaker) for speaker in dict.fromkeys(turn.speaker for turn in turns)),
+        participants=tuple(map(Participant, dict.fromkeys(turn.speaker for turn in turns))),
         language="en",
         metadata={"source": name, **_about(fields)},
-        agenda=_agenda(list(topics)),
+        agenda=_agenda(topics),
     )
 
 
@@ -200,12 +187,13 @@ def _about(fields: Fields) -> dict[str, Any]:
 def _topic(meeting: Fields, topic: str, number: int) -> Iterator[_Line]:
     path = f"{meeting.at('topics')}.{topic[:60]}"
     fields = Fields(meeting.raw["topics"][topic], path, TCR_TOPIC)
-    for place, part in fields.items("transcripts"):
-        yield _line(Fields(part, place, LINE), f"t{number}")
+    return (_line(line, f"t{number}") for line in fields.objects("transcripts", LINE))
 
 
 def _line(fields: Fields, topic: str) -> _Line:
-    start, end, number = (_number(fields, name) for name in ("start_s", "end_s", "line_id"))
+    start, end, number = (
+        number_or_none(fields.raw.get(name), fields.at(name)) for name in ("start_s", "end_s", "line_id")
+    )
     extra: dict[str, Any] = {"topic": topic}
     if end is not None and end >= 0:
         extra["end_s"] = end
@@ -216,31 +204,12 @@ def _line(fields: Fields, topic: str) -> _Line:
     )
 
 
-def _number(fields: Fields, name: str) -> float | None:
-    value = fields.raw.get(name)
-    if value is None:
-        return None
-    if not is_number(value):
-        raise fields.problem(name, f"must be a number, not {kind_of(value)}")
-    return float(value)
-
-
 def _speaker(fields: Fields) -> str:
     """Return who spoke: a name or a number; `unknown` where the line says nobody."""
     value = fields.raw.get("speaker")
     if is_number(value):
         return f"{value:g}"
     return fields.id("speaker", "").strip() or NOBODY
-
-
-def _agenda(topics: list[str]) -> Agenda:
-    keys = [f"t{number}" for number in range(1, len(topics) + 1)]
-    return Agenda(
-        items=dict(zip(keys, topics, strict=True)),
-        edges=tuple(pairwise(keys)),
-        start=keys[0],
-        terminal=keys[-1],
-    )
 
 
 def _looks_like_of_tcr(head: Head) -> bool:
@@ -279,11 +248,8 @@ def read_messages(source: Source) -> Iterator[SourceRecord]:
         if not chats:
             raise ImportProblem("holds no chat")
         for number, raw in enumerate(chats, start=1):
-            try:
+            with source.report_problems(path=f"chat {number}"):
                 yield SourceRecord(chat(raw, number, source))
-            except ImportProblem as problem:
-                problem.field = f"chat {number}.{problem.field}".rstrip(".")
-                source.report(problem)
         return
     numbered = ((line, (n, content)) for n, (line, content) in enumerate(source.objects(), start=1))
     yield from entries(source, numbered, lambda one: chat(decode(one[1]), one[0], source))
@@ -294,8 +260,8 @@ def chat(raw: Any, number: int, source: Source) -> Dialogue:
     if isinstance(raw, list):
         raise ImportProblem("must be an object, one chat a line, not a list of them")
     fields = _fields(raw, "", CHAT, source)
-    messages = [(path, _fields(part, path, MESSAGE, source)) for path, part in fields.items("messages")]
-    scene, turns = _scene(messages)
+    messages = [_fields(part, path, MESSAGE, source) for path, part in fields.items("messages")]
+    scene, turns, roles = _scene(messages)
     if not turns:
         raise fields.problem("messages", "holds nothing that was said")
     metadata = dict(fields.object("metadata"))
@@ -304,7 +270,7 @@ def chat(raw: Any, number: int, source: Source) -> Dialogue:
     return Dialogue(
         id=fields.id("id", "") or f"chat-{number}",
         turns=turns,
-        participants=_participants(turns, messages),
+        participants=tuple(Participant(speaker, role=role) for speaker, role in roles.items()),
         system=_system(fields),
         metadata=metadata,
     )
@@ -318,18 +284,20 @@ def _fields(raw: Any, path: str, known: frozenset[str], source: Source) -> Field
     return Fields(raw, path, known)
 
 
-def _scene(messages: list[tuple[str, Fields]]) -> tuple[str, tuple[Turn, ...]]:
-    """Split a chat into the system prompts that it begins with, and its turns."""
+def _scene(messages: list[Fields]) -> tuple[str, tuple[Turn, ...], dict[str, str]]:
+    """Split a chat into the system prompts that it begins with, its turns and their speakers' roles."""
     prompts: list[str] = []
     turns: list[Turn] = []
-    for _, message in messages:
+    roles: dict[str, str] = {}
+    for message in messages:
         role = message.choice("role", ROLES, "")
         text = _content(message)
         if role in SCENE and not turns:
             prompts.append(text)
         else:
             turns.append(Turn(message.id("name", role), text, given=role != "assistant"))
-    return "\n\n".join(prompts), tuple(turns)
+            roles[turns[-1].speaker] = role
+    return "\n\n".join(prompts), tuple(turns), roles
 
 
 def _content(message: Fields) -> str:
@@ -347,16 +315,7 @@ def _part(part: Any, path: str) -> str:
         raise ImportProblem("must be an object with a type", field=path)
     if part["type"] not in ("text", "input_text", "output_text"):
         return f"[{part['type']}]"
-    if not isinstance(part.get("text"), str):
-        raise ImportProblem(f"must be a text, not {kind_of(part.get('text'))}", field=f"{path}.text")
-    return str(part["text"])
-
-
-def _participants(turns: tuple[Turn, ...], messages: list[tuple[str, Fields]]) -> tuple[Participant, ...]:
-    roles = {message.raw.get("name") or message.raw["role"]: message.raw["role"] for _, message in messages}
-    return tuple(
-        Participant(speaker, role=roles[speaker]) for speaker in dict.fromkeys(turn.speaker for turn in turns)
-    )
+    return require(part.get("text"), str, f"{path}.text")
 
 
 def _system(fields: Fields) -> str:
@@ -421,20 +380,21 @@ class _Said:
 
 def read_mpdd(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each case, in the order of the file."""
-    dialogues, metadata = _files(source)
+    files = source.files_by_name(DIALOGUES)
+    if DIALOGUES not in files:
+        raise ImportProblem(f"there is no {DIALOGUES} among the files")
+    if extra := sorted(files.keys() - {DIALOGUES, METADATA}):
+        raise ImportProblem("is no file of MPDD: leave it out", file=extra[0])
     scale = _Scale()
-    if metadata is not None:
-        _list(scale, source, metadata)
-    place = dialogues.name if source.path.is_dir() else ""
-    cases = decode(source.document(dialogues))
-    if not isinstance(cases, dict) or not cases:
-        raise ImportProblem(f"must be an object of dialogues by case, not {kind_of(cases)}", file=place)
+    if METADATA in files:
+        _list(scale, source, files[METADATA])
+    place = source.name_in_folder(files[DIALOGUES])
+    content = decode(source.document(files[DIALOGUES]))
+    cases = require(content, dict, wanted="an object of dialogues by case", file=place, filled=True)
     read_cases: dict[str, list[_Said]] = {}
     for key, case in cases.items():
-        try:
+        with source.report_problems(files[DIALOGUES]):
             read_cases[key] = _case(key, case, scale)
-        except ImportProblem as problem:
-            source.report(problem.placed(file=place))
     least = int(source.settings.get("min_turns", 1))
     short = sum(1 for said in read_cases.values() if len(said) < least)
     if short:
@@ -444,18 +404,6 @@ def read_mpdd(source: Source) -> Iterator[SourceRecord]:
             yield SourceRecord(_dialogue(key, said, scale), file=place)
 
 
-def _files(source: Source) -> tuple[Path, Path | None]:
-    """Return the file of the dialogues and that of the metadata, None without one."""
-    if not source.path.is_dir():
-        return source.path, None
-    files = {file.name: file for file in source.files()}
-    if DIALOGUES not in files:
-        raise ImportProblem(f"there is no {DIALOGUES} among the files")
-    if extra := sorted(files.keys() - {DIALOGUES, METADATA}):
-        raise ImportProblem("is no file of MPDD: leave it out", file=extra[0])
-    return files[DIALOGUES], files.get(METADATA)
-
-
 def _list(scale: _Scale, source: Source, file: Path) -> None:
     """Read which emotions and relations there are, and how relations are grouped."""
     try:
@@ -463,7 +411,7 @@ def _list(scale: _Scale, source: Source, file: Path) -> None:
         for name in scale.answers:
             scale.answers[name].update(dict.fromkeys(fields.texts(name)))
         for group in GROUPS:
-            parts = Fields(fields.object(group), group, frozenset(fields.object(group)))
+            parts = Fields(fields.object(group), group)
             scale.groups[group] = {relation: part for part in parts.raw for relation in parts.texts(part)}
     except ImportProblem as problem:
         raise problem.placed(file=file.name) from None
@@ -473,15 +421,15 @@ def _list(scale: _Scale, source: Source, file: Path) -> None:
 def _case(key: str, case: Any, scale: _Scale) -> list[_Said]:
     if not key or len(key) > ID_LIMIT:
         raise ImportProblem(f"the id of a case has 1 to {ID_LIMIT} characters", field=key[:60])
-    fields = Fields({key: case}, "", frozenset({key}))
-    said = [_utterance(Fields(part, path, MPDD_UTTERANCE), scale) for path, part in fields.items(key)]
+    fields = Fields({key: case})
+    said = [_utterance(utterance, scale) for utterance in fields.objects(key, MPDD_UTTERANCE)]
     if not said:
         raise fields.problem(key, "has no turns")
     return said
 
 
 def _utterance(fields: Fields, scale: _Scale) -> _Said:
-    listeners = [Fields(part, path, LISTENER) for path, part in fields.items("listener")]
+    listeners = list(fields.objects("listener", LISTENER))
     names = [listener.id("name") for listener in listeners]
     if len(set(names)) < len(names):
         raise fields.problem("listener", "names one listener twice")

@@ -193,8 +193,7 @@ def _participant(raw: Any, path: str) -> Participant:
 def _agenda(raw: Any) -> Agenda:
     fields = Fields(raw, "agenda", AGENDA)
     items: dict[str, str] = {}
-    for path, part in fields.items("items"):
-        item = Fields(part, path, AGENDA_ITEM)
+    for item in fields.objects("items", AGENDA_ITEM):
         if item.id("id") in items:
             raise item.problem("id", f"{item.id('id')!r} is there twice")
         items[item.id("id")] = item.text("text")
@@ -207,8 +206,7 @@ def _agenda(raw: Any) -> Agenda:
         if fields.has(end) and not _known(fields.raw[end], items):
             raise fields.problem(end, "is not the id of an agenda item")
     success = tuple(
-        Fields({"criterion": part}, path, frozenset({"criterion"})).object("criterion")
-        for path, part in fields.items("success")
+        Fields({"criterion": part}, path).object("criterion") for path, part in fields.items("success")
     )
     return Agenda(items, tuple(edges), fields.raw.get("start"), fields.raw.get("terminal"), success)
 
@@ -231,7 +229,7 @@ def _turn(raw: Any, path: str) -> Turn:
         text=fields.text("text", None if act in ("message", "reaction") else ""),
         given=fields.flag("given") or act in EVENTS,
         at=fields.count("at", None),
-        time=_time(fields),
+        time=fields.text_or_number("time"),
         session=fields.text("session", ""),
         addressees=fields.texts("addressees"),
         audience=fields.texts("audience") if fields.has("audience") else None,
@@ -239,12 +237,6 @@ def _turn(raw: Any, path: str) -> Turn:
         sees_history=sees_history,
         extra=fields.object("extra"),
     )
-
-
-def _time(fields: Fields) -> str:
-    """Return when a turn was said: a text, or a number as it is written."""
-    value = fields.raw.get("time")
-    return str(value) if is_number(value) else fields.text("time", "")
 
 
 def _continuation(raw: Any, path: str) -> Continuation:

@@ -17,7 +17,7 @@ from typing import Any
 
 from annotation.formats import jsonl
 from annotation.formats.base import MISSING, Format, Head, SourceRecord
-from annotation.formats.fields import ID_LIMIT, decode, kind_of
+from annotation.formats.fields import ID_LIMIT, decode, require
 from annotation.formats.label_studio_results import (
     Answered,
     Controls,
@@ -74,15 +74,11 @@ class _Reader:
 
     def add(self, entry: Any, path: str) -> None:
         """Take in a task, or one annotation of the short form."""
-        if not isinstance(entry, dict):
-            raise ImportProblem(f"must be an object, not {kind_of(entry)}", field=path)
-        data = entry.get("data")
+        data = require(entry, dict, path).get("data")
         controls: list[str] = []
         if data is None:
             data, controls = short_form(entry, path)
-        if not isinstance(data, dict):
-            raise ImportProblem(f"must be an object, not {kind_of(data)}", field=f"{path}.data")
-        task = self._task(data, entry, path)
+        task = self._task(require(data, dict, f"{path}.data"), entry, path)
         texts = [str(turn.get("text", "")) for turn in _turns_of(task)]
         if controls:
             task.voices.append(of_annotation(entry, path, texts, len(task.voices), short=controls))
@@ -91,9 +87,8 @@ class _Reader:
         self.passed["drafts"] += len(drafts) if isinstance(drafts, list) else 0
         for kind, one in VOICES.items():
             given = entry.get(kind)
-            if not isinstance(given, list | None):
-                raise ImportProblem(f"must be a list, not {kind_of(given)}", field=f"{path}.{kind}")
-            for index, voice in enumerate(given or ()):
+            voices = [] if given is None else require(given, list, f"{path}.{kind}")
+            for index, voice in enumerate(voices):
                 task.voices.append(one(voice, f"{path}.{kind}[{index}]", texts, index))
 
     def _task(self, data: dict[str, Any], entry: dict[str, Any], path: str) -> _Task:
@@ -240,13 +235,10 @@ def _messages_key(data: dict[str, Any], where: str) -> str:
 
 
 def _turn(message: Any, path: str, source: Source, key: str) -> dict[str, Any]:
-    if not isinstance(message, dict):
-        raise ImportProblem(f"must be an object, not {kind_of(message)}", field=path)
+    message = require(message, dict, path)
     said = source.columns.get("text") or _first(message, TEXTS) or "text"
     who = source.columns.get("author") or _first(message, AUTHORS) or "author"
-    text, speaker = message.get(said), message.get(who)
-    if not isinstance(text, str):
-        raise ImportProblem(f"must be a text, not {kind_of(text)}", field=f"{path}.{said}")
+    text, speaker = require(message.get(said), str, f"{path}.{said}"), message.get(who)
     if not isinstance(speaker, str) or not speaker.strip():
         raise ImportProblem("must say who spoke", field=f"{path}.{who}")
     source.pass_over(f"{key}[].{name}" for name in message if name not in (said, who))

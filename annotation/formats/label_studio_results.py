@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.formats.fields import NAME_LIMIT, Fields, evidence, is_number, kind_of
+from annotation.formats.fields import NAME_LIMIT, Fields, evidence, is_number, kind_of, require
 from annotation.formats.source import ImportProblem
 from annotation.records import SELF, LabelRecord, Passage, RaterKind
 from annotation.schemes.base import LEVELS
@@ -74,7 +74,7 @@ def of_annotation(
     One whose author is not told is an unidentified slot. With `short` it is an entry of JSON-MIN, whose
     controls these are.
     """
-    raw = _object(raw, path)
+    raw = require(raw, dict, path)
     results = _long_form(raw, short, path) if short else raw.get("result")
     answers, passed = _answers(results, path, messages)
     own = _own(raw)
@@ -88,7 +88,7 @@ def of_annotation(
 
 def of_prediction(raw: Any, path: str, messages: Sequence[str], index: int) -> Voice:
     """Return what a model predicted; its version is the judge."""
-    raw = _object(raw, path)
+    raw = require(raw, dict, path)
     answers, passed = _answers(raw.get("result"), path, messages)
     own = _own(raw)
     version = raw.get("model_version")
@@ -134,12 +134,6 @@ def _long_form(entry: Mapping[str, Any], controls: Sequence[str], path: str) -> 
     return results
 
 
-def _object(raw: Any, path: str) -> dict[str, Any]:
-    if not isinstance(raw, dict):
-        raise ImportProblem(f"must be an object, not {kind_of(raw)}", field=path)
-    return raw
-
-
 def _own(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     own = raw.get("concord")
     return own if isinstance(own, dict) else {}
@@ -182,11 +176,9 @@ def _named(voice: Voice, own: Mapping[str, Any]) -> Voice:
 
 def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Answered], Counter[str]]:
     """Return the answers of results, and how many were passed over, by why. `messages` are their texts."""
-    if not isinstance(results, list):
-        raise ImportProblem(f"must be a list, not {kind_of(results)}", field=f"{path}.result")
     places = [
-        (f"{path}.result[{index}]", _object(one, f"{path}.result[{index}]"))
-        for index, one in enumerate(results)
+        (f"{path}.result[{index}]", require(one, dict, f"{path}.result[{index}]"))
+        for index, one in enumerate(require(results, list, f"{path}.result"))
     ]
     regions = _regions(places)
     answers, passed = [], Counter[str]()
@@ -196,7 +188,7 @@ def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Ans
             if kind != "chatmessage":
                 passed[f"results of type {str(kind)[:30]}"] += 1
             continue
-        control, value = result.get("from_name"), _object(result.get("value"), f"{where}.value")
+        control, value = result.get("from_name"), require(result.get("value"), dict, f"{where}.value")
         if not isinstance(control, str) or not control.strip():
             raise ImportProblem("must name a control", field=f"{where}.from_name")
         region = regions.get(str(result.get("id")), {})
@@ -311,9 +303,7 @@ def _value(kind: str, value: Mapping[str, Any], where: str) -> tuple[str, ...] |
             raise ImportProblem(f"{str(given)[:40]!r} is not a number", field=path)
         return float(given)
     parts = [given] if isinstance(given, str) else given
-    if not isinstance(parts, list):
-        raise ImportProblem(f"must be a list, not {kind_of(given)}", field=path)
-    options = [_option(part, f"{path}[{index}]") for index, part in enumerate(parts)]
+    options = [_option(part, f"{path}[{index}]") for index, part in enumerate(require(parts, list, path))]
     return "\n".join(options) if kind == "textarea" else tuple(dict.fromkeys(options))
 
 
@@ -321,9 +311,7 @@ def _option(part: Any, path: str) -> str:
     """Return an option as one text: of a taxonomy its whole path."""
     if isinstance(part, list) and part and all(isinstance(step, str) for step in part):
         return PATH.join(part)
-    if not isinstance(part, str):
-        raise ImportProblem(f"must be a text, not {kind_of(part)}", field=path)
-    return part
+    return require(part, str, path)
 
 
 def _explained(result: Mapping[str, Any]) -> str:
@@ -445,7 +433,7 @@ def _place(one: Mapping[str, Any]) -> tuple[str, str, int | None]:
 
 def _passages(voice: Voice, one: Mapping[str, Any], continuation: str) -> tuple[Passage, ...]:
     path = f"{voice.path}.concord.evidence"
-    fields = Fields({"passages": one.get("passages")}, path, frozenset({"passages"}))
+    fields = Fields({"passages": one.get("passages")}, path)
     return evidence(fields.items("passages"), continuation, f"{path}.passages")
 
 

@@ -30,6 +30,7 @@ from annotation.formats.fields import (
     decode,
     kind_of,
     refuse_other_turns,
+    require,
 )
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, Continuation, Dialogue, Participant, Turn
@@ -125,16 +126,12 @@ def _record(
 
 def turns(raw: Mapping[str, Any], field: str, cast: _Cast) -> tuple[Turn, ...]:
     """Return a list of {"speaker", "utterance"} (or "text") as turns."""
-    listed = raw.get(field) or []
-    if not isinstance(listed, list):
-        raise ImportProblem(f"must be a list, not {kind_of(listed)}", field=field)
     said = []
-    for index, part in enumerate(listed):
-        if not isinstance(part, dict):
-            raise ImportProblem(f"must be an object, not {kind_of(part)}", field=f"{field}[{index}]")
-        key = "utterance" if "utterance" in part or "text" not in part else "text"
-        speaker = text(part, "speaker", "", f"{field}[{index}].")
-        said.append(Turn(cast.id(speaker), text(part, key, None, f"{field}[{index}].")))
+    for index, part in enumerate(require(raw.get(field) or [], list, field)):
+        path = f"{field}[{index}]"
+        key = "utterance" if "utterance" in require(part, dict, path) or "text" not in part else "text"
+        speaker = text(part, "speaker", "", f"{path}.")
+        said.append(Turn(cast.id(speaker), text(part, key, None, f"{path}.")))
     return tuple(said)
 
 
@@ -198,13 +195,12 @@ class _Reader:
 
     def add(self, raw: Any, number: int | None, line: int | None, file: Path) -> None:
         """Add a record, by its number among several; raise ImportProblem for one that is wrong."""
-        if not isinstance(raw, dict):
-            raise ImportProblem(f"must be an object, not {kind_of(raw)}")
+        raw = require(raw, dict)
         record = dialogue(raw, self._name(raw, number, file))
         if record is None:
             raise ImportProblem(f"has neither next_message nor {' nor '.join(TARGETS)}")
         self.source.pass_over(name for name in raw if name not in FIELDS)
-        fields = Fields(raw, "", frozenset(raw))
+        fields = Fields(raw)
         if not fields.has("participants"):
             record = replace(record, participants=())
         record = replace(
@@ -215,7 +211,7 @@ class _Reader:
         _check_names(record)
         check_speakers(record)
         known = self.dialogues.setdefault(
-            record.id, _Gathered(record, line, file.name if self.source.path.is_dir() else "")
+            record.id, _Gathered(record, line, self.source.name_in_folder(file))
         )
         _join(known, record, part)
 
@@ -276,13 +272,8 @@ def read(source: Source) -> Iterator[SourceRecord]:
     reader = _Reader(source)
     for file in source.files():
         for number, (line, content, path) in enumerate(_contents(source, file)):
-            try:
+            with source.report_problems(file, line, path):
                 reader.add(content(), number if line or path else None, line, file)
-            except ImportProblem as problem:
-                if path:
-                    problem.field = f"{path}.{problem.field}" if problem.field else path
-                place = file.name if source.path.is_dir() else ""
-                source.report(problem.placed(line=line, file=place))
     if reader.nameless:
         source.notes.append(f"{reader.nameless} records without an id are known by their file or context")
     yield from reader.entries()
@@ -299,7 +290,7 @@ def _contents(source: Source, file: Path) -> Iterator[tuple[int | None, Callable
         yield None, lambda: document, ""
         return
     if not document:
-        raise ImportProblem("holds no records", file=file.name if source.path.is_dir() else "")
+        raise ImportProblem("holds no records", file=source.name_in_folder(file))
     for index, raw in enumerate(document):
         yield None, lambda raw=raw: raw, f"[{index}]"  # type: ignore[misc]
 

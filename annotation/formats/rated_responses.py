@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,9 @@ from annotation.formats.fields import (
     decode_python,
     is_number,
     kind_of,
+    number_or_none,
     plain,
+    require,
 )
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, Continuation, Dialogue, LabelRecord, Participant, Turn
@@ -29,6 +31,42 @@ from annotation.schemes.ratings import FED_DIALOGUE as DIALOGUE
 from annotation.schemes.ratings import FED_GPT4 as GPT4
 from annotation.schemes.ratings import FED_TURN as TURN
 from annotation.schemes.ratings import USR as SCHEME
+
+
+def _list(source: Source, file: Path, wanted: str = "a list") -> Iterator[tuple[str, Any]]:
+    """Yield (path, element) of a file that is a list."""
+    place = source.name_in_folder(file)
+    elements = require(decode_python(source.document(file)), list, wanted=wanted, file=place, filled=True)
+    return ((f"[{index}]", element) for index, element in enumerate(elements))
+
+
+def _answers(
+    question: str,
+    values: Iterable[tuple[str, Any]],
+    read: Callable[[Any, str], tuple[float | None, str]],
+    about: tuple[str, int | None, str],
+    raters: Sequence[str] = (),
+) -> Iterator[LabelRecord]:
+    """Yield a label for each (path, value) about a (continuation, turn, scheme).
+
+    `read` returns the number or why it is missing. The nth value is by the nth rater; by an unidentified one
+    where there are none.
+    """
+    continuation, turn, scheme = about
+    for slot, (path, value) in enumerate(values):
+        number, missing = read(value, path)
+        yield LabelRecord(
+            rater=raters[slot] if raters else f"slot {slot + 1}",
+            kind="human",
+            continuation=continuation,
+            turn=turn,
+            question=question,
+            value=number,
+            missing=missing,
+            identified=bool(raters),
+            scheme=scheme,
+        )
+
 
 # FED (Mehri and Eskenazi 2020): 125 conversations rated whole, and 375 responses in them.
 #
@@ -77,10 +115,8 @@ def dialogue_id(number: int) -> str:
 
 
 def _items(source: Source) -> list[Fields]:
-    content = decode(source.document(source.path))
-    if not isinstance(content, list):
-        raise ImportProblem(f"must be a list of rated items, not {kind_of(content)}")
-    return [Fields(item, f"[{index}]", KNOWN) for index, item in enumerate(content)]
+    items = require(decode(source.document(source.path)), list, wanted="a list of rated items")
+    return [Fields(item, f"[{index}]", KNOWN) for index, item in enumerate(items)]
 
 
 def _whole(items: list[Fields]) -> Iterator[Fields]:
@@ -97,7 +133,7 @@ def _conversation(item: Fields, number: int) -> _Placed:
         language="en",
         system=item.id("system", limit=NAME_LIMIT),
     )
-    return _Placed(dialogue, lines, list(_labels_of_fed(item, SELF, None, DIALOGUE.key)))
+    return _Placed(dialogue, lines, list(_labels_of_fed(item, (SELF, None, DIALOGUE.key))))
 
 
 def _turn(line: str, path: str) -> Turn:
@@ -116,7 +152,7 @@ def _place_of_fed(item: Fields, placed: list[_Placed]) -> None:
         raise item.problem("context", "is the beginning of no conversation in the file")
     response = item.text("response")
     if found.lines[at : at + 1] == (response,) and not found.dialogue.turns[at].given:
-        found.labels.extend(_labels_of_fed(item, SELF, at, TURN.key))
+        found.labels.extend(_labels_of_fed(item, (SELF, at, TURN.key)))
         return
     taken = sum(1 for one in found.continuations if one.turns[0].at == at)
     key = f"response-at-{at}" + (f"-{taken + 1}" if taken else "")
@@ -124,29 +160,16 @@ def _place_of_fed(item: Fields, placed: list[_Placed]) -> None:
     if turn.given:
         raise item.problem("response", "is by the user: only the system's responses are rated")
     found.continuations.append(Continuation(key, item.id("system", limit=NAME_LIMIT), (turn,), mode="static"))
-    found.labels.extend(_labels_of_fed(item, key, 0, TURN.key))
+    found.labels.extend(_labels_of_fed(item, (key, 0, TURN.key)))
 
 
-def _labels_of_fed(item: Fields, continuation: str, turn: int | None, scheme: str) -> Iterator[LabelRecord]:
+def _labels_of_fed(item: Fields, about: tuple[str, int | None, str]) -> Iterator[LabelRecord]:
     if not item.has("annotations"):
         raise item.problem("annotations", "is missing")
     for quality, values in item.object("annotations").items():
         path = f"{item.at('annotations')}.{quality}"
-        if not isinstance(values, list):
-            raise ImportProblem(f"must be a list, not {kind_of(values)}", field=path)
-        for slot, value in enumerate(values, start=1):
-            number, missing = _value(value, f"{path}[{slot - 1}]")
-            yield LabelRecord(
-                rater=f"slot {slot}",
-                kind="human",
-                continuation=continuation,
-                turn=turn,
-                question=quality.lower().replace(" ", "_"),
-                value=number,
-                missing=missing,
-                identified=False,
-                scheme=scheme,
-            )
+        numbered = ((f"{path}[{n}]", value) for n, value in enumerate(require(values, list, path)))
+        yield from _answers(quality.lower().replace(" ", "_"), numbered, _value, about)
 
 
 def _value(value: Any, path: str) -> tuple[float | None, str]:
@@ -180,30 +203,26 @@ COLUMN = re.compile(r"(?P<question>[a-z]+)_(?P<sample>[1-9][0-9]{0,3})")
 def read_fed_gpt4(source: Source) -> Iterator[SourceRecord]:
     """Yield one rating for each score."""
     content = decode(source.document(source.path))
-    if not isinstance(content, dict) or not content:
-        raise ImportProblem(f"must be an object of lists of scores, not {kind_of(content)}")
-    for column, scores in content.items():
+    columns = require(content, dict, wanted="an object of lists of scores", filled=True)
+    for column, scores in columns.items():
         match = COLUMN.fullmatch(column)
         if match is None:
             raise ImportProblem("must be a quality and a sample's number, like coh_1", field=column)
-        if not isinstance(scores, list):
-            raise ImportProblem(f"must be a list of scores, not {kind_of(scores)}", field=column)
-        for index, score in enumerate(scores):
+        for index, score in enumerate(require(scores, list, column, "a list of scores")):
             yield SourceRecord(_rating(match["question"], int(match["sample"]) - 1, index, score, column))
 
 
 def _rating(question: str, sample: int, index: int, score: Any, column: str) -> Rating:
     field = f"{column}[{index}]"
-    if score is not None and not is_number(score):
-        raise ImportProblem(f"must be a number or null, not {kind_of(score)}", field=field)
+    value = number_or_none(score, field, "a number or null")
     label = LabelRecord(
         rater=JUDGE,
         kind="judge",
         continuation=SELF,
         turn=None,
         question=question,
-        value=None if score is None else float(score),
-        missing="no score given" if score is None else "",
+        value=value,
+        missing="no score given" if value is None else "",
         sample=sample,
         scheme=GPT4.key,
     )
@@ -249,22 +268,16 @@ USER, SYSTEM = "User", "System"
 def read_usr(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each context: `usr-persona-001` or `usr-topical-001` is the file's first."""
     for file in source.files():
-        place = file.name if source.path.is_dir() else ""
-        content = decode_python(source.document(file))
-        if not isinstance(content, list) or not content:
-            raise ImportProblem(f"must be a list of contexts, not {kind_of(content)}", file=place)
-        part = "persona" if any(_is_persona(raw) for raw in content) else "topical"
+        contexts = list(_list(source, file, "a list of contexts"))
+        part = "persona" if any(_is_persona(raw) for _, raw in contexts) else "topical"
         clusters: dict[str, str] = {}
-        for index, raw in enumerate(content):
-            key = f"usr-{part}-{index + 1:03d}"
-            try:
-                fields = Fields(raw, f"[{index}]", CONTEXT)
+        for number, (path, raw) in enumerate(contexts, start=1):
+            key = f"usr-{part}-{number:03d}"
+            with source.report_problems(file):
+                fields = Fields(raw, path, CONTEXT)
                 record = _dialogue_of_usr(fields, key)
-            except ImportProblem as problem:
-                source.report(problem.placed(file=place))
-                continue
-            cluster = clusters.setdefault(fields.text("context").strip(), key)
-            yield SourceRecord(replace(record, cluster=cluster), file=place)
+                cluster = clusters.setdefault(fields.text("context").strip(), key)
+                yield SourceRecord(replace(record, cluster=cluster), file=source.name_in_folder(file))
 
 
 def _is_persona(raw: Any) -> bool:
@@ -282,7 +295,7 @@ def _dialogue_of_usr(fields: Fields, key: str) -> Dialogue:
         for index, line in enumerate(lines)
     )
     raters = _raters(fields)
-    responses = [Fields(part, path, RESPONSE) for path, part in fields.items("responses")]
+    responses = list(fields.objects("responses", RESPONSE))
     if not responses:
         raise fields.problem("responses", "has no responses")
     parts = _continuations(responses, len(lines))
@@ -358,20 +371,11 @@ def _labels_of_usr(response: Fields, continuation: str, raters: tuple[str, ...])
         answers = list(response.items(quality))
         if raters and len(answers) != len(raters):
             raise response.problem(quality, f"has {len(answers)} answers of {len(raters)} annotators")
-        for slot, (path, value) in enumerate(answers):
-            if value is not None and not is_number(value):
-                raise ImportProblem(f"must be a number, not {kind_of(value)}", field=path)
-            yield LabelRecord(
-                rater=raters[slot] if raters else f"slot {slot + 1}",
-                kind="human",
-                continuation=continuation,
-                turn=0,
-                question=question,
-                value=None if value is None else float(value),
-                missing="no answer given" if value is None else "",
-                identified=bool(raters),
-                scheme=SCHEME.key,
-            )
+        yield from _answers(question, answers, _number, (continuation, 0, SCHEME.key), raters)
+
+
+def _number(value: Any, path: str) -> tuple[float | None, str]:
+    return number_or_none(value, path), "no answer given" if value is None else ""
 
 
 def _looks_like_of_usr(head: Head) -> bool:
@@ -547,7 +551,8 @@ class _Held:
 
 def read_comperdial(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues that were responded to, in the order of their file."""
-    files = _files(source)
+    files = source.files_by_name(DIALOGUES[0])
+    _check_files(files)
     held: dict[str, _Held] = {}
     for name in DIALOGUES:
         if name in files:
@@ -560,19 +565,11 @@ def read_comperdial(source: Source) -> Iterator[SourceRecord]:
     if rated and len(rated) < len(held):
         source.notes.append(f"dialogues that nobody responded to, left out: {len(held) - len(rated)}")
     for key, one in (rated or held).items():
-        try:
-            record = _record(key, one)
-        except ImportProblem as problem:
-            source.report(problem.placed(file=TURNS))
-        else:
-            yield SourceRecord(record)
+        with source.report_problems(files.get(TURNS)):
+            yield SourceRecord(_record(key, one))
 
 
-def _files(source: Source) -> dict[str, Path]:
-    """Return the files of a folder by name; a file alone is one of dialogues."""
-    if not source.path.is_dir():
-        return {DIALOGUES[0]: source.path}
-    files = {file.name: file for file in source.files()}
+def _check_files(files: Mapping[str, Path]) -> None:
     if extra := sorted(files.keys() - {*DIALOGUES, TURNS, WHOLES}):
         listed = ", ".join((*DIALOGUES, TURNS, WHOLES))
         raise ImportProblem(f"is no file of ComperDial: they are {listed}", file=extra[0])
@@ -580,40 +577,21 @@ def _files(source: Source) -> dict[str, Path]:
         raise ImportProblem(f"there is neither {' nor '.join(DIALOGUES)} among the files")
     if WHOLES in files and TURNS not in files:
         raise ImportProblem(f"rates responses, which are in {TURNS}: send it, too", file=WHOLES)
-    return files
-
-
-def _list(source: Source, file: Path) -> Iterator[tuple[str, Any]]:
-    """Yield (path, element) of a file that is a list."""
-    content = decode_python(source.document(file))
-    if not isinstance(content, list) or not content:
-        raise ImportProblem(f"must be a list, not {kind_of(content)}", file=_place(source, file))
-    yield from ((f"[{index}]", raw) for index, raw in enumerate(content))
-
-
-def _place(source: Source, file: Path) -> str:
-    return file.name if source.path.is_dir() else ""
-
-
-def _object(raw: Any, path: str) -> Fields:
-    return Fields(raw, path, frozenset(raw) if isinstance(raw, dict) else frozenset())
 
 
 def _dialogues(source: Source, file: Path, held: dict[str, _Held]) -> None:
     for number, (path, raw) in enumerate(_list(source, file), start=1):
-        try:
-            one = _dialogue(_object(raw, path), number)
+        with source.report_problems(file):
+            one = _dialogue(Fields(raw, path), number)
             before = held.setdefault(one.record.id, one)
             if before.record.turns != one.record.turns:
                 raise ImportProblem(f"the dialogue {one.record.id!r} has other turns elsewhere", field=path)
-        except ImportProblem as problem:
-            source.report(problem.placed(file=_place(source, file)))
 
 
 def _dialogue(fields: Fields, number: int) -> _Held:
     name = next((name for name in ("dialogue_id", "id") if fields.has(name)), "")
     persona = Fields(fields.object("persona"), fields.at("persona"), PEOPLE)
-    said = [Fields(part, path, SAID) for path, part in fields.items("dialogue")]
+    said = list(fields.objects("dialogue", SAID))
     turns = tuple(Turn(one.choice("persona_id", ("A", "B"), ""), one.text("text")) for one in said)
     points = [index for index, turn in enumerate(turns) if turn.speaker == ANSWERING]
     if not points:
@@ -648,18 +626,14 @@ def _about(source: Source, fields: Fields, held: dict[str, _Held]) -> tuple[_Hel
 def _turns(source: Source, file: Path, held: dict[str, _Held]) -> None:
     numbered: list[tuple[int, Fields]] = []
     for path, raw in _list(source, file):
-        try:
-            fields = _object(raw, path)
+        with source.report_problems(file):
+            fields = Fields(raw, path)
             numbered.append((_turn_number(source, fields), fields))
-        except ImportProblem as problem:
-            source.report(problem.placed(file=_place(source, file)))
     first = 0 if any(number == 0 for number, _ in numbered) else 1
     for number, fields in numbered:
-        try:
+        with source.report_problems(file):
             one, system = _about(source, fields, held)
             _add_response(source, fields, one, system, number - first)
-        except ImportProblem as problem:
-            source.report(problem.placed(file=_place(source, file)))
 
 
 def _turn_number(source: Source, fields: Fields) -> int:
@@ -680,29 +654,18 @@ def _add_response(source: Source, fields: Fields, one: _Held, system: str, numbe
 
 def _wholes(source: Source, file: Path, held: dict[str, _Held]) -> None:
     for path, raw in _list(source, file):
-        try:
-            fields = _object(raw, path)
+        with source.report_problems(file):
+            fields = Fields(raw, path)
             one, system = _about(source, fields, held)
             if system not in one.systems:
                 raise ImportProblem(f"{system[:60]!r} has no responses to this dialogue", field=path)
             one.systems[system].whole += answers(fields, source.columns)
-        except ImportProblem as problem:
-            source.report(problem.placed(file=_place(source, file)))
 
 
 def _record(key: str, one: _Held) -> Dialogue:
     parts = tuple(_continuation(key, system, said, one) for system, said in one.systems.items())
     labels = tuple(label for system, said in one.systems.items() for label in _labels(system, said))
-    own = one.record
-    return Dialogue(
-        id=own.id,
-        turns=own.turns,
-        participants=own.participants,
-        continuations=parts,
-        labels=labels,
-        language=own.language,
-        metadata=own.metadata,
-    )
+    return replace(one.record, continuations=parts, labels=labels)
 
 
 def _continuation(key: str, system: str, said: _Responses, one: _Held) -> Continuation:

@@ -10,7 +10,7 @@ from annotation.formats.base import JUDGES, MISSING, Format, Rating, SourceRecor
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
 from annotation.formats.jsonl import order
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.tables import Row, csv_cells, header_of, row_of, whole
+from annotation.formats.tables import Row, csv_cells, header_of, row_of, truth, whole
 from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as SCHEME
@@ -28,7 +28,6 @@ from annotation.text.table_cells import kind_of_rater, looks_like_nothing, numbe
 # empty value is a missing answer. Columns of other names are passed over, and named. A file may call its
 # columns otherwise, where the import says which is which.
 
-TRUTH = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}
 QUESTION = "overall"
 TURNS_FROM = "turns_from"
 NO_ANSWER = "no answer given"
@@ -88,7 +87,9 @@ def rating(row: Row, turns_from: str = "") -> Rating:
     place, is_key = _place(row, turns_from)
     value, missing = _value(row)
     kind = _kind(row)
-    identified = _identified(row, kind)
+    identified = truth(row, "identified", empty=True)
+    if kind not in ("", "human") and not identified:
+        raise ImportProblem("only people can be unidentified", field="identified")
     if not row["rater"]:
         raise ImportProblem("is empty", field="rater")
     label = LabelRecord(
@@ -130,7 +131,7 @@ def _evidence(row: Row, place: Place, is_answer: bool) -> tuple[Passage, ...]:
         raise ImportProblem("a missing answer points at nothing", field="evidence")
     if place.others:
         raise ImportProblem("an answer about a comparison points at nothing", field="evidence")
-    fields = Fields({"evidence": decode(text.encode())}, "", frozenset({"evidence"}))
+    fields = Fields({"evidence": decode(text.encode())})
     return evidence(fields.items("evidence"), place.continuation, "evidence")
 
 
@@ -167,7 +168,7 @@ def _order(row: Row, members: int) -> tuple[int, ...]:
     """Return the numbers of what is compared in the order shown, () where that is not said."""
     if not (text := row.get("order", "").strip()):
         return ()
-    fields = Fields({"order": decode(text.encode())}, "", frozenset({"order"}))
+    fields = Fields({"order": decode(text.encode())})
     return order(fields, members if members > 1 else 0)
 
 
@@ -177,15 +178,6 @@ def _kind(row: Row) -> SaidKind:
         return kind_of_rater(text) if text else ""
     except ValueError as error:
         raise ImportProblem(str(error), field="kind") from None
-
-
-def _identified(row: Row, kind: str) -> bool:
-    text = row.get("identified", "").strip().lower()
-    if text not in TRUTH:
-        raise ImportProblem(f"{text[:20]!r} is neither true nor false", field="identified")
-    if kind not in ("", "human") and not TRUTH[text]:
-        raise ImportProblem("only people can be unidentified", field="identified")
-    return TRUTH[text]
 
 
 def _value(row: Row) -> tuple[float | str | None, str]:
@@ -250,13 +242,8 @@ KINDS = ("judge", "human")
 def read_cocoeval_counts(source: Source) -> Iterator[SourceRecord]:
     """Yield ten ratings for each line."""
     for line, content in source.lines():
-        try:
-            ratings = list(_ratings(decode(content)))
-        except ImportProblem as problem:
-            source.report(problem.placed(line=line))
-            continue
-        for rating in ratings:
-            yield SourceRecord(rating, line)
+        with source.report_problems(line=line):
+            yield from [SourceRecord(rating, line) for rating in _ratings(decode(content))]
 
 
 def _ratings(content: Any) -> Iterator[Rating]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,20 @@ class Source:
             raise problem
         self.faults.add(problem)
 
+    @contextmanager
+    def report_problems(
+        self, file: Path | None = None, line: int | None = None, path: str = ""
+    ) -> Iterator[None]:
+        """Report the problem that a block raises, placed, and go on after the block.
+
+        `path` is that of the record in its document, before the field's own.
+        """
+        try:
+            yield
+        except ImportProblem as problem:
+            problem.field = ".".join(filter(None, (path, problem.field)))
+            self.report(problem.placed(line=line, file=self.name_in_folder(file) if file else ""))
+
     def pass_over(self, names: Iterable[str]) -> None:
         """Note columns or fields that are not read: they are named with the import."""
         self.passed_over.update(dict.fromkeys(name for name in names if name))
@@ -192,6 +207,14 @@ class Source:
     def called(self, file: Path) -> str:
         """Return what a file is called: in a folder by its own name, else as its owner calls it."""
         return file.name if self.path.is_dir() else self.name
+
+    def name_in_folder(self, file: Path) -> str:
+        """Return the name by which a problem places a folder's file, empty where the file is all there is."""
+        return file.name if self.path.is_dir() else ""
+
+    def files_by_name(self, alone: str) -> dict[str, Path]:
+        """Return a folder's files by their names; a file by itself is `alone`."""
+        return {file.name: file for file in self.files()} if self.path.is_dir() else {alone: self.path}
 
     def content_hash(self) -> str:
         """Return the SHA-256 of the content: of a file its bytes, of a folder its names and their hashes."""

@@ -101,6 +101,17 @@ def whole(row: Row, name: str) -> int:
     return int(text)
 
 
+TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def truth(row: Row, name: str, *, empty: bool) -> bool:
+    """Return whether a cell says true; `empty` for an empty cell."""
+    text = row.get(name, "").strip().lower()
+    if text and text not in TRUTH:
+        raise ImportProblem(f"{text[:20]!r} is neither true nor false", field=name)
+    return TRUTH.get(text, empty)
+
+
 # Dialogues as a table, one row a turn: what its columns mean, whatever kind of file it is in.
 #
 # `dialogue`, `speaker` and `text` are needed. `continuation` names the continuation that a turn belongs to
@@ -131,7 +142,6 @@ LIMITS = {
     "system": NAME_LIMIT,
     "language": 40,
 }
-TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
 RATER = re.compile(
     r"(annotator|rater|coder|label+er|worker|judge|evaluator|assessor|reviewer)"
     r"([ _.-]?(id|name|no|nr|number))?"
@@ -344,14 +354,12 @@ def _turn(row: Row) -> Turn:
     for name in ("speaker", "text"):
         if not row[name].strip():
             raise ImportProblem("is empty", field=name)
-    given = row.get("given", "").strip().lower()
-    if given not in TRUTH:
-        raise ImportProblem(f"{given[:20]!r} is neither true nor false", field="given")
+    given = truth(row, "given", empty=False)
     whole(row, "trial")
     return Turn(
         speaker=row["speaker"],
         text=row["text"],
-        given=TRUTH[given],
+        given=given,
         at=whole(row, "at") if row.get("at", "").strip() else None,
         time=row.get("time", ""),
         session=row.get("session", ""),

@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation import script_records as records
 from annotation.formats.base import Format, Head, SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, kind_of
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.source import ImportProblem, Source, is_pickle
 from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import (
@@ -525,7 +525,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
     reader = _Reader(source)
     seen: dict[str, str] = {}
     for file in source.files():
-        place = file.name if source.path.is_dir() else ""
+        place = source.name_in_folder(file)
         _refuse_pickle(source, file)
         for episode, scenes in _episodes(decode(source.document(file)), place):
             if episode in seen:
@@ -546,13 +546,12 @@ def _refuse_pickle(source: Source, file: Path) -> None:
     with file.open("rb") as opened:
         if is_pickle(opened.read(16)) or source.called(file).lower().endswith(PICKLED):
             told = "is a pickle, and opening it would run code: convert it to JSON first"
-            raise ImportProblem(told, file=file.name if source.path.is_dir() else "")
+            raise ImportProblem(told, file=source.name_in_folder(file))
 
 
 def _episodes(document: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    if not isinstance(document, dict) or not document:
-        raise ImportProblem(f"must be an object of episodes, not {kind_of(document)}", file=place)
-    for episode, scenes in document.items():
+    episodes = require(document, dict, wanted="an object of episodes", file=place, filled=True)
+    for episode, scenes in episodes.items():
         if not episode or len(episode) > NAME_LIMIT or not isinstance(scenes, dict):
             reason = f"must be an object of scenes, called by 1 to {NAME_LIMIT} characters"
             raise ImportProblem(reason, field=episode[:60], file=place)

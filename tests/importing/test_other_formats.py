@@ -278,6 +278,13 @@ def test_a_chat_of_another_form_is_refused(tmp_path: Path, chat: Any, field: str
     assert (problem.line, problem.field) == (1, field)
 
 
+def test_a_name_in_a_chat_is_read_without_the_space_around_it(tmp_path: Path) -> None:
+    (record,) = records(
+        "messages", written(tmp_path, {"messages": [{"role": "user", "name": " Ann ", "content": "Hi"}]})
+    )
+    assert [(one.id, one.role) for one in record.participants] == [("Ann", "user")]
+
+
 def test_a_ratings_file_reads_keys_numbers_words_and_gaps(tmp_path: Path) -> None:
     content = (
         "\ufeffitem,rater,value,question,sample,kind,identified,explanation,values,level\n"
