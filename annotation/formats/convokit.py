@@ -207,7 +207,7 @@ def _turn_of_iq2(one: Utterance) -> Turn:
     extra = {name: value for name, value in one.meta.items() if name != "speakertype" and value}
     segment = one.meta.get("segment")
     if segment is not None:
-        if isinstance(segment, bool) or segment not in SEGMENTS:
+        if type(segment) not in (int, float) or segment not in SEGMENTS:
             raise ImportProblem("must be 0, 1 or 2", field="meta.segment", line=one.line)
         extra["segment"] = SEGMENTS[int(segment)]
     return Turn(one.speaker, one.text, time=one.time, extra=extra)

@@ -309,6 +309,8 @@ def _by_rater(turns: list[Turn], rows: list[_Told]) -> list[int]:
     places: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         places.setdefault(row.rater, []).append(place)
+    if not places:
+        return []
     first, *others = places.values()
     mine = [turns[place] for place in first]
     if others and all([turns[place] for place in other] == mine for other in others):

@@ -37,7 +37,8 @@ def test_each_suite_is_left_out_by_itself(suites: str) -> None:
 
 def test_nothing_of_a_suite_is_loaded_without_it() -> None:
     code = (
-        "import sys, django; django.setup(); import config.urls; from jobs.kinds import KINDS, kind_of, sweeps\n"
+        "import sys, django; django.setup(); import config.urls\n"
+        "from jobs.kinds import KINDS, kind_of, sweeps\n"
         "[*map(kind_of, KINDS)], sweeps(); print([n for n in sys.modules if n.startswith('suites.')])"
     )
     assert run("-c", code).strip() == "[]"

@@ -177,7 +177,7 @@ def test_a_debate_of_the_older_form(tmp_path: Path) -> None:
     assert (debate.metadata["title"], debate.participants[0].profile) == ("Cats", ("Short.",))
 
 
-@pytest.mark.parametrize("meta", [{"segment": 3}, {"segment": True}, {"speakertype": 4}])
+@pytest.mark.parametrize("meta", [{"segment": 3}, {"segment": True}, {"segment": [0]}, {"speakertype": 4}])
 def test_a_debate_with_unknown_marks_is_refused(tmp_path: Path, meta: Any) -> None:
     problem = refused("iq2", corpus(tmp_path / "d", said("1", "p", "x", meta=meta)))
     assert (problem.line, problem.field) == (1, f"meta.{next(iter(meta))}")

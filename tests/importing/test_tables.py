@@ -94,6 +94,14 @@ def test_dialogues_come_from_a_table_of_text(tmp_path: Path, separator: str) -> 
     assert Turn.objects.get(text="Shall we, then?").extra == {"time": "10:00"}
 
 
+def test_a_dialogue_may_have_continuations_alone(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("dialogue,continuation,system,speaker,text\nd1,x,model-x,Ana,Hello\nd1,x,model-x,Ben,Hi\n")
+    imported(path, format="turns-csv")
+    told = [("Ana", "Hello", False, None), ("Ben", "Hi", False, None)]
+    assert [part for part in stored() if part[4]] == [("d1", "x", "model-x", "rollout", told)]
+
+
 def test_dialogues_come_from_a_workbook(tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx")
     assert guess(FORMATS, beginning(path)) == "turns-xlsx"
