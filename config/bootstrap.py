@@ -46,11 +46,14 @@ def become(arguments: list[str]) -> None:
 
 
 def test(which: str) -> None:
-    """Run the tests that a pytest marker expression names, on all cores, four at most."""
+    """Run the tests that a pytest marker expression names, in two processes a core, four at most.
+
+    About half of the time a test waits: for a server, a worker or the database.
+    """
     install_test_programs()
-    cores = min(os.cpu_count() or 1, 4)
+    processes = min(2 * (os.cpu_count() or 1), 4)
     say("Running the tests...")
-    spread = ["-n", str(cores), "--dist", "loadfile", "--no-loadscope-reorder"] if cores > 1 else []
+    spread = ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
     become(["-m", "pytest", "-m", which, *spread, *os.environ.get("ARGS", "").split()])
 
 

@@ -80,6 +80,7 @@ def test_nobody_gets_a_task_before_they_agreed_and_then_it_is_kept_with_its_time
     ]
 
 
+@pytest.mark.exhaustive
 def test_an_answer_given_before_a_new_consent_text_waits_for_it_and_is_not_lost(ana, rosa, campaign):
     hold = begin(ana, campaign)
     campaigns.set_consent(by=rosa, campaign=campaign, text="Your answers are published.")
@@ -127,6 +128,7 @@ def test_the_database_keeps_what_somebody_agreed_to(ana, rosa, campaign, stateme
         cursor.execute(statement)
 
 
+@pytest.mark.exhaustive
 def test_a_person_who_is_deleted_takes_their_agreements_along(ana, campaign, rosa):
     campaigns.set_consent(by=rosa, campaign=campaign, text="First.")
     task_page.accept(by=ana, campaign=campaign.pk, what="consent", version=1)
@@ -199,6 +201,7 @@ def test_a_consent_text_does_not_name_a_system(rosa, campaign):
         campaigns.set_consent(by=rosa, campaign=campaign, text="You rate answers of GPT-4o.")
 
 
+@pytest.mark.exhaustive
 def test_the_pages_ask_escape_and_go_on(client: Client, ana, rosa, campaign):
     client.force_login(rosa)
     client.post(f"/campaigns/{campaign.pk}/consent/", {"text": "<script>x</script> **Agree?**"})

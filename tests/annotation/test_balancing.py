@@ -63,6 +63,7 @@ def test_the_next_task_is_of_what_somebody_has_done_least_of(rosa):
     assert Counter(topics for topics in TOPICS) == Counter(came)
 
 
+@pytest.mark.exhaustive
 def test_systems_are_balanced_and_nobody_is_told(client):
     ana = factories.user("ana")
     corpus = factories.corpus()
@@ -129,6 +130,7 @@ def test_batches_and_new_raters_keep_the_balance(rosa):
     assert set(work(ben, campaign, most=3)) == {"art", "food", "law"}
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_balanced_is_refused(rosa):
     with pytest.raises(CampaignRefused, match="Work is balanced by"):
         opened([], raters=1, balance_by="colour")
@@ -147,6 +149,7 @@ def test_a_claim_takes_as_many_queries_however_many_tasks_there_are(django_asser
         assert leases.claim(seat=seat) is not None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_everybody_is_balanced_and_nothing_is_given_twice_at_once(rosa):
     people = [factories.user() for _ in range(4)]

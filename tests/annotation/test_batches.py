@@ -85,6 +85,7 @@ def test_a_batch_opens_itself_when_the_last_one_is_complete(rosa):
     assert (event.by, event.detail["batch"], event.detail["campaign"]) == (None, 2, campaign.pk)
 
 
+@pytest.mark.exhaustive
 def test_a_skipped_task_keeps_its_batch_incomplete(rosa):
     ana, ben = factories.user("ana"), factories.user("ben")
     campaign = opened([ana, ben], next_batch="complete", raters=1)
@@ -107,6 +108,7 @@ def test_the_database_lets_nobody_into_a_batch_that_is_not_open(rosa):
         Campaign.objects.filter(pk=campaign.pk).update(batch_size=0)
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_opened_is_refused(rosa):
     plain = opened([], raters=1, size=None)
     with pytest.raises(CampaignRefused, match="not in batches"):
@@ -141,6 +143,7 @@ def test_a_claim_in_batches_is_still_one_query(django_assert_num_queries):
         assert leases.claim(seat=seat) is not None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_several_who_find_nothing_open_one_batch_and_all_get_on(rosa):
     people = [factories.user() for _ in range(3)]
@@ -168,6 +171,7 @@ def test_several_who_find_nothing_open_one_batch_and_all_get_on(rosa):
     assert campaign.batches_open == 2
 
 
+@pytest.mark.exhaustive
 def test_pages_tell_of_batches_and_open_them(client, rosa):
     ana = factories.user("ana")
     campaign = opened([ana])
@@ -192,6 +196,7 @@ def test_pages_tell_of_batches_and_open_them(client, rosa):
     assert "Batch" in watched
 
 
+@pytest.mark.exhaustive
 def test_the_api_and_the_command_tell_and_open(client, capsys, rosa):
     campaign = opened([factories.user()])
     client.force_login(rosa)

@@ -27,6 +27,7 @@ def corpus():
     return corpus
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_is_set_up_opened_paused_and_closed_from_its_pages(client, researcher, corpus):
     ana = factories.user("ana")
     assert "talks" in client.get(reverse("new-campaign")).content.decode()
@@ -69,6 +70,7 @@ def test_people_join_and_leave_and_guidelines_change(client, researcher, corpus)
     assert not campaign.members.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_whose_ratings_are_all_in_says_so_and_leads_to_its_report(client, researcher, corpus):
     ana = factories.user("ana")
     campaign = factories.campaign(corpus, by=researcher, annotators=[ana])
@@ -92,6 +94,7 @@ def api(client, method, route, /, *args, **body):
     return getattr(client, method)(reverse(route, args=args), body, content_type="application/json")
 
 
+@pytest.mark.exhaustive
 def test_the_api_sets_a_campaign_up_and_runs_it(client, researcher, corpus):
     factories.user("ana")
     made = api(
@@ -116,6 +119,7 @@ def test_the_api_sets_a_campaign_up_and_runs_it(client, researcher, corpus):
     assert api(client, "get", "api-campaigns").json()["count"] == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("change", "status"),
     [
@@ -147,6 +151,7 @@ def test_a_program_works_through_a_campaign_with_the_api(client, corpus):
     assert "text" in api(client, "get", "api-work-guidelines", campaign.pk).json()
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_that_can_never_finish_says_so(client, researcher, corpus):
     ana, ben = factories.user("ana"), factories.user("ben")
     campaign = factories.campaign(corpus, by=researcher, raters=3, annotators=[ana, ben])

@@ -72,6 +72,7 @@ def test_a_draft_is_changed_on_its_page_and_one_that_was_opened_in_what_does_no_
     assert (draft.raters_per_item, draft.seed, draft.slots.count()) == (2, 4, 3 * 2 + 3)
 
 
+@pytest.mark.exhaustive
 def test_a_draft_keeps_the_version_of_a_scheme_that_it_asks_also_when_that_is_archived(
     client, researcher, corpus
 ):
@@ -92,6 +93,7 @@ def test_a_draft_keeps_the_version_of_a_scheme_that_it_asks_also_when_that_is_ar
     assert draft.scheme_version.scheme.key == "cocoeval_overall"
 
 
+@pytest.mark.exhaustive
 def test_a_refused_change_is_told_beside_its_field(client, researcher, corpus):
     campaign = factories.campaign(corpus, by=researcher, raters=2)
     address = reverse("edit-campaign", args=[campaign.pk])
@@ -104,6 +106,7 @@ def test_a_refused_change_is_told_beside_its_field(client, researcher, corpus):
         assert list(answer.context["form"].errors) == [field]
 
 
+@pytest.mark.exhaustive
 def test_a_draft_is_moved_to_another_corpus_on_its_page(client, researcher, corpus):
     other = factories.corpus("letters")
     factories.dialogue(other, turns=2)
@@ -116,6 +119,7 @@ def test_a_draft_is_moved_to_another_corpus_on_its_page(client, researcher, corp
     assert draft.corpus == other
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_is_copied_archived_and_brought_back_on_its_page(client, researcher, corpus):
     campaign = factories.campaign(corpus, by=researcher, name="First")
     made = client.post(reverse("copy-campaign", args=[campaign.pk]), {"name": "First again"})
@@ -141,6 +145,7 @@ def test_a_campaign_is_copied_archived_and_brought_back_on_its_page(client, rese
     assert ">First<" in client.get(reverse("campaigns")).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_an_archived_campaign_is_not_among_anybodys_tasks(client, researcher, corpus):
     campaign = factories.campaign(corpus, by=researcher, annotators=[researcher], name="First")
     assert "First" in client.get(reverse("my-campaigns")).content.decode()
@@ -157,6 +162,7 @@ def test_what_happened_under_an_earlier_name_stays_on_the_page(client, researche
     assert [event.verb for event, _ in events] == ["campaign: change", "campaign: open", "campaign: create"]
 
 
+@pytest.mark.exhaustive
 def test_the_api_changes_copies_and_archives_a_campaign(client, researcher, corpus):
     ana, ben = factories.user("ana"), factories.user("ben")
     campaign = factories.campaign(corpus, by=researcher, annotators=[ana], name="First", raters=1)
@@ -191,6 +197,7 @@ def run(*arguments):
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_is_set_up_and_run_by_command(corpus, tmp_path):
     factories.user("rosa", researcher=True)
     factories.user("ana")
@@ -214,6 +221,7 @@ def test_a_campaign_is_set_up_and_run_by_command(corpus, tmp_path):
     assert [row["name"] for row in run("list", "--archived")] == ["Pilot"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -243,6 +251,7 @@ def test_only_a_researcher_changes_campaigns_by_command(corpus):
         run("show", "Other")
 
 
+@pytest.mark.exhaustive
 def test_saving_a_draft_as_it_is_changes_nothing(client, researcher, corpus):
     told = {"overlap_raters": 3, "overlap_share": 1 / 3, "sample_dialogues": 2, "sample_by": "system"}
     told |= {"deadline": datetime(2031, 5, 4, 3, 2, 1, tzinfo=UTC), "most_tasks": 4, "consent": "I agree."}

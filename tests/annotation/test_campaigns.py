@@ -105,6 +105,7 @@ def test_opening_again_adds_the_tasks_of_a_corpus_that_grew(corpus, by):
     assert _rated(campaign) == [*before, ("new", "self"), ("new", "self")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [

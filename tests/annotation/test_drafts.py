@@ -139,6 +139,7 @@ def test_the_refusal_carries_what_stands(client, ana, campaign, hold, submit, ro
     assert refused.json()["kept"]["answers"] == {str(item): {"overall": 2}}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("body", [{}, {"answers": None}, {"answers": []}, {"answers": "x"}])
 @pytest.mark.parametrize("route", ["work-submit", "api-work-submit"])
 def test_a_submit_without_answers_is_refused(client, ana, route, body):

@@ -87,6 +87,7 @@ def test_an_opened_campaign_changes_its_name_and_lease(corpus, by):
     assert (made.name, made.lease_minutes, made.state) == ("Renamed", 5, "open")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("change", "field", "problem"),
     [

@@ -137,6 +137,7 @@ def test_a_campaign_with_nothing_to_rate_says_so_instead(client, rosa):
     assert "<iframe" not in page
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", SCHEMES)
 def test_every_scheme_can_be_asked_beside_the_sample_and_beside_a_corpus(corpus, key):
     definition = SCHEMES[key]

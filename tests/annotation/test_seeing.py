@@ -202,12 +202,14 @@ def test_a_judge_over_a_corpus_sees_the_usual_and_what_was_chosen_and_is_another
     assert usual.rater.spec["rendering"] == 3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["metadata.model", "metadata.Model_Name", "metadata.", "gold"])
 def test_what_would_name_a_system_cannot_be_chosen(corpus, name):
     with pytest.raises(CampaignRefused, match=r"never shown|There is no"):
         factories.campaign(corpus, shows=[name])
 
 
+@pytest.mark.exhaustive
 def test_a_researcher_chooses_on_the_page_and_through_the_api(client, corpus):
     researcher = factories.user(researcher=True)
     client.force_login(researcher)
@@ -240,6 +242,7 @@ def test_a_transcript_says_its_language(client, corpus, ana):
     assert task["language"] == "de"
 
 
+@pytest.mark.exhaustive
 def test_an_items_number_tells_nothing_of_imports_or_systems(client, ana):
     corpus = factories.corpus()
     for number in range(12):

@@ -228,6 +228,7 @@ def test_a_draft_may_be_changed_and_copied_and_a_change_of_systems_chooses_anew(
         editing.change(by=by, campaign=draft, side_by_side=False)
 
 
+@pytest.mark.exhaustive
 def test_the_form_and_the_api_set_it(corpus):
     client = APIClient()
     client.force_authenticate(factories.user(researcher=True))

@@ -52,6 +52,7 @@ def test_people_with_an_order_of_their_own_begin_all_over_the_corpus():
     assert len(talks) >= 4
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("order", ["drawn", "fixed"])
 def test_otherwise_everybody_goes_through_in_the_same_order(order):
     people = [factories.user(), factories.user()]

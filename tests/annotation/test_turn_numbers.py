@@ -111,6 +111,7 @@ def _anchors(page):
     return re.findall(r'<div class="turn[^"]*"\s+id="(turn-[^"]+)"', page)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("query", "marked"),
     [

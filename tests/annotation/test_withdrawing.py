@@ -228,6 +228,7 @@ def test_a_void_and_a_revision_at_the_same_moment_leave_no_label_behind(ana, ros
     assert live_labels().count() == 0
 
 
+@pytest.mark.exhaustive
 def test_the_page_lists_submissions_and_withdraws_the_chosen_ones(client, ana, rosa, campaign, submission):
     client.force_login(rosa)
     address = reverse("submissions", args=[campaign.pk])

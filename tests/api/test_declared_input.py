@@ -44,6 +44,7 @@ def root() -> Client:
     return client
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_no_route_passes_over_an_unknown_parameter() -> None:
     client, passed = root(), []
@@ -150,6 +151,7 @@ def _choices(schema: dict[str, Any]) -> set[Any] | None:
     return set().union(*(one for one in inner if one)) if inner and None not in inner else None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_default_is_one_of_its_choices_and_never_empty() -> None:
     """Generators of clients drop each operation of which this is not true."""
@@ -171,6 +173,7 @@ def test_the_document_says_that_bodies_take_no_other_fields() -> None:
     assert "additionalProperties" not in document()["components"]["schemas"]["Run"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_openapi_python_client_makes_a_client_without_a_warning(tmp_path: Path) -> None:
     """All operations in it, which a generator leaves out with no more than a warning where it cannot."""

@@ -114,6 +114,7 @@ UNPAGED = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_every_list_comes_in_pages() -> None:
     found = {}
@@ -150,6 +151,7 @@ def test_a_list_is_narrowed_and_says_what_it_cannot_be_narrowed_by(path: str, wr
     assert (answer.status_code, answer.json()["fields"].keys()) == (400, wrong.keys())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_lists_are_narrowed_and_put_in_order() -> None:
     client = signed_in(researcher=True)
@@ -175,6 +177,7 @@ def test_lists_are_narrowed_and_put_in_order() -> None:
     assert (names(since="2999-01-01"), len(names(since="2020-01-01T00:00:00Z"))) == ([], 2)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_request_sent_twice_under_a_key_counts_once() -> None:
     client = signed_in(researcher=True)
@@ -192,6 +195,7 @@ def test_a_request_sent_twice_under_a_key_counts_once() -> None:
     assert corpus.campaigns.count() == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_key_is_its_accounts_and_its_routes_alone() -> None:
     corpus = factories.corpus()
@@ -242,6 +246,7 @@ def test_files_are_known_again_by_what_is_in_them() -> None:
     assert Corpus.objects.get().dialogues.count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_answers_with_a_secret_are_kept_nowhere() -> None:
     client = signed_in(administrator=True)

@@ -124,6 +124,7 @@ def test_two_adjudicators_never_hold_the_same_case(rated: World) -> None:
         decisions.next_case(by=factories.user(), found=found)
 
 
+@pytest.mark.exhaustive
 def test_a_lease_that_ran_out_goes_to_somebody_else_and_the_draft_is_kept(rated: World) -> None:
     found = _begin(rated, {"no_majority": True, "combine": "any"})
     one, two = (factories.user(researcher=True) for _ in range(2))
@@ -145,6 +146,7 @@ def test_a_lease_that_ran_out_goes_to_somebody_else_and_the_draft_is_kept(rated:
     assert (mine.state, mine.draft["answer"]) == ("expired", 4)
 
 
+@pytest.mark.exhaustive
 def test_a_decision_is_a_label_of_its_own_that_is_superseded_and_withdrawn(rated: World) -> None:
     by = factories.user("zoe", researcher=True)
     found = _begin(rated, {"no_majority": True})
@@ -217,6 +219,7 @@ def test_raters_keep_their_letters_and_nothing_else_tells_who_they_are(rated: Wo
     assert {one.name for one in rounds.said_about(found, cases[0])} == {*ANSWERS, "aaa", "gpt"}
 
 
+@pytest.mark.exhaustive
 def test_the_report_tells_control_apart_and_what_was_overturned(rated: World) -> None:
     by = factories.user(researcher=True)
     found = _begin(rated, {"spread": 1, "control": 4})
@@ -234,6 +237,7 @@ def test_the_report_tells_control_apart_and_what_was_overturned(rated: World) ->
     assert (spread.stands.value, control.stands.value) == (0, 1)
 
 
+@pytest.mark.exhaustive
 def test_decisions_made_elsewhere_are_read_line_by_line_or_not_at_all(rated: World) -> None:
     by = factories.user(researcher=True)
     found = _begin(rated, {"no_majority": True})

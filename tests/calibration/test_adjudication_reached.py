@@ -107,6 +107,7 @@ def test_a_round_on_pages_from_its_rules_to_its_gold(rated: World, rea: Client) 
     assert "withdrawn" in back.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_a_round_over_http_and_the_same_refusals(rated: World, rea: Client) -> None:
     plan = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rules": {"no_majority": True}}
     assert ask(rea, "post", "adjudication/rounds/preview/", plan)["cases"] == 2
@@ -141,6 +142,7 @@ def test_a_round_over_http_and_the_same_refusals(rated: World, rea: Client) -> N
     ask(ana, "get", at, status=403)
 
 
+@pytest.mark.exhaustive
 def test_what_is_locked_tells_neither_answers_nor_decisions(rated: World, rea: Client) -> None:
     from annotation.corpora import splits
 
@@ -162,6 +164,7 @@ def test_what_is_locked_tells_neither_answers_nor_decisions(rated: World, rea: C
     assert ask(rea, "get", f"adjudication/rounds/{pk}/report/")["locked"] == 6 - dev
 
 
+@pytest.mark.exhaustive
 def test_a_round_by_command(rated: World, tmp_path: Any) -> None:
     factories.user("rea", researcher=True)
 

@@ -68,10 +68,12 @@ def test_a_definition_that_cannot_be_used_is_refused(api: APIClient, rated: Worl
     assert "no rater 'zoe'" in answer.json()["fields"]["definition"][0]
 
 
+@pytest.mark.exhaustive
 def test_a_corpus_has_a_report_without_a_study_being_made(api: APIClient, rated: World) -> None:
     assert api.get(f"/api/v1/corpora/{rated.corpus.pk}/report/").json()["result"]["counts"]["raters"] == 2
 
 
+@pytest.mark.exhaustive
 def test_test_is_opened_with_its_purpose(api: APIClient, rated: World) -> None:
     splits.draw(corpus=rated.corpus, by=None)
     made = api.post("/api/v1/studies/", {"name": "s", "corpus": rated.corpus.pk}, format="json").json()
@@ -85,6 +87,7 @@ def test_test_is_opened_with_its_purpose(api: APIClient, rated: World) -> None:
     assert api.get(f"{address}/report/?part=test").status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_a_report_is_handed_out_as_a_file(api: APIClient, rated: World) -> None:
     made = api.post("/api/v1/studies/", {"name": "s", "corpus": rated.corpus.pk}, format="json").json()
     address = f"/api/v1/studies/{made['id']}"
@@ -109,6 +112,7 @@ def test_gold_is_made_and_downloaded(api: APIClient, rated: World) -> None:
     assert api.get(f"/api/v1/gold/{gold.pk}/").json()["options"]["ties"] == "highest"
 
 
+@pytest.mark.exhaustive
 def test_gold_is_counted_before_it_is_made_by_the_rule_that_fits_the_scale(
     api: APIClient, rated: World
 ) -> None:
@@ -144,6 +148,7 @@ def test_a_slow_rule_is_counted_as_far_as_that_is_certain(api: APIClient) -> Non
     assert (counted["n"], counted["without"], counted["ties"], counted["unknown"]) == (3, 1, 0, "")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "wrong",
     [

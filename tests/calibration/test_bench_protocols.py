@@ -139,6 +139,7 @@ def test_variants_share_a_bench_where_they_answer_the_same_about_the_same(fake: 
         tried(expected, fake, variant="line")
 
 
+@pytest.mark.exhaustive
 def test_expected_scores_stand_beside_peoples_answers_of_the_scheme(fake: FakeLLM) -> None:
     bench = rubric_bench(clear_corpus(), "expected")
     draft = tried(bench, fake, 10)

@@ -41,6 +41,7 @@ def test_study_prints_a_corpus_s_report_as_json(rated: World) -> None:
     assert told["answers"][0]["title"] == "Do the people agree?"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "form,holds", [("csv", "krippendorff_alpha"), ("md", "| Quality |"), ("latex", r"\toprule")]
 )
@@ -48,6 +49,7 @@ def test_study_prints_other_forms(rated: World, form: str, holds: str) -> None:
     assert holds in _said("study", "--corpus", "talks", "--format", form)
 
 
+@pytest.mark.exhaustive
 def test_study_prints_a_page_that_stands_alone(rated: World) -> None:
     page = _said("study", "--corpus", "talks", "--format", "html")
     assert "<style>" in page

@@ -78,6 +78,7 @@ def test_what_was_not_scored_is_named_with_what_to_do(researcher: Client, dialog
     assert "that takes in dialogues’ own turns" in page.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_compared_is_a_page_that_says_why(researcher: Client, dialogue: Dialogue) -> None:
     for query in ({"at": "3"}, {"continuation": "zz"}, {"against": "zz"}, {"metric": "lnr"}):
         page = researcher.get(reverse("compare", args=[dialogue.pk]), query)

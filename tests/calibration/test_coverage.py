@@ -135,6 +135,7 @@ def test_the_page_shows_some_notes_and_the_files_have_all(researcher: Client) ->
     assert all(f"note {n:02}." in text for n in range(30))
 
 
+@pytest.mark.exhaustive
 def test_a_part_of_a_split_shows_its_own_turns_and_notes_alone() -> None:
     made = built(ann={n: f"note {n:02}." for n in range(TURNS)}, ben={})
     split = splits.draw(corpus=made.corpus, by=None, seed=3, test_share=0.5)
@@ -145,6 +146,7 @@ def test_a_part_of_a_split_shows_its_own_turns_and_notes_alone() -> None:
     assert {note.item.partition("/")[0] for note in table.notes} == set(dev)
 
 
+@pytest.mark.exhaustive
 def test_one_annotator_alone_has_a_coverage() -> None:
     made = built(ann={1: "shouts"})
     made.say("ben", "repetition", [float(n % 3 == 0) for n in range(TURNS)])
@@ -153,6 +155,7 @@ def test_one_annotator_alone_has_a_coverage() -> None:
     assert table.marked == 1
 
 
+@pytest.mark.exhaustive
 def test_a_study_of_other_schemes_or_raters_has_no_coverage_of_these() -> None:
     made = built(ann={1: "shouts"}, ben={})
     made.ask("quality", "ordinal", [1, 2, 3])
@@ -163,6 +166,7 @@ def test_a_study_of_other_schemes_or_raters_has_no_coverage_of_these() -> None:
     assert {row.name for row in table_of(only).rows} == {"ann", "ben"}
 
 
+@pytest.mark.exhaustive
 def test_training_does_not_count_and_a_reason_of_a_judge_is_its_note() -> None:
     made = built(ann={}, ben={})
     made.say("cid", "another_behaviour", [1.0], occasion=Occasion.TRAINING)

@@ -150,6 +150,7 @@ def test_the_caveat_says_how_narrow_the_intervals_of_few_dialogues_are(dialogues
     assert found == ([said] if said else [])
 
 
+@pytest.mark.exhaustive
 def test_the_caveat_counts_the_dialogues_of_the_figure_and_not_of_the_corpus() -> None:
     assert _narrow(_doubly_rated(160, 20)) == [
         "With 20 dialogues, fewer than 50, the intervals are too narrow."
@@ -185,6 +186,7 @@ def test_few_of_the_rarer_answer_are_a_caveat() -> None:
     assert any("fewer than 30 of the rarer answer" in sentence for sentence in found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", list(RENDERINGS))
 @pytest.mark.parametrize(
     "answers",

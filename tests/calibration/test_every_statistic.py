@@ -161,6 +161,7 @@ WRITTEN: dict[str, Callable[[float], str]] = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", WRITTEN)
 def test_agree_prints_every_statistic_in_every_form(files: dict[str, Path], form: str) -> None:
     entries: list[dict[str, Any]] = []

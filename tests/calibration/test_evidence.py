@@ -144,6 +144,7 @@ def test_where_nobody_points_the_report_says_so(db: None) -> None:
     assert "0 of 6 answers that may point at something do" in text
 
 
+@pytest.mark.exhaustive
 def test_other_evidence_is_another_report(pointing: World) -> None:
     study = studies.automatic(corpus=pointing.corpus)
     before = studies.compute(study=study, part="all", by=None)

@@ -104,6 +104,7 @@ def test_the_table_has_people_from_turns_and_the_judge_at_one_and_at_five_sample
     assert any("answered other dialogues than most did" in warning for warning in table.warnings)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [PEOPLE, FIRST, MEAN])
 def test_correlations_of_dialogues_are_those_of_scipy_where_equal_means_are_ties(
     table: LevelTable, labels: pd.DataFrame, name: str

@@ -79,6 +79,7 @@ def test_alpha_among_the_five_people_is_that_of_the_krippendorff_library(
             assert (entry.n_raters, entry.n_items) == (5, rated.sum())
 
 
+@pytest.mark.exhaustive
 def test_overall_meets_gpt4_by_rank_correlation_of_the_means(
     report: dict[str, Any], shared_data: Path
 ) -> None:

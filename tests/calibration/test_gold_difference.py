@@ -112,6 +112,7 @@ def test_where_no_item_has_a_value_in_both_there_is_a_reason_and_no_share(rated:
     assert (one.counts["only_first"], one.counts["only_second"]) == (1, 1)
 
 
+@pytest.mark.exhaustive
 def test_golds_of_two_corpora_are_not_compared(
     rated: World, pair: tuple[Gold, Gold], researcher: Client
 ) -> None:

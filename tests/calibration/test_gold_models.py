@@ -92,6 +92,7 @@ def test_how_an_estimate_ended_stands_on_the_page_and_in_the_api(
     assert answer["findings"]["quality"]["estimation"] == estimation
 
 
+@pytest.mark.exhaustive
 def test_what_was_learned_is_locked_with_a_test_part_that_nobody_opened(
     rated: World, researcher: Client
 ) -> None:
@@ -109,6 +110,7 @@ def test_what_was_learned_is_locked_with_a_test_part_that_nobody_opened(
     )
 
 
+@pytest.mark.exhaustive
 def test_weights_are_learned_on_dev_alone_and_shown_while_test_is_locked(
     rated: World, researcher: Client
 ) -> None:
@@ -128,11 +130,13 @@ def test_weights_are_learned_on_dev_alone_and_shown_while_test_is_locked(
     assert after["eva"] == {"weight": 0, "agreement": None, "n": 0}
 
 
+@pytest.mark.exhaustive
 def test_weighting_without_a_split_is_refused(rated: World) -> None:
     with pytest.raises(GoldRuleError, match="the corpus has no split"):
         _make(rated, "weighted")
 
 
+@pytest.mark.exhaustive
 def test_raters_nobody_knows_are_refused_by_a_rule_that_tells_them_apart(rated: World) -> None:
     rated.say("slot", "quality", [3.0] * 40, identified=False)
     for rule in ("dawid_skene", "mace", "severity_adjusted_mean"):
@@ -141,6 +145,7 @@ def test_raters_nobody_knows_are_refused_by_a_rule_that_tells_them_apart(rated: 
     assert _make(rated, "trimmed_mean").n == 40
 
 
+@pytest.mark.exhaustive
 def test_adjudications_win_and_each_label_says_where_it_is_from(rated: World) -> None:
     _decide(rated, {0: 5.0, 1: None, 2: 1.0})
     _decide(rated, {2: 2.0}, "yan")
@@ -160,6 +165,7 @@ def test_adjudications_win_and_each_label_says_where_it_is_from(rated: World) ->
     assert gold.options["raters"] == list(NAMES)
 
 
+@pytest.mark.exhaustive
 def test_what_was_decided_comes_first_in_every_rule_with_the_decision_and_its_reason(rated: World) -> None:
     before = _make(rated, "mean")
     assert "decisions" not in before.options
@@ -172,6 +178,7 @@ def test_what_was_decided_comes_first_in_every_rule_with_the_decision_and_its_re
     assert [label.number for label in _labels(plain)] == [label.number for label in _labels(before)]
 
 
+@pytest.mark.exhaustive
 def test_a_new_decision_makes_another_gold_and_is_told_on_the_page(rated: World, researcher: Client) -> None:
     gold = _make(rated, "adjudicated")
     plain = _make(rated, "majority", options={"decisions": "ignored"})
@@ -214,11 +221,13 @@ def test_the_fallback_of_adjudication_follows_each_question_s_scale() -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_without_a_fallback_something_must_be_adjudicated(rated: World) -> None:
     with pytest.raises(GoldRuleError, match="nothing was adjudicated"):
         _make(rated, "adjudicated", options={"fallback": "none"})
 
 
+@pytest.mark.exhaustive
 def test_a_rater_called_like_a_decision_is_a_rater(rated: World) -> None:
     rated.say("zoe (adjudication)", "quality", [5.0] * 40)
     _decide(rated, {0: 1.0})
@@ -235,6 +244,7 @@ def test_nobody_waits_in_a_request_for_a_slow_rule(rated: World) -> None:
     assert not Gold.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_before_a_slow_rule_the_page_says_what_is_certain_and_what_is_not(researcher: Client) -> None:
     built = world(dialogues=2, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3])
@@ -255,6 +265,7 @@ def test_before_a_slow_rule_the_page_says_what_is_certain_and_what_is_not(resear
     assert Job.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_before_gold_of_many_labels_the_page_says_that_nothing_is_counted(
     rated: World, researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +277,7 @@ def test_before_gold_of_many_labels_the_page_says_that_nothing_is_counted(
     assert not Job.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_the_form_takes_an_option_and_says_what_is_wrong_with_it(rated: World, researcher: Client) -> None:
     address = f"{reverse('new-gold')}?corpus={rated.corpus.pk}"
     form = {"scheme": "quality@1", "rule": "trimmed_mean", "share": "0.7", "seed": "x"}
@@ -277,6 +289,7 @@ def test_the_form_takes_an_option_and_says_what_is_wrong_with_it(rated: World, r
     assert Gold.objects.get().options["share"] == 0.3
 
 
+@pytest.mark.exhaustive
 def test_the_command_takes_options_and_refuses_what_they_cannot_be(rated: World, tmp_path) -> None:
     path = tmp_path / "gold.csv"
     asked = ("export_gold", "--corpus", "talks", "--rule", "trimmed_mean", "--output", str(path))

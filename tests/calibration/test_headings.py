@@ -93,6 +93,7 @@ def test_the_profile_its_files_and_its_charts(rated: Corpus, client: Client) -> 
     assert [value for value in values if bare(value.metric) or bare(value.title)] == []
 
 
+@pytest.mark.exhaustive
 def test_reports_and_exports(rated: Corpus, client: Client) -> None:
     client.force_login(factories.user(researcher=True))
     study = studies.create(name="s", corpus=rated, definition={"resamples": 0}, by=None)

@@ -140,6 +140,7 @@ def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_r
     assert (second["labels_since"], second["computing"]) == (False, None)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_report_that_labels_overtake_while_it_is_computed_is_served(
     client: Client, monkeypatch: pytest.MonkeyPatch
@@ -155,6 +156,7 @@ def test_a_report_that_labels_overtake_while_it_is_computed_is_served(
         assert client.get(api).status_code == 200
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_report_on_a_crowd_says_which_pairs_are_not_compared() -> None:
     built = world(dialogues=13, turns=2)

@@ -82,6 +82,7 @@ def test_every_pair_and_the_readings_of_one_judge_are_compared() -> None:
     assert {p.names for p in quality.pairs if p.statistic == "cohen_kappa"} == {(first, "llm")}
 
 
+@pytest.mark.exhaustive
 def test_the_statistics_are_those_of_the_study() -> None:
     result = snapshot_of(computed(rated(), statistics=["pearson"]))
     assert {pair.statistic for pair in compared(result, "quality").pairs} == {"pearson"}
@@ -180,6 +181,7 @@ def test_csv_and_json_have_every_figure_unrounded() -> None:
     assert sum(row["name"] == "key_confusion" for row in rows) == 4 * 4
 
 
+@pytest.mark.exhaustive
 def test_the_api_gives_both(researcher: Client) -> None:
     report = computed(rated())
     found = researcher.get(reverse("api-report", args=[report.study_id])).json()["result"]
@@ -258,10 +260,12 @@ def test_agree_prints_both_in_every_form(tmp_path: Path, form: str) -> None:
         assert "Accuracy less that of the best baseline" in said
 
 
+@pytest.mark.exhaustive
 def test_agree_s_latex_compiles(tmp_path: Path, compiled: Compiled) -> None:
     compiled(agree(tmp_path, "--compare", "--latex"), packages="booktabs,longtable")
 
 
+@pytest.mark.exhaustive
 def test_agree_takes_a_rater_as_the_key(tmp_path: Path) -> None:
     unnamed = "".join(line.replace(",key,", ",human,") + "\n" for line in FILE.splitlines())
     said = json.loads(agree(tmp_path, "--key", "gold", "--json", text=unnamed))

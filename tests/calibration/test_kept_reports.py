@@ -69,6 +69,7 @@ def test_a_report_of_an_older_format_is_computed_again_where_it_is_shown(
     assert answer.json()["id"] != old.pk
 
 
+@pytest.mark.exhaustive
 def test_an_earlier_report_of_an_older_format_says_so_and_is_downloaded_as_it_was_kept(
     rated: World, researcher: Client
 ) -> None:

@@ -131,6 +131,7 @@ def test_a_round_trip_gives_the_same_labels(rated: World, tmp_path: Path) -> Non
             assert list(same.turns.values_list(*rows)) == list(part.turns.values_list(*rows))
 
 
+@pytest.mark.exhaustive
 def test_what_answers_point_at_goes_out_and_comes_back(tmp_path: Path) -> None:
     own = [{"continuation": "self", "turn": 0, "start": 2, "end": 10}]
     other = [{"continuation": "self", "turn": 1}, {"continuation": "m", "turn": 0, "start": 0, "end": 2}]
@@ -247,6 +248,7 @@ def test_the_configuration_has_every_control_that_the_tasks_use(rated: World) ->
     assert names["dialogue"].get("value") == "$messages"
 
 
+@pytest.mark.exhaustive
 def test_many_tasks_come_in_files_that_an_import_can_read(
     rated: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

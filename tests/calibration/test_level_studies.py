@@ -224,6 +224,7 @@ def test_what_has_no_mean_and_what_nobody_else_answered_say_why(rated: Rated) ->
     assert alone.reason == "nobody else answered it, nor a question that answers it"
 
 
+@pytest.mark.exhaustive
 def test_with_two_systems_there_is_a_reason_and_no_figure() -> None:
     built = static(systems=("a", "b"))
     turn = asked(built, "comperdial_turn")

@@ -171,6 +171,7 @@ def test_a_report_on_another_split_prints_the_looks_at_the_lock(rated: World, sp
     assert [look.purpose for look in looks(report)] == ["drawing the split other: a second seed"]
 
 
+@pytest.mark.exhaustive
 def test_pages_show_no_answers_about_test_before_the_first_look(researcher: Client, rated: World) -> None:
     split, made = splits.draw(corpus=rated.corpus, by=None, seed=3, test_share=0.5), _gold(rated)
     dialogues = {

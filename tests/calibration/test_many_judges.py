@@ -41,6 +41,7 @@ def test_many_judges_are_ranked_and_not_listed_as_they_came(rated: World) -> Non
     assert shown == ["judge 5 with people", "judge 4 with people", "judge 3 with people"]
 
 
+@pytest.mark.exhaustive
 def test_only_a_report_with_a_judge_warns_of_tuned_judges(rated: World) -> None:
     assert not [text for text in sentences.caveats(_result(rated)) if "judge" in text]
     rated.say("gpt", "quality", VALUES, kind="judge")

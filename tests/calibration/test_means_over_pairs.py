@@ -46,6 +46,7 @@ def test_the_reports_page_and_files_show_both_figures_of_people_judge_and_gap(re
                 assert number(entry.value, 3).replace("−", "") in after, name
 
 
+@pytest.mark.exhaustive
 def test_its_rows_are_people_the_judge_and_the_gap() -> None:
     result = snapshot_of(
         studies.compute(
@@ -58,6 +59,7 @@ def test_its_rows_are_people_the_judge_and_the_gap() -> None:
     assert [text for _, text in table.columns][:2] == ["κ, one table", "κ, mean over pairs"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("people", [2, 3])
 def test_two_people_alone_have_one_pair_and_no_mean_to_show(people: int) -> None:
     result = snapshot_of(

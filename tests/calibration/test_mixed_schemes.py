@@ -118,6 +118,7 @@ def test_adjudicators_get_cases_of_both_beside_the_transcript(campaign: Campaign
     assert "How good is the talk?" in page.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_disagreements_list_wholes_beside_turns(campaign: Campaign) -> None:
     made = report(campaign, questions=["talk@1/clear", "talk@1/overall"], statistics=["krippendorff_alpha"])
     client = Client()

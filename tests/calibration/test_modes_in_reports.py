@@ -66,6 +66,7 @@ def test_the_mode_of_a_judge_is_told(batched: int, said: str) -> None:
     assert how_asked(snapshot_of(report(built))) == [said]
 
 
+@pytest.mark.exhaustive
 def test_replies_from_the_cache_and_calls_that_asked_nothing_are_no_mode() -> None:
     built = rated()
     Call.objects.update(cached=True)

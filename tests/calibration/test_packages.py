@@ -73,6 +73,7 @@ def test_a_manifest_holds_the_rows_size_and_hash_of_each_file(rated: World, kind
     assert told["rows"] > 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", PACKAGES)
 def test_the_same_labels_give_the_same_bytes(rated: World, kind: str) -> None:
     written = []
@@ -89,6 +90,7 @@ def test_without_labels_there_is_no_package_but_a_reason(kind: str) -> None:
         Order(kind, empty.corpus, None, Taken(None, ""), ZIP).write(io.BytesIO())
 
 
+@pytest.mark.exhaustive
 def test_a_revised_answer_is_in_a_package_once_as_it_is_now(rated: World) -> None:
     before = json.loads(files(rated.corpus)[MANIFEST])["rows"]
     rated.say("ann", "quality", {rated.turns[0]: 5.0})
@@ -168,6 +170,7 @@ def _tested(
     return {figure.name: figure.value for figure in figures}
 
 
+@pytest.mark.exhaustive
 def test_the_test_over_exported_dictionaries_is_that_of_a_study(rated: World) -> None:
     found = files(rated.corpus, "alt-test")
     index = {entry["question"]: entry for entry in json.loads(found["questions.json"])}
@@ -287,6 +290,7 @@ def test_test_is_taken_out_by_a_logged_look_alone(
     assert (export.what, export.format, export.part) == (kind, "zip", "test")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", PACKAGES)
 def test_a_download_says_its_rows_and_hash_and_is_remembered(rated: World, client: Client, kind: str) -> None:
     client.force_login(user(researcher=True))
@@ -301,6 +305,7 @@ def test_a_download_says_its_rows_and_hash_and_is_remembered(rated: World, clien
     assert export.sha256 in page
 
 
+@pytest.mark.exhaustive
 def test_a_large_package_is_written_by_a_job(
     rated: World, client: Client, monkeypatch: Any, tmp_path: Path, settings: Any
 ) -> None:
@@ -315,6 +320,7 @@ def test_a_large_package_is_written_by_a_job(
     assert result["sha256"] == hashlib.sha256(whole).hexdigest()
 
 
+@pytest.mark.exhaustive
 def test_the_command_writes_a_folder_or_a_zip(rated: World, tmp_path: Path) -> None:
     call_command("export_package", "hugging-face", corpus="talks", output=str(tmp_path / "set"))
     call_command("export_package", "hugging-face", corpus="talks", output=str(tmp_path / "set.zip"))
@@ -336,6 +342,7 @@ def test_a_refused_package_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.exhaustive
 def test_parquet_of_labels_has_typed_columns_on_every_way(
     rated: World, client: Client, tmp_path: Path
 ) -> None:

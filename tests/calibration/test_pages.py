@@ -76,6 +76,7 @@ def test_strangers_are_sent_to_sign_in(client: Client, study: Study, gold: Gold)
         assert answer["Location"].startswith("/sign-in/")
 
 
+@pytest.mark.exhaustive
 def test_the_report_shows_the_library_s_numbers(researcher: Client, study: Study) -> None:
     page = researcher.get(reverse("report", args=[study.pk])).content.decode()
     (question,) = figures(snapshot_of(studies.compute(study=study, part="all", by=None)))
@@ -101,6 +102,7 @@ def test_a_report_without_labels_says_what_to_do(researcher: Client) -> None:
     assert "Nothing to compare yet" in page.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_a_report_reads_new_labels_by_itself(researcher: Client, study: Study, rated: World) -> None:
     researcher.get(reverse("report", args=[study.pk]))
     rated.say("cem", "quality", [3.0] * 18)
@@ -109,6 +111,7 @@ def test_a_report_reads_new_labels_by_itself(researcher: Client, study: Study, r
     assert study.reports.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_viewing_a_report_again_costs_a_fixed_number_of_queries(
     researcher: Client, study: Study, django_assert_max_num_queries: Any
 ) -> None:
@@ -118,6 +121,7 @@ def test_viewing_a_report_again_costs_a_fixed_number_of_queries(
         researcher.get(address)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["json", "csv", "md", "latex", "html"])
 def test_a_report_is_handed_out_in_every_form(researcher: Client, study: Study, form: str) -> None:
     researcher.get(reverse("report", args=[study.pk]))
@@ -145,6 +149,7 @@ def test_a_report_that_does_not_exist_is_not_found(researcher: Client, study: St
         assert researcher.get(address).status_code == 404
 
 
+@pytest.mark.exhaustive
 def test_test_is_opened_with_a_purpose_and_shown_with_it(researcher: Client, study: Study) -> None:
     splits.draw(corpus=study.corpus, by=None)
     address = reverse("report", args=[study.pk])
@@ -156,6 +161,7 @@ def test_test_is_opened_with_a_purpose_and_shown_with_it(researcher: Client, stu
     assert TestLook.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_looking_at_an_opened_test_report_again_is_no_new_look(
     researcher: Client, study: Study, rated: World
 ) -> None:
@@ -167,6 +173,7 @@ def test_looking_at_an_opened_test_report_again_is_no_new_look(
     assert study.reports.filter(part="test").count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_study_is_made_by_form(researcher: Client, rated: World) -> None:
     address = reverse("new-study") + f"?corpus={rated.corpus.pk}"
     assert "quality" in researcher.get(address).content.decode().lower()
@@ -228,6 +235,7 @@ def test_opening_test_says_why_a_study_cannot_be_read_any_more(researcher: Clien
     assert "the corpus has no split" in answer.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_before_gold_is_made_the_page_says_how_many_items_stay_without_a_value(researcher: Client) -> None:
     built = world(dialogues=2, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5])

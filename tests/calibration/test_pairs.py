@@ -65,6 +65,7 @@ def test_another_question_and_statistic_come_in_its_place(report: Report, resear
     assert wanted in whole, "without scripts the page itself is asked"
 
 
+@pytest.mark.exhaustive
 def test_of_a_statistic_with_a_reference_the_row_is_the_reference(report: Report, researcher: Client) -> None:
     asked = {"statistic": "precision"}
     assert _matrix(report, statistic="precision").ordered
@@ -83,6 +84,7 @@ def test_what_there_is_not_gives_the_first_question_and_the_statistic_of_its_sca
     assert researcher.get(reverse("report-pairs", args=[report.study_id]), asked).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_a_file_holds_the_matrix_of_every_question(report: Report) -> None:
     page = RENDERINGS["html"].write(report)
     assert page.count('aria-label="Pairs on') == 2

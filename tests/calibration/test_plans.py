@@ -119,6 +119,7 @@ def test_what_has_no_plan_says_why() -> None:
     assert "pilot of 3 dialogues" in _plan(_study(rated_world(3))).reason
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_two_people_have_no_test_to_plan(client: Client) -> None:
     study = _study(rated_world(people=2))
@@ -140,6 +141,7 @@ def test_an_undefined_figure_has_no_plan() -> None:
     assert found.rows == ()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_narrow_enough_and_never_narrow_enough(study: Study, client: Client) -> None:
     assert _plan(study, width="1.5").more == 0
@@ -171,6 +173,7 @@ def test_a_question_that_means_nothing_is_refused(study: Study, given: dict[str,
         read(given, study)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_question_or_rater_that_is_not_there_is_told(study: Study) -> None:
     with pytest.raises(PlanRefused, match="no question 'rude@1/rude'"):
@@ -239,6 +242,7 @@ def test_the_command_prints_every_form(study: Study, capsys: pytest.CaptureFixtu
         call_command("plan", "polite", "--width", "0")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_route_gives_what_the_command_gives(
     study: Study, client: Client, capsys: pytest.CaptureFixture[str]

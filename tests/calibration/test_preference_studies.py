@@ -90,6 +90,7 @@ def test_the_automatic_report_has_preferences_too_even_of_one_person(researcher:
     assert "Nothing to compare yet" not in page
 
 
+@pytest.mark.exhaustive
 def test_every_form_has_the_figures(corpus: Corpus, researcher: Client) -> None:
     study = _study(corpus)
     report = studies.compute(study=study, part="all", by=None)
@@ -178,6 +179,7 @@ def test_a_study_over_rankings_alone_is_made_by_the_form_and_the_command(researc
     assert {sheet["key"] for sheet in table["sheets"]} >= {"systems", "rankings"}
 
 
+@pytest.mark.exhaustive
 def test_votes_of_test_come_in_once_test_was_opened(corpus: Corpus) -> None:
     rosa = factories.user("rosa", researcher=True)
     split = splits.draw(corpus=corpus, seed=1, test_share=0.5, by=rosa)

@@ -117,6 +117,7 @@ def test_equal_means_are_not_marked() -> None:
     assert [row.cells[0].marks for row in panel.rows] == [(), ()]
 
 
+@pytest.mark.exhaustive
 def test_the_queries_do_not_grow_with_the_labels(django_assert_num_queries: object) -> None:
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", VALUES)
@@ -167,6 +168,7 @@ def test_why_values_are_missing_is_told_with_how_often() -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_the_quartiles_are_those_of_the_values() -> None:
     corpus = factories.corpus()
     rater = scored(corpus, "m_sns_avg", {"model-a": [0.1, 0.2, 0.3, 0.4]})
@@ -189,6 +191,7 @@ def test_a_value_names_the_turns_that_caused_it() -> None:
     assert value.causes == ("nearest to turn 2",)
 
 
+@pytest.mark.exhaustive
 def test_the_pages_show_it_all(client: Client) -> None:
     corpus = factories.corpus()
     rater = scored(corpus, "m_sns_min", {"<b>model</b>": [0.3], "human": [0.4]}, nearest=1)
@@ -298,6 +301,7 @@ BOTH: dict[tuple[str, str], list[float | None]] = {
 }
 
 
+@pytest.mark.exhaustive
 def test_a_system_with_two_halves_has_a_row_that_joins_them_and_says_which() -> None:
     corpus = factories.corpus()
     for metric, values in (("pf", SPEAKERS), ("m_sns_avg", MESSAGES), ("lscc_es_avg", BOTH)):

@@ -57,6 +57,7 @@ def texts(answer: Any) -> list[str]:
         return [name + files.read(name).decode(errors="replace") for name in files.namelist()]
 
 
+@pytest.mark.exhaustive
 def test_no_report_export_package_or_gold_names_a_person(answered: Any, researcher: Client) -> None:
     corpus = answered.corpus
     study = studies.automatic(corpus=corpus)

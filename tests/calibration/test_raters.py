@@ -207,6 +207,7 @@ def test_a_constant_judge_and_one_person_have_reasons_and_no_error(researcher: C
     assert raters_of(report).rows[1].figure("rater_spread").value == 0
 
 
+@pytest.mark.exhaustive
 def test_metrics_and_raters_on_another_scale_have_no_row() -> None:
     made = built("ann", "ben", "cid")
     made.ask("score", "interval", [], wording="Score")
@@ -234,6 +235,7 @@ def agree(path: Path, *options: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.exhaustive
 def test_agree_describes_raters_in_every_form(tmp_path: Path, compiled: Compiled) -> None:
     file = ratings_file(tmp_path)
     entries = json.loads(agree(file, "--raters", "--json"))["statistics"]

@@ -257,6 +257,7 @@ def test_gpt4_on_fed_meets_peoples_majority(shared_data: Path) -> None:
     assert found.figures[0].n_items == len(truth) - found.n_ties
 
 
+@pytest.mark.exhaustive
 def test_agree_learns_thresholds_and_maps_from_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -221,6 +221,7 @@ def test_a_bound_that_leaves_no_proposal_ends_the_search_with_what_it_has(fake: 
     assert not Call.objects.filter(run__kind=IMPROVE).exists()
 
 
+@pytest.mark.exhaustive
 def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: FakeLLM) -> None:
     corpus = corpus_of(14)
     splits.draw(corpus=corpus, by=None)

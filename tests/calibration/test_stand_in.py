@@ -79,6 +79,7 @@ def test_the_margin_is_printed_and_decides(rare: World) -> None:
     assert said[0.0].startswith("Not passed on Off topic: fewer than half of the 3 people")
 
 
+@pytest.mark.exhaustive
 def test_two_people_are_told_that_three_are_needed() -> None:
     built = world(dialogues=40, turns=2)
     built.ask("off_topic", "binary", [0, 1], wording="Off topic")
@@ -94,6 +95,7 @@ def test_two_people_are_told_that_three_are_needed() -> None:
     assert table.notes == ["the test needs 3 people, and 2 answered"]
 
 
+@pytest.mark.exhaustive
 def test_a_judge_that_guesses_is_not_passed_in_any_form_of_the_report(
     researcher: Client,
 ) -> None:
@@ -125,6 +127,7 @@ def test_a_judge_that_guesses_is_not_passed_in_any_form_of_the_report(
     assert "by_chance" in str(RENDERINGS["csv"].write(report))
 
 
+@pytest.mark.exhaustive
 def test_a_judge_that_left_out_half_of_the_turns_is_said_to_have_done_so_first(rare: World) -> None:
     half = [float(n % 4 < 1) if n % 8 < 4 else None for n in range(80)]
     rare.say("gpt", "off_topic", half, kind="judge")

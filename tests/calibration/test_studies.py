@@ -39,6 +39,7 @@ def _by_hand(built: World) -> Ratings:
     return ratings_from_records(records, level="ordinal", values=(1, 2, 3, 4, 5))
 
 
+@pytest.mark.exhaustive
 def test_a_report_holds_the_numbers_of_the_library_on_the_same_ratings(rated: World) -> None:
     report = studies.compute(study=studies.automatic(corpus=rated.corpus), part="all", by=None)
     (question,) = report.result["questions"]
@@ -58,6 +59,7 @@ def test_the_same_labels_give_the_same_report(rated: World) -> None:
     assert not studies.is_stale(first)
 
 
+@pytest.mark.exhaustive
 def test_a_new_label_makes_a_report_stale_and_a_new_one(rated: World) -> None:
     study = studies.automatic(corpus=rated.corpus)
     first = studies.compute(study=study, part="all", by=None)

@@ -88,6 +88,7 @@ def test_the_page_shows_one_policy_by_name_and_switches_it(researcher: Client) -
     assert researcher.get(address + "?policy=whatever").status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_precision_and_recall_are_shown_as_shares_or_in_percent(researcher: Client) -> None:
     report = _report(_rated())
     address = reverse("report", args=[report.study_id])
@@ -122,6 +123,7 @@ def test_printed_files_have_both_policies(form: str) -> None:
     assert "policy cocoeval" in text
 
 
+@pytest.mark.exhaustive
 def test_csv_and_json_have_every_cell_unrounded() -> None:
     report = _report(_rated())
     rows = list(csv.DictReader(io.StringIO(RENDERINGS["csv"].write(report))))

@@ -86,6 +86,7 @@ def test_scales_that_differ_have_ranks_and_no_difference(rated: Static) -> None:
     assert "The two questions have different scales, so there are ranks and no differences." in facts(found)
 
 
+@pytest.mark.exhaustive
 def test_test_stays_closed_until_somebody_opens_it(rated: Static) -> None:
     split = splits.draw(corpus=rated.corpus, by=user(researcher=True))
     found = _found(rated)
@@ -128,6 +129,7 @@ def test_the_page_of_a_corpus_leads_there(researcher: Client, rated: Static) -> 
     assert reverse("turns-and-whole", args=[rated.corpus.pk]) in shown
 
 
+@pytest.mark.exhaustive
 def test_files_hold_continuations_and_dialogues_unrounded(researcher: Client, rated: Static) -> None:
     def file(form: str) -> str:
         return researcher.get(reverse("turns-and-whole-file", args=[rated.corpus.pk, form])).content.decode()
@@ -141,6 +143,7 @@ def test_files_hold_continuations_and_dialogues_unrounded(researcher: Client, ra
     assert gone.status_code == 404
 
 
+@pytest.mark.exhaustive
 def test_the_api_gives_the_same_in_pages(rated: Static) -> None:
     client = APIClient()
     client.force_login(user(researcher=True))

@@ -212,6 +212,7 @@ def test_agree_shows_them_in_every_form_where_they_are_asked_for(tmp_path: Path,
     assert "bounds" not in plain.getvalue()
 
 
+@pytest.mark.exhaustive
 def test_agree_and_a_report_give_the_same_bounds(tmp_path: Path) -> None:
     out = io.StringIO()
     call_command(

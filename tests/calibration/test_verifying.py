@@ -43,6 +43,7 @@ def test_the_same_labels_give_the_same_digits(rated: World) -> None:
     assert Report.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_digit_that_differs_is_named_with_its_place(rated: World) -> None:
     report = _report(rated)
     value = report.result["questions"][0]["panel"][0]["value"]

@@ -80,6 +80,7 @@ def test_progress_is_told_by_annotator_and_by_stratum(campaign, api):
     assert told["forecast"] == {"left": 0, "a_day": 18.0, "days": 0.0}
 
 
+@pytest.mark.exhaustive
 def test_hidden_checks_are_no_ratings_that_come_in(db):
     ana = factories.user("ana")
     made = world.campaign(ana, check=2, main=6, check_every=3)
@@ -89,6 +90,7 @@ def test_hidden_checks_are_no_ratings_that_come_in(db):
     assert [many for _, many in told.days if many] == [6] == [told.counts.submitted]
 
 
+@pytest.mark.exhaustive
 def test_agreement_is_that_of_the_library_and_stands_with_its_interval(campaign, api):
     told = api().json()["agreement"]
     (overall,) = [row for row in told["questions"] if row["question"].endswith("/overall")]
@@ -131,6 +133,7 @@ def test_a_closed_test_part_is_left_out_and_said_so(campaign, api, rea, monkeypa
     assert api().json()["agreement"]["questions"][0]["statistics"][0]["n_items"] == 6
 
 
+@pytest.mark.exhaustive
 def test_a_submission_is_seen_at_the_next_look(campaign, api, monkeypatch):
     monkeypatch.setattr(campaign_progress, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(campaign_progress, "REST", 0)
@@ -160,6 +163,7 @@ def test_what_is_not_there_yet_says_so(rea, client):
     assert "has no stratum to tell by" in refused.json()["fields"]["by"][0]
 
 
+@pytest.mark.exhaustive
 def test_the_page_keeps_itself_up_to_date_until_told_to_stop(campaign, client, rea):
     client.force_login(rea)
     address = reverse("campaign-watch", args=[campaign.pk])
@@ -171,6 +175,7 @@ def test_the_page_keeps_itself_up_to_date_until_told_to_stop(campaign, client, r
     assert "d5, turn 3" in live
 
 
+@pytest.mark.exhaustive
 def test_the_command_prints_once_or_refuses_in_a_line(campaign):
     out = StringIO()
     call_command("watch", "pilot", "--json", stdout=out)

@@ -114,6 +114,7 @@ def test_nobody_finds_a_draft_among_raters_labels_exports_or_studies(fake: FakeL
         assert b"draft of" not in body, address
 
 
+@pytest.mark.exhaustive
 def test_cards_show_people_beside_the_draft_and_why(fake: FakeLLM) -> None:
     bench = rated_bench()
     draft = tried(bench, fake, targets=5)

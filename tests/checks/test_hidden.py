@@ -101,6 +101,7 @@ def shape(body):
     return (tuple(sorted(body)), tuple(sorted(task)), task["revising"], task["told"], str(task["draft"]))
 
 
+@pytest.mark.exhaustive
 def test_a_repeat_comes_after_enough_others_without_the_earlier_answers(ana):
     made = campaign(ana, main=12, repeat_every=4, repeat_after=3)
     met, repeats = [], 0
@@ -117,6 +118,7 @@ def test_a_repeat_comes_after_enough_others_without_the_earlier_answers(ana):
     assert Label.objects.filter(occasion="repeat").count() == repeats
 
 
+@pytest.mark.exhaustive
 def test_a_skipped_check_is_not_made_up_for_and_revising_one_changes_no_score(ana):
     made = campaign(ana, check=6, main=6, check_every=2)
     while occasion_of(hold := start(ana, made)) != "check":
@@ -252,6 +254,7 @@ def constants(screens, but):
     return set.union(*others)
 
 
+@pytest.mark.exhaustive
 def test_a_key_that_is_corrected_counts_the_results_anew(ana):
     made = campaign(ana, check=1, main=4, check_every=2)
     work(ana, made, 3)

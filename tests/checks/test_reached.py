@@ -70,6 +70,7 @@ def test_what_the_campaign_asks_about_is_offered_as_a_key_first(rosa, client):
     assert offered == ["d1/y/0", "d2/y/0", "d1/self/0"]
 
 
+@pytest.mark.exhaustive
 def test_settings_are_checked_at_their_field(made, rosa, client):
     client.force_login(rosa)
     address = reverse("campaign-checks", args=[made.pk])
@@ -82,6 +83,7 @@ def test_settings_are_checked_at_their_field(made, rosa, client):
     assert (plan.pause_below, plan.check_every) == (0.625, 7)
 
 
+@pytest.mark.exhaustive
 def test_programs_key_tasks_from_answers_and_one_by_one(made, rosa, client):
     client.force_login(rosa)
     expert = Rater.objects.create(kind="key", name="expert", corpus=made.corpus)
@@ -107,6 +109,7 @@ def test_programs_key_tasks_from_answers_and_one_by_one(made, rosa, client):
     assert client.post(address, one, content_type="application/json").status_code == 422
 
 
+@pytest.mark.exhaustive
 def test_commands_set_up_key_decide_and_tell_the_results(made, rosa, tmp_path):
     plan, keys = tmp_path / "plan.yaml", tmp_path / "keys.json"
     plan.write_text("pause_below: 0.6\nleast: 1\n")
@@ -130,6 +133,7 @@ def test_commands_set_up_key_decide_and_tell_the_results(made, rosa, tmp_path):
         run("pause", "ana", made.name, "--reason", "again", "--by", "rosa")
 
 
+@pytest.mark.exhaustive
 def test_the_page_and_the_files_tell_scores_with_intervals(made, rosa, client):
     client.force_login(rosa)
     factories.campaigns.open(by=rosa, campaign=made)

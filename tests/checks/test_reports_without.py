@@ -78,6 +78,7 @@ def test_everyone_counts_in_a_report_of_its_own_and_no_label_goes(without_cyd, c
     assert Label.objects.count() == before
 
 
+@pytest.mark.exhaustive
 def test_who_is_taken_back_counts_again(without_cyd, called):
     study = studies.automatic(corpus=without_cyd.corpus, campaign=without_cyd)
     report = studies.compute(study=study, part="all", by=None)

@@ -41,6 +41,7 @@ def test_training_shows_after_each_answer_what_is_right_and_why(ana):
     assert (told.what, told.right, told.asked, told.again) == ("trained", 1, 2, 2)
 
 
+@pytest.mark.exhaustive
 def test_training_may_be_done_again_and_is_followed_by_the_main_work(ana):
     made = campaign(ana, training=1)
     for number in (1, 2):
@@ -53,6 +54,7 @@ def test_training_may_be_done_again_and_is_followed_by_the_main_work(ana):
     assert CampaignMember.objects.get(user=ana).done == 6
 
 
+@pytest.mark.exhaustive
 def test_who_passes_the_test_works_and_its_labels_are_in_no_statistic(ana):
     made = campaign(ana, test=2)
     take_test(ana, made)
@@ -64,6 +66,7 @@ def test_who_passes_the_test_works_and_its_labels_are_in_no_statistic(ana):
     assert Event.objects.filter(verb="campaign: pass the test", by=ana).exists()
 
 
+@pytest.mark.exhaustive
 def test_who_fails_has_another_try_and_then_none_but_may_be_let_in(ana):
     made = campaign(ana, test=2, test_tries=2)
     take_test(ana, made, WRONG)

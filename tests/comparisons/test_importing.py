@@ -155,6 +155,7 @@ def test_labels_of_the_native_form_and_of_a_ratings_file_name_what_they_compare(
     assert Item.objects.filter(kind="pair").count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("record", "told"),
     [
@@ -184,6 +185,7 @@ def test_a_file_read_again_changes_nothing(tmp_path: Path) -> None:
     assert (Item.objects.count(), Label.objects.count()) == before
 
 
+@pytest.mark.exhaustive
 def test_what_is_exported_is_read_again_as_the_same_answers(tmp_path: Path) -> None:
     judged = line(["z", "x", "y"], "xyz", order=[2, 0, 1], id="p")
     source = lines(tmp_path, line("second", order=[1, 0]), line("tie", rater="s"), judged)

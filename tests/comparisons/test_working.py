@@ -83,6 +83,7 @@ def test_what_is_seen_again_is_what_was_answered_and_a_revision_turns_it_round()
     assert before.shown == now.shown == mine.shown
 
 
+@pytest.mark.exhaustive
 def test_a_ranking_is_answered_in_the_order_shown_with_everything_in_it() -> None:
     people = [factories.user() for _ in range(3)]
     campaign = factories.campaign(
@@ -116,6 +117,7 @@ def test_neither_page_nor_program_learns_which_system_it_is(client: Client) -> N
             assert name not in text
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_compares_what_it_says(client: Client) -> None:
     boss = factories.user("boss", researcher=True)
     corpus = corpus_of(3, SYSTEMS)

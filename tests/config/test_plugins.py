@@ -108,6 +108,7 @@ def test_a_metric_brings_its_heading_causes_and_group(
     assert [json.loads(line)["value"] for line in out.read_text().splitlines()] == [0.0, 2.0]
 
 
+@pytest.mark.exhaustive
 def test_a_statistic_is_offered_and_shown_with_its_wording(
     researcher: Client, monkeypatch: pytest.MonkeyPatch, rated: World
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_statistic_is_offered_and_shown_with_its_wording(
     assert ">Same<" in page.replace("\n", "").replace(" ", "")
 
 
+@pytest.mark.exhaustive
 def test_a_gold_rule_brings_its_options_to_form_command_and_api(
     researcher: Client, monkeypatch: pytest.MonkeyPatch, rated: World
 ) -> None:

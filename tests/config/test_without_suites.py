@@ -35,6 +35,7 @@ def test_each_suite_is_left_out_by_itself(suites: str) -> None:
     run("-c", f"import django; django.setup(); {code}", suites=suites)
 
 
+@pytest.mark.exhaustive
 def test_nothing_of_a_suite_is_loaded_without_it() -> None:
     code = (
         "import sys, django; django.setup(); import config.urls\n"

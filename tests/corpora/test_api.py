@@ -112,6 +112,7 @@ def test_a_split_is_drawn_and_listed(corpus: Corpus) -> None:
     assert [one["seed"] for one in client.get("/api/v1/corpora/c/splits/").json()] == [3]
 
 
+@pytest.mark.exhaustive
 def test_only_an_administrator_deletes_and_only_by_name(corpus: Corpus) -> None:
     confirmed = {"confirmation": "c"}
     refused = api(researcher=True).delete("/api/v1/corpora/c/", confirmed, format="json")
@@ -124,6 +125,7 @@ def test_only_an_administrator_deletes_and_only_by_name(corpus: Corpus) -> None:
     assert not Corpus.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_larger_file_is_left_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.api.corpora.AT_ONCE", 10)

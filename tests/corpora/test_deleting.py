@@ -46,6 +46,7 @@ def test_a_corpus_goes_with_everything_about_it_and_the_act_is_logged(tmp_path: 
     assert (event.by, event.subject, event.detail) == (boss, "c", gone)
 
 
+@pytest.mark.exhaustive
 def test_the_same_file_can_be_imported_again_afterwards(tmp_path: Path) -> None:
     made = corpus(tmp_path)
     purging.delete_corpus(corpus=made, by=factories.user(administrator=True), confirmation="c")

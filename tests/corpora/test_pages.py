@@ -205,6 +205,7 @@ def test_a_dialogue_of_static_continuations_alone_is_shown(researcher: Client) -
     assert "after 0 turns of the history" in page
 
 
+@pytest.mark.exhaustive
 def test_an_uploaded_file_becomes_a_corpus(researcher: Client, at_once: None) -> None:
     sent = {"file": file(line(labels=[label()])), "format": "jsonl", "name": "new", "licence": "CC0"}
     response = researcher.post(reverse("import-corpus"), sent, follow=True)
@@ -234,6 +235,7 @@ def test_a_refused_file_tells_line_field_and_reason(researcher: Client, at_once:
     assert not Corpus.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_file_is_added_to_an_existing_corpus(researcher: Client, corpus: Corpus, at_once: None) -> None:
     assert 'value="c" selected' in text(researcher, reverse("import-corpus") + "?into=c")
     sent = {"file": file(line("d9")), "format": "jsonl", "into": "c"}
@@ -274,6 +276,7 @@ def test_an_upload_is_seen_by_its_owner_and_administrators(client: Client) -> No
         assert client.get(reverse("upload", args=[upload.pk])).status_code == status
 
 
+@pytest.mark.exhaustive
 def test_a_split_is_drawn_and_its_mistakes_told(researcher: Client, corpus: Corpus) -> None:
     address = reverse("draw-split", args=["c"])
     researcher.post(address, {"seed": "7", "test_share": "0.4"})
@@ -284,6 +287,7 @@ def test_a_split_is_drawn_and_its_mistakes_told(researcher: Client, corpus: Corp
     assert Split.objects.get().seed == 7
 
 
+@pytest.mark.exhaustive
 def test_an_administrator_deletes_a_corpus_by_typing_its_name(administrator: Client, corpus: Corpus) -> None:
     address = reverse("delete-corpus", args=["c"])
     wrong = administrator.post(address, {"confirmation": "C"})
@@ -295,6 +299,7 @@ def test_an_administrator_deletes_a_corpus_by_typing_its_name(administrator: Cli
     assert Event.objects.filter(verb="delete corpus", by__username="ada").exists()
 
 
+@pytest.mark.exhaustive
 def test_an_administrator_deletes_a_person(administrator: Client) -> None:
     person = factories.user("zoe")
     address = reverse("delete-person", args=[person.pk])

@@ -111,6 +111,7 @@ def test_a_part_is_written_into_its_own_folder_whatever_its_name(tmp_path: Path,
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_page_names_the_system_and_the_half_that_was_given(at_once: None, researcher: Client) -> None:
     for system in ("x", "y"):

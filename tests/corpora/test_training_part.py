@@ -223,6 +223,7 @@ def test_generation_leaves_training_out_unless_it_is_named(bench: Corpus) -> Non
         assert chosen.as_json()["part"] == part
 
 
+@pytest.mark.exhaustive
 def test_a_cluster_in_both_parts_is_refused(bench: Corpus, tmp_path: Path) -> None:
     """Also where the corpus has one side of it already; nothing of the file is kept."""
     lines = {key: _line(key, part) for key, part in (("e1", "evaluation"), ("t1", "train"), ("x", ""))}
@@ -246,6 +247,7 @@ def test_a_run_on_training_opens_no_test_and_is_another_run(bench: Corpus) -> No
     assert actions._selection(training.as_json()) == training
 
 
+@pytest.mark.exhaustive
 def test_an_estimate_and_the_api_take_the_part(bench: Corpus) -> None:
     endpoint = Endpoint.objects.create(
         name="e", base_url="http://localhost:9/v1", model="m", allow_private=True
@@ -385,6 +387,7 @@ READ = {
 """What reads labels, by the dialogues that it reads."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("door", list(READ))
 def test_what_reads_labels_leaves_training_out_unless_it_is_named(door: str, bench: Corpus) -> None:
     assert READ[door](bench, "") == EVALUATION
@@ -467,6 +470,7 @@ def test_gold_of_training_is_made_by_page_command_and_api(
     assert Gold.objects.filter(rule="mean").count() == 2, "the page's gold is the command's"
 
 
+@pytest.mark.exhaustive
 def test_gold_of_training_needs_some(corpus: Corpus, bench: Corpus) -> None:
     campaign = factories.campaign(bench, name="rest")
     version = SchemeVersion.objects.filter(questions__labels__item__corpus=bench).distinct().get()
@@ -481,6 +485,7 @@ def test_gold_of_training_needs_some(corpus: Corpus, bench: Corpus) -> None:
             )
 
 
+@pytest.mark.exhaustive
 def test_a_report_on_training_is_no_look_at_test(bench: Corpus) -> None:
     split = splits.draw(corpus=bench, by=None)
     study = studies.create(name="fit", corpus=bench, definition={"split": "training"}, by=None)
@@ -511,6 +516,7 @@ def test_a_chosen_transcript_of_training_needs_its_part(bench: Corpus) -> None:
     _refuse_locked(scope_of(bench, None, "training"), take(corpus=bench, part="training", by=None), [own.pk])
 
 
+@pytest.mark.exhaustive
 def test_the_profile_of_metrics_leaves_training_out(bench: Corpus) -> None:
     for part in ("", "training"):
         measured(bench, part)
@@ -551,6 +557,7 @@ def test_pages_of_figures_offer_the_training_part(bench: Corpus, researcher: Cli
     assert got.headers["Concord-Rows"] == "6"
 
 
+@pytest.mark.exhaustive
 def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
     """Continuations that a call failed for follow it, too."""
     for part in ("", "training"):
@@ -630,6 +637,7 @@ def drawn(corpus: Corpus, part: str) -> list[str]:
     return sorted(corpus.dialogues.filter(pk__in=sampling.dialogues(campaign)).values_list("key", flat=True))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("door", [asked_about, asked_about_pairs, drawn])
 def test_campaigns_leave_training_out_unless_it_is_their_part(door: Any, bench: Corpus) -> None:
     rest = door(bench, "")
@@ -637,6 +645,7 @@ def test_campaigns_leave_training_out_unless_it_is_their_part(door: Any, bench: 
     assert door(bench, "training") == TRAINING
 
 
+@pytest.mark.exhaustive
 def test_what_a_training_campaign_is_read_and_judged_by_follows_it(bench: Corpus) -> None:
     campaign = factories.campaign(bench, name="fit", part="training")
     splits.draw(corpus=bench, by=None)
@@ -653,6 +662,7 @@ def test_what_a_training_campaign_is_read_and_judged_by_follows_it(bench: Corpus
     assert answer.headers["Concord-Rows"] == "2"
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_of_training_needs_some(corpus: Corpus, bench: Corpus, researcher: Client) -> None:
     with pytest.raises(CampaignRefused, match="No dialogue of c is in training"):
         factories.campaign(corpus, part="training")

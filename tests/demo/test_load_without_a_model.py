@@ -16,6 +16,7 @@ from jobs.models import Endpoint, Run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.exhaustive
 def test_there_are_accounts_campaigns_and_reports_for_a_visitor() -> None:
     out = StringIO()
     call_command("load_demo", stdout=out)

@@ -72,6 +72,7 @@ def test_both_parts_hold_families_of_every_setting() -> None:
     assert by_part["dev"] == by_part["test"]
 
 
+@pytest.mark.exhaustive
 def test_every_kind_of_probe_has_instances_and_controls_in_more_than_one_family() -> None:
     counted = scenarios.counts()
     assert set(counted["probes"]) == set(counted["controls"]) == set(PROBES)

@@ -79,6 +79,7 @@ def test_hostile_text_comes_through_as_text_and_only_once(tmp_path: Path, format
     assert Import.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("format", SMALL)
 def test_a_nul_character_anywhere_keeps_nothing(tmp_path: Path, format: str) -> None:

@@ -79,6 +79,7 @@ def test_replies_with_the_papers_names_become_counts_of_dialogue_items(
     assert Label.objects.count() == 30
 
 
+@pytest.mark.exhaustive
 def test_a_count_that_is_null_is_missing_with_a_reason(corpus: Corpus, tmp_path: Path) -> None:
     result = imported(tmp_path, line(reply=reply(lambda place: None if place == 4 else 0)))
     assert (result.labels, result.missing) == (10, 1)
@@ -115,6 +116,7 @@ def test_the_format_is_found_from_how_the_file_begins() -> None:
         assert guess(FORMATS, json.dumps(content).encode()) == "cocoeval_counts"
 
 
+@pytest.mark.exhaustive
 def test_the_papers_names_of_questions_are_read_in_tables_too(corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text(

@@ -99,6 +99,7 @@ def test_a_corpus_has_a_usable_name(tmp_path: Path, name: str) -> None:
     assert refusal(written(tmp_path, line()), name).field == "corpus"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("bad", "field"),
     [
@@ -170,6 +171,7 @@ def test_an_existing_dialogue_may_be_repeated_but_not_changed(tmp_path: Path) ->
         assert problem.field == field
 
 
+@pytest.mark.exhaustive
 def test_added_continuations_answer_to_the_stored_history_and_people(tmp_path: Path) -> None:
     imported(written(tmp_path, line(participants=[{"id": "A"}, {"id": "B"}])))
     stranger = {"system": "m", "turns": [{"speaker": "C", "text": "x"}]}
@@ -192,6 +194,7 @@ def test_a_static_turn_without_history_has_the_point_zero(tmp_path: Path) -> Non
     assert imported(written(tmp_path, {"id": "d", "continuations": [part]})).items == 2
 
 
+@pytest.mark.exhaustive
 def test_the_number_of_queries_does_not_grow_with_the_file(tmp_path: Path) -> None:
     counts = []
     for number in (1, 50):

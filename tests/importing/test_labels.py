@@ -125,6 +125,7 @@ def test_the_scheme_that_the_corpus_uses_comes_before_the_built_in_one(tmp_path:
     assert Label.objects.values("question").distinct().count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_campaigns_scheme_comes_before_the_built_in_one(tmp_path: Path) -> None:
     imported(written(tmp_path, line()))
     factories.campaign(Corpus.objects.get(), "fed_turn", opened=False, include_self=True)
@@ -155,6 +156,7 @@ def test_samples_are_answers_of_their_own(tmp_path: Path) -> None:
     assert imported(written(tmp_path, line(labels=labels))).labels == 3
 
 
+@pytest.mark.exhaustive
 def test_an_answer_that_is_there_already_changes_nothing(tmp_path: Path) -> None:
     imported(written(tmp_path, line(labels=[label(4)])))
     before = census()
@@ -162,6 +164,7 @@ def test_an_answer_that_is_there_already_changes_nothing(tmp_path: Path) -> None
     assert (again.created, again.unchanged, census()) == (False, 1, before)
 
 
+@pytest.mark.exhaustive
 def test_another_answer_in_the_place_of_a_live_one_is_refused(tmp_path: Path) -> None:
     imported(written(tmp_path, line(labels=[label(4)])))
     problem = refusal(written(tmp_path, {"id": "d1", "labels": [label(5)]}, name="b.jsonl"), into=True)
@@ -169,6 +172,7 @@ def test_another_answer_in_the_place_of_a_live_one_is_refused(tmp_path: Path) ->
     assert "another answer of 'r' there already: 4" in problem.reason
 
 
+@pytest.mark.exhaustive
 def test_a_file_finds_an_accounts_labels_again_but_adds_none_in_its_name(tmp_path: Path) -> None:
     imported(written(tmp_path, line(labels=[label(4)])))
     person = raters.rater_of_person(user=factories.user("ana"))
@@ -197,6 +201,7 @@ def test_a_file_finds_an_accounts_labels_again_but_adds_none_in_its_name(tmp_pat
     assert Label.objects.get(number=2).rater != person
 
 
+@pytest.mark.exhaustive
 def test_a_ratings_file_recreates_labels_in_a_fresh_corpus(tmp_path: Path) -> None:
     labels = [label(4), label(None, 1, missing="unclear"), label(3, None, rater="j", kind="judge", sample=2)]
     part = continuation("m", "So")
@@ -229,6 +234,7 @@ def test_a_ratings_file_recreates_labels_in_a_fresh_corpus(tmp_path: Path) -> No
     assert old == new
 
 
+@pytest.mark.exhaustive
 def test_an_answer_in_words_that_looks_like_a_number_stays_words(tmp_path: Path) -> None:
     imported(written(tmp_path, line(labels=[label("1", question="pick")])))
     rows = written(

@@ -91,6 +91,7 @@ def test_a_broken_manifest_is_one_line(exported: Path, content: str) -> None:
         _import(exported)
 
 
+@pytest.mark.exhaustive
 def test_the_api_refuses_a_file_that_was_cut_off(exported: Path) -> None:
     client = APIClient()
     client.force_authenticate(factories.user(researcher=True))
@@ -117,6 +118,7 @@ def test_the_page_refuses_a_file_that_was_cut_off(exported: Path, client: Client
     assert not Upload.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize("address", ["api-export-labels", "export-labels"])
 def test_a_download_says_its_rows_and_hash_ahead_and_has_a_manifest(

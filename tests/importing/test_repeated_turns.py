@@ -55,6 +55,7 @@ def test_each_turn_is_read_once_and_its_labels_come_from_the_same_table(tmp_path
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("column", ["number", "annotator"])
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3)])
 def test_either_column_tells_and_annotators_may_follow_one_another(

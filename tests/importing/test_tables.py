@@ -96,7 +96,9 @@ def test_dialogues_come_from_a_table_of_text(tmp_path: Path, separator: str) -> 
 
 def test_a_dialogue_may_have_continuations_alone(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("dialogue,continuation,system,speaker,text\nd1,x,model-x,Ana,Hello\nd1,x,model-x,Ben,Hi\n")
+    path.write_text(
+        "dialogue,continuation,system,speaker,text\nd1,x,model-x,Ana,Hello\nd1,x,model-x,Ben,Hi\n"
+    )
     imported(path, format="turns-csv")
     told = [("Ana", "Hello", False, None), ("Ben", "Hi", False, None)]
     assert [part for part in stored() if part[4]] == [("d1", "x", "model-x", "rollout", told)]

@@ -112,6 +112,7 @@ def test_answers_of_another_corpus_or_question_are_no_spellings_of_this_one(corp
     assert told == []
 
 
+@pytest.mark.exhaustive
 def test_joined_answers_take_the_spelling_of_the_scale(corpus: Path) -> None:
     header = "item,rater,value,level,values"
     words = ('nominal,"[""Yes"", ""No""]"', 'ordinal,"[""Bad"", ""Good""]"')
@@ -147,6 +148,7 @@ def test_a_column_that_says_why_goes_with_such_a_word(corpus: Path) -> None:
     assert Label.objects.get().missing == "too long"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("cell", ['"3,5"', "1_0", "３", "1 000"])
 def test_a_misspelt_number_is_refused(corpus: Path, cell: str) -> None:
     told = refused(ratings(corpus, "d1/self/1,ann,4", f"d2/self/1,ann,{cell}"))

@@ -82,6 +82,7 @@ def test_a_worker_that_is_lost_while_files_are_deleted_leaves_the_rest_to_the_ne
     assert (files_of(run), fake.batches.files, calls) == ({("deleted", False)}, {}, 3)
 
 
+@pytest.mark.exhaustive
 def test_trouble_that_may_pass_is_waited_out_and_then_noted(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def states(run: Run) -> list[str]:
     return list(run.batches.values_list("state", flat=True))
 
 
+@pytest.mark.exhaustive
 def test_a_batched_call_is_recorded_as_one_at_its_share_of_the_price(fake: FakeLLM) -> None:
     run = batched(fake)
     work()
@@ -124,6 +125,7 @@ def test_a_batched_call_is_recorded_as_one_at_its_share_of_the_price(fake: FakeL
     ]
 
 
+@pytest.mark.exhaustive
 def test_at_once_and_in_batches_it_is_the_same_judge_with_the_same_labels(fake: FakeLLM) -> None:
     run = batched(fake)
     work()
@@ -139,6 +141,7 @@ def test_at_once_and_in_batches_it_is_the_same_judge_with_the_same_labels(fake: 
     assert not at_once.calls.filter(batch__isnull=False).exists()
 
 
+@pytest.mark.exhaustive
 def test_lines_that_fail_or_expire_go_into_the_next_batch_until_they_were_tried_too_often(
     fake: FakeLLM,
 ) -> None:
@@ -198,6 +201,7 @@ def test_a_refused_key_in_a_line_stops_the_run_and_keeps_its_calls_waiting(fake:
     assert Run.objects.get().state == Run.State.DONE
 
 
+@pytest.mark.exhaustive
 def test_calls_that_are_asked_again_are_in_no_batch_and_have_not_ended(fake: FakeLLM) -> None:
     run = batched(fake, dialogues=1)
     fake.mode = "400"
@@ -207,6 +211,7 @@ def test_calls_that_are_asked_again_are_in_no_batch_and_have_not_ended(fake: Fak
     assert run.calls.filter(state="pending", batch=None, finished_at=None, error="").count() == 6
 
 
+@pytest.mark.exhaustive
 def test_a_batch_whose_submission_got_no_answer_is_adopted_and_not_submitted_again(fake: FakeLLM) -> None:
     run = batched(fake)
     trouble(fake, "batch_reset", first=2)
@@ -215,6 +220,7 @@ def test_a_batch_whose_submission_got_no_answer_is_adopted_and_not_submitted_aga
     assert (run.state, counted(fake)) == (Run.State.DONE, (3, 12, 12))
 
 
+@pytest.mark.exhaustive
 def test_where_batches_are_not_listed_a_person_adopts_or_gives_up(fake: FakeLLM) -> None:
     run = batched(fake, dialogues=1)
     trouble(fake, "batch_reset", first=2)
@@ -278,6 +284,7 @@ def test_a_batch_for_a_fake_model_under_another_name_is_never_submitted(fake: Fa
     assert Endpoint.objects.get().fake_model
 
 
+@pytest.mark.exhaustive
 def test_a_cap_limits_a_batch_before_it_is_submitted(fake: FakeLLM) -> None:
     run = batched(fake, cap_calls=7)
     work()
@@ -331,6 +338,7 @@ def test_a_batch_under_way_is_asked_for_at_its_own_server_alone(fake: FakeLLM, c
     assert (Run.objects.get().state, counted(fake)) == (Run.State.DONE, (1, 12, 12))
 
 
+@pytest.mark.exhaustive
 def test_cancelling_a_run_cancels_its_batch_and_keeps_what_was_answered(fake: FakeLLM) -> None:
     run = batched(fake, batch_most=50)
     trouble(fake, "batch_slow:3600000", rate=1.0)
@@ -367,6 +375,7 @@ def test_what_the_cache_holds_is_not_asked_and_samples_have_lines_of_their_own(f
     assert counted(fake)[1:] == (12, 12)
 
 
+@pytest.mark.exhaustive
 def test_the_form_of_replies_is_found_out_before_the_first_batch(fake: FakeLLM) -> None:
     fake.knows_schema = False
     run = batched(fake, protocol="cocoeval_overall", dialogues=1)
@@ -376,6 +385,7 @@ def test_the_form_of_replies_is_found_out_before_the_first_batch(fake: FakeLLM) 
     assert set(run.calls.values_list("reply_form", "asked", "attempts")) == {("text", 1, 1)}
 
 
+@pytest.mark.exhaustive
 def test_a_collection_that_broke_off_goes_on_and_lines_of_other_calls_change_nothing(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -394,6 +404,7 @@ def test_a_collection_that_broke_off_goes_on_and_lines_of_other_calls_change_not
     assert set(run.calls.values_list("asked", "state")) == {(1, "done")}
 
 
+@pytest.mark.exhaustive
 def test_results_that_are_not_all_there_are_not_paid_for_again(fake: FakeLLM) -> None:
     run = batched(fake, dialogues=1, batch_most=50)
     trouble(fake, "batch_slow:3600000", first=1)
@@ -412,6 +423,7 @@ def test_results_that_are_not_all_there_are_not_paid_for_again(fake: FakeLLM) ->
     assert (Run.objects.get().state, Label.objects.count(), counted(fake)) == ("done", 6, (1, 6, 6))
 
 
+@pytest.mark.exhaustive
 def test_a_prompt_that_changed_meanwhile_is_asked_anew(fake: FakeLLM) -> None:
     run = batched(fake, dialogues=1, batch_most=50)
     trouble(fake, "batch_slow:3600000", first=1)
@@ -434,6 +446,7 @@ def test_a_batch_is_only_for_an_endpoint_that_takes_them(fake: FakeLLM) -> None:
         )
 
 
+@pytest.mark.exhaustive
 def test_the_first_refusal_is_said_with_what_happens_next(fake: FakeLLM, client: Client) -> None:
     """Such as by a server that knows no batches and answers 500 to their files."""
     run = batched(fake, batch_most=20)

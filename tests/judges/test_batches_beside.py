@@ -56,6 +56,7 @@ def test_no_file_is_larger_than_providers_take(fake: FakeLLM, monkeypatch: pytes
     assert (run.state, list(run.batches.values_list("size", flat=True))) == (Run.State.DONE, [1] * 6)
 
 
+@pytest.mark.exhaustive
 def test_between_parts_of_a_large_file_they_have_a_turn(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:

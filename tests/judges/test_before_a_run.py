@@ -148,6 +148,7 @@ def test_the_api_estimates(researcher: Client, fake: FakeLLM) -> None:
     assert not Run.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_the_command_estimates(fake: FakeLLM, capsys: pytest.CaptureFixture[str]) -> None:
     corpus = small_corpus()
     options = ["--protocol", "cpdscore_detail", "--endpoint", endpoint_of(fake).name, "--corpus", corpus.name]

@@ -182,6 +182,7 @@ def twice(fake: FakeLLM, **how: Any) -> tuple[Run, Run]:
     return Run.objects.get(pk=first.pk), Run.objects.get(pk=second.pk)
 
 
+@pytest.mark.exhaustive
 def test_an_equal_request_of_another_run_is_answered_from_the_cache(fake: FakeLLM) -> None:
     first, second = twice(fake)
     assert (second.state, fake.requests.total()) == (Run.State.DONE, 12)
@@ -192,6 +193,7 @@ def test_an_equal_request_of_another_run_is_answered_from_the_cache(fake: FakeLL
     assert (state.cached, state.asked, state.tokens_in, state.cost, state.saved) == (12, 0, 0, 0, 12 * COST)
 
 
+@pytest.mark.exhaustive
 def test_the_cache_can_be_switched_off(fake: FakeLLM) -> None:
     _, second = twice(fake, use_cache=False)
     assert (second.use_cache, fake.requests.total()) == (False, 24)
@@ -209,6 +211,7 @@ def test_samples_items_of_one_run_and_other_parameters_never_share_a_reply(fake:
     assert len(hashes) == 4
 
 
+@pytest.mark.exhaustive
 def test_a_failed_reply_is_not_taken_and_one_that_does_not_answer_is_asked_for(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +229,7 @@ def test_a_failed_reply_is_not_taken_and_one_that_does_not_answer_is_asked_for(
     assert not second.calls.filter(cached=True).exists()
 
 
+@pytest.mark.exhaustive
 def test_what_judges_cost_adds_up_by_judge_campaign_and_run(fake: FakeLLM) -> None:
     first, second = twice(fake)
     by_run = [runs.spending_row(row) for row in runs.spent("run")]
@@ -245,6 +249,7 @@ def command(*arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
+@pytest.mark.exhaustive
 def test_the_command_lists_pauses_caps_resumes_and_adds_up(fake: FakeLLM) -> None:
     run = capped(fake, cap_calls=3)
     number = str(run.pk)
@@ -266,6 +271,7 @@ def test_the_command_lists_pauses_caps_resumes_and_adds_up(fake: FakeLLM) -> Non
             command(*wrong)
 
 
+@pytest.mark.exhaustive
 def test_pages_and_api_pause_cap_and_resume(client: Client, fake: FakeLLM) -> None:
     client.force_login(factories.user(researcher=True))
     run = capped(fake, cap_calls=2)

@@ -47,6 +47,7 @@ def test_run_judge_ends_with_its_counts_and_resumes(fake: FakeLLM) -> None:
     assert (again["run"], again["labels"], fake.requests.total()) == (first["run"], 72, 12)
 
 
+@pytest.mark.exhaustive
 def test_run_judge_keeps_to_a_part_of_the_split() -> None:
     corpus = small_corpus(dialogues=4)
     splits.draw(corpus=corpus, by=None)
@@ -55,6 +56,7 @@ def test_run_judge_keeps_to_a_part_of_the_split() -> None:
     assert command(*only, "test", "--open-test", "the figures of the paper")["total"] == 2
 
 
+@pytest.mark.exhaustive
 def test_a_failed_call_is_a_failed_command_with_its_counts(fake: FakeLLM) -> None:
     fake.mode = "400"
     corpus = small_corpus(dialogues=1)
@@ -95,6 +97,7 @@ def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], why: str) -> No
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_s_run_covers_its_items_and_answers_its_questions(fake: FakeLLM) -> None:
     corpus = small_corpus(dialogues=3)
     factories.dialogue(corpus, "alone")
@@ -132,6 +135,7 @@ def test_the_demo_s_judge_is_called_rules_baseline() -> None:
     assert Run.objects.get().endpoint is None
 
 
+@pytest.mark.exhaustive
 def test_it_says_that_nothing_failed_and_that_no_test_was_closed(fake: FakeLLM) -> None:
     endpoint_of(fake)
     line = ["run_judge", "--protocol", "cpdscore_detail", "--endpoint", "fake"]

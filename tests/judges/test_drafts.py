@@ -112,6 +112,7 @@ def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> No
     assert sum(fake.requests.values()) == 5
 
 
+@pytest.mark.exhaustive
 def test_more_items_ask_only_for_what_is_new_and_the_same_text_is_the_same_draft(fake: FakeLLM) -> None:
     bench = bench_of()
     endpoint = endpoint_of(fake)
@@ -163,6 +164,7 @@ def test_people_answered_come_first_and_own_turns_where_they_are_wanted() -> Non
     assert rated.pk not in {target.item_id for target in others}
 
 
+@pytest.mark.exhaustive
 def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
@@ -186,6 +188,7 @@ def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: 
     assert benches.count(bench) == 1
 
 
+@pytest.mark.exhaustive
 def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> None:
     bench = bench_of(2)
     endpoint = endpoint_of(fake)
@@ -199,6 +202,7 @@ def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> No
     assert Label.objects.count() == 6 * 6
 
 
+@pytest.mark.exhaustive
 def test_failed_calls_of_a_draft_are_kept_with_it_and_make_no_label(fake: FakeLLM) -> None:
     fake.mode = "malformed"
     bench = bench_of()
@@ -211,6 +215,7 @@ def test_failed_calls_of_a_draft_are_kept_with_it_and_make_no_label(fake: FakeLL
     assert not Label.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_draft_is_not_kept_while_it_runs_nor_twice_nor_once_it_was_thrown_away(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
@@ -234,6 +239,7 @@ def test_a_draft_is_not_kept_while_it_runs_nor_twice_nor_once_it_was_thrown_away
         actions.keep(by=None, draft=Draft.objects.get(), name="kinder")
 
 
+@pytest.mark.exhaustive
 def test_the_text_of_concord_is_kept_without_a_name(fake: FakeLLM) -> None:
     bench = bench_of()
     endpoint = endpoint_of(fake)
@@ -246,6 +252,7 @@ def test_the_text_of_concord_is_kept_without_a_name(fake: FakeLLM) -> None:
     assert Rater.objects.filter(labels__isnull=False).distinct().count() == 1
 
 
+@pytest.mark.exhaustive
 def test_samples_of_a_draft_are_numbered_and_asked_once_each(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
@@ -257,6 +264,7 @@ def test_samples_of_a_draft_are_numbered_and_asked_once_each(fake: FakeLLM) -> N
     assert set(DraftAnswer.objects.values_list("sample", flat=True)) == {0, 1, 2}
 
 
+@pytest.mark.exhaustive
 def test_a_corpus_goes_with_its_benches(fake: FakeLLM) -> None:
     from annotation.corpora.deletion import delete_corpus
     from tests import factories

@@ -90,6 +90,7 @@ def test_processes_that_begin_together_declare_an_endpoint_once(monkeypatch: pyt
     assert Event.objects.filter(verb="declare endpoint").count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

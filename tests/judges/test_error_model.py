@@ -43,6 +43,7 @@ def test_sensitivity_and_specificity_come_out_as_they_were_put_in(fake: FakeLLM)
         assert value == fake.model.sees(key, text), "every label is what the judge said"
 
 
+@pytest.mark.exhaustive
 def test_noisy_scores_are_recorded_as_they_were_given(fake: FakeLLM) -> None:
     fake.model = ErrorModel(noise=0.5, seed=1)
     corpus = factories.corpus()

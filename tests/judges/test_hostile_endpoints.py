@@ -141,6 +141,7 @@ def test_a_prompt_that_cannot_be_made_fails_that_call_alone(
     assert run.calls.filter(state=Call.State.DONE).count() == 5
 
 
+@pytest.mark.exhaustive
 def test_a_reader_that_does_not_end_is_stopped(fake: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
     run = detail(fake)
 

@@ -49,6 +49,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", HOSTILE)
 @pytest.mark.parametrize("protocol", ASKING, ids=lambda protocol: protocol.key)
 def test_a_hostile_reply_is_refused_in_no_time(protocol: Asking, kind: str) -> None:

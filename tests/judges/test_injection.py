@@ -205,6 +205,7 @@ def assert_quoted(protocol: Asking, variant: str, case: Case) -> Prompt:
     return prompt
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("protocol", "variant"), CASES, ids=NAMED)
 @settings(max_examples=40, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(texts=st.lists(TEXTS, min_size=5, max_size=5))

@@ -107,6 +107,7 @@ def test_another_scope_of_the_same_judge_pays_only_for_what_is_new(fake: FakeLLM
     assert fake.requests.total() == 16
 
 
+@pytest.mark.exhaustive
 def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM) -> None:
     corpus, judge = small_corpus(dialogues=4), Judge("cpdscore_detail", endpoint=endpoint_of(fake))
     split = splits.draw(corpus=corpus, by=None)
@@ -134,6 +135,7 @@ def test_a_part_of_a_corpus_without_a_split_is_refused(fake: FakeLLM) -> None:
         selection_of(corpus=corpus.name, part="train")
 
 
+@pytest.mark.exhaustive
 def test_more_samples_add_to_those_that_are_there(fake: FakeLLM) -> None:
     corpus, judge = small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake))
     begin(corpus, judge)
@@ -169,6 +171,7 @@ def test_a_server_without_structured_output_is_asked_for_plain_json(fake: FakeLL
     assert [("response_format" in body) for body in fake.bodies].count(False) == 2
 
 
+@pytest.mark.exhaustive
 def test_cancelling_stops_what_waits_and_resuming_finishes_it(fake: FakeLLM) -> None:
     corpus, judge = small_corpus(), Judge("cpdscore_detail", endpoint=endpoint_of(fake))
     run = runs.cancel(by=None, run=begin(corpus, judge))

@@ -151,6 +151,7 @@ def workers(n: int) -> None:
     assert trouble == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_three_workers_never_make_more_requests_at_once_than_the_endpoint_allows(fake: FakeLLM) -> None:
     fake.delay = 0.03
@@ -184,6 +185,7 @@ def test_three_workers_never_pass_the_limits_of_a_minute(
     assert most_in_a_minute(fake.arrivals, [1] * 12, minute) <= min(requests, replies)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_server_that_refuses_for_the_number_is_asked_less_at_once(fake: FakeLLM) -> None:
     answer, fake.delay = fake.answer, 0.02

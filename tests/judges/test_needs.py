@@ -89,6 +89,7 @@ def test_a_turn_without_a_score_leaves_the_answer_missing_and_nothing_is_asked(
     assert Call.objects.get(flags=[UNMET]).reply == ""
 
 
+@pytest.mark.exhaustive
 def test_a_missing_answer_of_the_other_rater_is_no_score(fake: FakeLLM, endpoint: Endpoint) -> None:
     corpus = small_corpus(dialogues=1, turns=2)
     judge = Judge("cpdscore_simple", "with_reference", endpoint=endpoint)
@@ -101,6 +102,7 @@ def test_a_missing_answer_of_the_other_rater_is_no_score(fake: FakeLLM, endpoint
     assert set(told) == {f"turn 1 has no score by {run.rater.name}"}
 
 
+@pytest.mark.exhaustive
 def test_resuming_tries_again_what_a_need_kept_back(fake: FakeLLM, endpoint: Endpoint) -> None:
     corpus = small_corpus(dialogues=1, turns=2)
     rater = scored(corpus, endpoint)
@@ -122,6 +124,7 @@ def test_resuming_tries_again_what_a_need_kept_back(fake: FakeLLM, endpoint: End
     assert sum(count for prompt, count in fake.requests.items() if prompt.startswith("WHOLE")) == 2
 
 
+@pytest.mark.exhaustive
 def test_another_bound_rater_makes_another_judge(fake: FakeLLM, endpoint: Endpoint) -> None:
     corpus = small_corpus(dialogues=1, turns=2)
     one = scored(corpus, endpoint)
@@ -156,6 +159,7 @@ def test_a_rater_that_never_answered_the_question_is_refused(endpoint: Endpoint)
         on_top(run.rater, endpoint).plan()
 
 
+@pytest.mark.exhaustive
 def test_an_estimate_counts_only_what_will_be_asked(endpoint: Endpoint) -> None:
     corpus = small_corpus(dialogues=2)
     rater = scored(corpus, endpoint)
@@ -168,6 +172,7 @@ def test_an_estimate_counts_only_what_will_be_asked(endpoint: Endpoint) -> None:
     assert met.tokens_in == partly.tokens_in > 0
 
 
+@pytest.mark.exhaustive
 def test_the_command_and_the_api_bind_a_need(
     client: Client, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,6 +204,7 @@ def test_the_command_and_the_api_bind_a_need(
     ]
 
 
+@pytest.mark.exhaustive
 def test_the_page_asks_whose_answers_are_read(client: Client, endpoint: Endpoint) -> None:
     corpus = small_corpus(dialogues=1)
     rater = scored(corpus, endpoint)
@@ -212,6 +218,7 @@ def test_the_page_asks_whose_answers_are_read(client: Client, endpoint: Endpoint
     assert Run.objects.latest("pk").rater.spec["needs"]["turn_scores"]["rater"] == rater.fingerprint
 
 
+@pytest.mark.exhaustive
 def test_a_protocol_of_turns_needs_only_what_is_known_of_its_turn(
     fake: FakeLLM, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,7 @@ def test_a_run_over_test_needs_an_opening_once(corpus: Corpus, part: str, covers
     assert (event.detail["opening"], event.detail["reason"]) == (1, "table 2")
 
 
+@pytest.mark.exhaustive
 def test_another_judge_of_a_family_is_opened_too_and_counted(corpus: Corpus) -> None:
     split = used(corpus)
     start(corpus, reason="first")
@@ -88,6 +89,7 @@ def test_metrics_are_measured_on_test_without_an_opening(corpus: Corpus) -> None
     assert not JudgeOpening.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_the_page_the_api_and_the_command_ask_for_the_reason(
     client: Client, corpus: Corpus, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +132,7 @@ def study_of(built: World, **definition: Any) -> Study:
     return studies.create(name="s", corpus=built.corpus, definition={"resamples": 20} | definition, by=None)
 
 
+@pytest.mark.exhaustive
 def test_a_report_on_test_opens_it_for_its_judges_and_prints_that(client: Client, rated: World) -> None:
     splits.draw(corpus=rated.corpus, by=None)
     study, by = study_of(rated), factories.user(researcher=True)
@@ -151,6 +154,7 @@ def test_a_report_on_test_opens_it_for_its_judges_and_prints_that(client: Client
     assert "Test opened for judges" in corpus_page
 
 
+@pytest.mark.exhaustive
 def test_a_judge_that_came_later_is_shown_once_test_was_opened_for_it(rated: World) -> None:
     splits.draw(corpus=rated.corpus, by=None)
     study = study_of(rated)

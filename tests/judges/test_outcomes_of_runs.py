@@ -67,6 +67,7 @@ def test_a_run_with_some_values_is_plainly_done(client: Client) -> None:
     assert "no values" not in client.get(reverse("runs")).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_values_about_text_that_the_model_cannot_read_are_flagged_everywhere(client: Client) -> None:
     corpus = chinese()
     run = measured(corpus)

@@ -48,6 +48,7 @@ def test_annotators_may_not_see_a_run(client: Client, name: str) -> None:
     assert client.get(reverse(name, args=[rules_run().pk])).status_code == 403
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["cancel-run", "retry-run", "api-cancel-run", "api-retry-run"])
 def test_annotators_may_not_change_a_run(client: Client, name: str) -> None:
     run = rules_run()
@@ -65,6 +66,7 @@ def test_researchers_may_not_set_up_endpoints(researcher: Client, name: str) -> 
     assert not Endpoint.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_researcher_starts_a_judge_and_watches_it(researcher: Client) -> None:
     corpus = small_corpus()
     page = reverse("new-run")
@@ -98,6 +100,7 @@ def test_metrics_start_one_run_each(researcher: Client) -> None:
     assert Run.objects.filter(queue="metrics").count() == 2
 
 
+@pytest.mark.exhaustive
 def test_a_run_may_be_limited_to_dev_where_the_corpus_is_split(researcher: Client) -> None:
     corpus = small_corpus(dialogues=4)
     page = f"{reverse('new-run')}?corpus={corpus.pk}"
@@ -111,6 +114,7 @@ def test_a_run_may_be_limited_to_dev_where_the_corpus_is_split(researcher: Clien
     assert "<dt>Part</dt><dd>dev</dd>" in shown
 
 
+@pytest.mark.exhaustive
 def test_a_run_is_cancelled_and_resumed_from_its_page(researcher: Client) -> None:
     run = rules_run()
     researcher.post(reverse("cancel-run", args=[run.pk]))
@@ -142,6 +146,7 @@ def test_the_list_needs_no_more_queries_for_more_runs(
         assert researcher.get(reverse("runs")).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_the_api_starts_shows_cancels_and_lists(researcher: Client, fake: FakeLLM) -> None:
     corpus, endpoint = small_corpus(), endpoint_of(fake)
     body = {"corpus": corpus.name, "protocol": "cpdscore_detail", "endpoint": endpoint.name}

@@ -113,6 +113,7 @@ def test_an_account_without_money_stops_the_run_though_it_says_429(error: dict[s
 pytest_db = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.exhaustive
 @pytest_db
 @pytest.mark.parametrize("name", list(PARAMETERS))
 def test_a_parameter_reaches_the_server_where_it_is_given_and_only_there(fake: FakeLLM, name: str) -> None:

@@ -145,6 +145,7 @@ def test_a_corpus_without_a_split_gives_examples_only_on_purpose() -> None:
         simple(rated(1), "balanced", whole=False)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("how", "told"),
     [
@@ -162,6 +163,7 @@ def test_what_cannot_be_picked_is_refused_in_one_line(how: dict[str, Any], told:
         simple(rated(1), **how)
 
 
+@pytest.mark.exhaustive
 def test_an_item_is_never_shown_as_its_own_example_nor_its_cluster(fake: FakeLLM) -> None:
     corpus = rated(3)
     wording = simple(corpus, "most_disagreed", n=3)
@@ -221,6 +223,7 @@ def test_hostile_text_in_an_example_is_quoted() -> None:
     assert shown.count("\n<<<END RESPONSE>>>") == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "change",
     [
@@ -293,6 +296,7 @@ class Remembering:
         return np.ones((len(wanted), 2), np.float32)
 
 
+@pytest.mark.exhaustive
 def test_a_page_waits_for_a_job_that_embeds_what_the_nearest_are_found_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -348,6 +352,7 @@ def test_nobodys_labels_change() -> None:
     assert examples.RULES.keys() == {"by_hand", "most_disagreed", "balanced", "nearest"}
 
 
+@pytest.mark.exhaustive
 def test_examples_picked_before_a_split_was_drawn_are_refused_where_they_became_test() -> None:
     corpus = rated(6)
     actions.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")

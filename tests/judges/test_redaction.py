@@ -95,6 +95,7 @@ SENT: dict[str, tuple[int, str]] = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", SENT)
 def test_nothing_that_is_stored_of_a_call_holds_a_part_of_the_key(

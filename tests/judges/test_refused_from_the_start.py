@@ -81,6 +81,7 @@ def test_after_an_answer_refusals_are_failures_of_their_calls(fake: FakeLLM) -> 
     assert run.error.startswith("101 of 102 calls failed. The commonest cause: HTTP 400: Invalid model name")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_what_concerns_one_request_alone_stops_nothing(fake: FakeLLM) -> None:
     refusing(fake, "This model's maximum context length is 4096 tokens, you asked for {}")
@@ -89,6 +90,7 @@ def test_what_concerns_one_request_alone_stops_nothing(fake: FakeLLM) -> None:
     assert Run.objects.get(pk=run.pk).calls.filter(state=Call.State.FAILED).count() == 102
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_cap_on_calls_counts_what_was_sent_and_refused(fake: FakeLLM) -> None:
     refusing(fake)

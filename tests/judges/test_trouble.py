@@ -47,6 +47,7 @@ def test_what_may_pass_is_tried_again_and_then_fails(fake: FakeLLM, status: str)
     assert not Label.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("status", ["400", "413", "422"])
 def test_what_is_refused_for_good_is_asked_once(fake: FakeLLM, status: str) -> None:
     fake.mode = status
@@ -56,6 +57,7 @@ def test_what_is_refused_for_good_is_asked_once(fake: FakeLLM, status: str) -> N
     assert set(run.calls.values_list("error", flat=True)) == {f"HTTP {status}: the fake answers {status}"}
 
 
+@pytest.mark.exhaustive
 def test_a_refused_key_stops_the_run_and_it_goes_on_once_the_key_is_right(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def direct(name: str, source: str, target: str) -> float:
     return total / len(said)
 
 
+@pytest.mark.exhaustive
 def test_two_tokens_with_log_probabilities_of_minus_two_and_minus_four_score_minus_three(
     folder: Path,
 ) -> None:

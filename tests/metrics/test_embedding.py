@@ -36,6 +36,7 @@ def fresh(minilm: Tools) -> Embedder:
     return embed
 
 
+@pytest.mark.exhaustive
 @pytest.mark.embedding
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 9])
 def test_a_vector_does_not_depend_on_the_texts_beside_it(minilm: Tools, length: int) -> None:

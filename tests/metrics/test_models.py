@@ -25,6 +25,7 @@ def causal(folder: Path) -> str:
     return models.causal(folder / "causal")
 
 
+@pytest.mark.exhaustive
 def test_likelihood_under_a_uniform_model_is_one_over_the_vocabulary(causal: str) -> None:
     scene = reply("A: hello there", "B: a b c")
     assert score(f"ll:model={causal}", scene).value == pytest.approx(1 / models.SIZE, rel=1e-6)

@@ -136,6 +136,7 @@ def test_libraries_compute_on_one_thread_and_then_as_before() -> None:
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", ["ls_es_avg", "m_sns_avg", "lscc_es_avg", "ls_es_avg_aug"])
 def test_a_long_conversation_holds_no_square_matrix(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "NUMBERS", 20_000)

@@ -202,6 +202,7 @@ def test_turns_of_nobody_are_not_the_turns_of_one_speaker(key: str) -> None:
         assert one.reason in ("the predicted speaker is not named", "no turn has both text and a speaker")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", [key for key in READY if METRICS[key.split("@")[0]].kind == "dialogue"])
 def test_turns_at_fixed_points_are_no_conversation(key: str) -> None:
     static = scores(key, conversation())[1]

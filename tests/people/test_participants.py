@@ -226,6 +226,7 @@ def join_code(answer: HttpResponse) -> str:
     return code
 
 
+@pytest.mark.exhaustive
 def test_an_id_that_is_known_is_let_into_no_other_browser_before_a_researcher_confirms_it(campaign) -> None:
     link = link_into(campaign)
     own = come(link)
@@ -273,6 +274,7 @@ def test_a_browser_is_confirmed_over_http_and_in_its_own_campaign_alone(campaign
     come(link, phone)
 
 
+@pytest.mark.exhaustive
 def test_confirmed_browsers_are_listed_with_time_and_name_and_a_confirmation_is_taken_back(campaign) -> None:
     link = link_into(campaign)
     own, phone, guesser = come(link), Client(), Client()

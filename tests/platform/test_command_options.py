@@ -60,6 +60,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("case", list(REFUSED))
 def test_an_option_that_could_do_nothing_is_refused(case: str) -> None:

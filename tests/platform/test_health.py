@@ -24,6 +24,7 @@ def test_health_asks_nobody_else(client):
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_ready_with_a_worker_for_each_queue(client):
     for queue in QUEUES:

@@ -66,6 +66,7 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_line(ordinary_home):
     assert server.lines[0].startswith(f"Cannot write to {ordinary_home}")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has another user's home to refuse")
 def test_root_refuses_the_home_of_an_ordinary_user_in_one_line(ordinary_home):
     (ordinary_home / "postgres" / "data").mkdir(parents=True)

@@ -253,6 +253,7 @@ def test_slow_readers_hold_no_thread():
         assert ask(port, "/export.csv").count(b"x") == LARGE, "whoever reads is served whole"
 
 
+@pytest.mark.exhaustive
 def test_one_client_cannot_take_all_downloads_and_is_told_when_to_come_back(monkeypatch):
     monkeypatch.setattr(protocol, "MOST_DOWNLOADS", 8)
     with serving(large) as port, ExitStack() as held:
@@ -406,6 +407,7 @@ def cookie_of(user) -> str:
     return "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())
 
 
+@pytest.mark.exhaustive
 def test_a_large_body_needs_an_account_and_a_file_a_researcher(people):
     with pytest.raises(Refused, match="Sign in first"):
         limits.check(environ("/corpora/import/new/"))

@@ -61,6 +61,7 @@ def test_a_later_start_takes_seconds_and_ends_with_its_supervisor(demo):
     wait_until(lambda: not processes(demo.home))
 
 
+@pytest.mark.exhaustive
 def test_a_port_in_use_is_told_in_one_line(new_home):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -75,6 +75,7 @@ def test_mcc_is_scikit_learns_where_it_is_defined(drawn: tuple[Block, Block]) ->
         assert value is None
 
 
+@pytest.mark.exhaustive
 @MANY
 @given(st.integers(0, 2**31), st.integers(1, 60), st.floats(0, 1))
 def test_precision_recall_and_f1_are_scikit_learns(seed: int, n: int, share: float) -> None:
@@ -127,6 +128,7 @@ CORRELATIONS: dict[str, Callable[[Block, Block], tuple[float, float]]] = {
 }
 
 
+@pytest.mark.exhaustive
 @MANY
 @given(st.integers(0, 2**31), st.integers(3, 120), st.integers(0, 3), st.sampled_from([0, 2500]))
 def test_correlations_are_scipys_by_table_and_by_item(seed: int, n: int, digits: int, most: int) -> None:

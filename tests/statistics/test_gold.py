@@ -115,6 +115,7 @@ def test_dawid_skene_gives_no_label_to_an_item_without_ratings() -> None:
     assert fitted.gold.n_without == 1
 
 
+@pytest.mark.exhaustive
 def test_one_rater_named_by_two_columns_has_one_confusion_matrix() -> None:
     fitted = dawid_skene(BLOCK, same_rater={"r1": "ann", "r2": "ann", "r3": "bob"})
     assert set(fitted.confusion) == {"ann", "bob"}

@@ -186,6 +186,7 @@ def test_mace_finds_who_guesses_and_beats_the_majority() -> None:
     assert min(competence[:2]) > 0.6 > 0.4 > max(competence[2:])
 
 
+@pytest.mark.exhaustive
 def test_mace_ends_where_crowd_kit_s_rounds_lead() -> None:
     _, ratings = noisy(items=60)
     coded = answers_of(ratings).apply(lambda column: pd.factorize(column)[0])

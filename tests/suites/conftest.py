@@ -10,6 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
+    from tests.fake_llm import FakeLLM
     from tests.suites.continuation.toy import ToyModel
 
 
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 def _keys(settings: SettingsWrapper) -> None:
     """The variables that the environment of these tests names as keys."""
     settings.KEY_VARIABLES = ["FAKE_API_KEY"]
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeLLM]:
+    """A running fake server."""
+    from tests.fake_llm import FakeLLM  # after the project is loaded
+
+    with FakeLLM() as server:
+        yield server
 
 
 @pytest.fixture

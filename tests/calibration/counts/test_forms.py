@@ -76,6 +76,7 @@ def test_the_command_answers_a_mistake_in_one_line(made: Made, arguments: list[s
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.exhaustive
 def test_the_csv_holds_every_figure_unrounded_and_guards_hostile_names(made: Made) -> None:
     Continuation.objects.filter(key="v1").update(condition={"prompting": "=HYPERLINK(1)"})
     found = made.counts(by="prompting")
@@ -89,6 +90,7 @@ def test_the_csv_holds_every_figure_unrounded_and_guards_hostile_names(made: Mad
     assert float(own["distance:tv"]["halves"]) == found.table.halves["tv"].value
 
 
+@pytest.mark.exhaustive
 def test_latex_and_markdown_print_hostile_names_as_text(made: Made) -> None:
     Continuation.objects.filter(key="v1").update(condition={"prompting": "\\input{x} & | <b>\n# head"})
     found = made.counts(by="prompting")

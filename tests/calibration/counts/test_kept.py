@@ -49,6 +49,7 @@ def test_what_a_worker_computed_is_what_a_page_would_have(made: Made, api: APICl
     assert answer == expected
 
 
+@pytest.mark.exhaustive
 def test_the_first_answer_and_a_kept_one_read_no_answers(
     made: Made, api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

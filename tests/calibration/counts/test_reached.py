@@ -99,6 +99,7 @@ def test_a_second_rater_stands_beside_the_first_with_the_same_rows(made: Made, r
     assert researcher.get(f"{address}&beside=nobody").status_code == 422
 
 
+@pytest.mark.exhaustive
 def test_rows_without_end_are_refused(made: Made) -> None:
     for number, pk in enumerate(Continuation.objects.filter(key="v1").values_list("pk", flat=True)):
         Continuation.objects.filter(pk=pk).update(condition={"run": number})
@@ -108,6 +109,7 @@ def test_rows_without_end_are_refused(made: Made) -> None:
             made.counts(by="run")
 
 
+@pytest.mark.exhaustive
 def test_the_page_s_files_hold_what_it_shows(made: Made, researcher: Client) -> None:
     for form, rendering in RENDERINGS.items():
         answer = researcher.get(f"/corpora/{made.corpus.pk}/counts.{form}?by=prompting&resamples=50")
@@ -119,6 +121,7 @@ def test_the_page_s_files_hold_what_it_shows(made: Made, researcher: Client) -> 
     assert (refused.status_code, b"no rater" in refused.content) == (422, True)
 
 
+@pytest.mark.exhaustive
 def test_a_refusal_stands_above_the_form_that_leads_out_of_it(researcher: Client) -> None:
     built = Made(turns=lambda number: 4 + number)
     built.mark("judge", planted)
@@ -135,6 +138,7 @@ def test_the_corpus_leads_to_its_counts(made: Made, researcher: Client) -> None:
     assert f'href="/corpora/{made.corpus.pk}/counts/"' in page
 
 
+@pytest.mark.exhaustive
 def test_the_test_part_is_not_shown_without_a_logged_look(
     made: Made, researcher: Client, api: APIClient
 ) -> None:
@@ -154,6 +158,7 @@ def test_the_test_part_is_not_shown_without_a_logged_look(
     assert not TestLook.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_look_at_test_is_logged_with_its_purpose(made: Made, researcher: Client, api: APIClient) -> None:
     splits.draw(corpus=made.corpus, by=None, seed=1, test_share=0.5)
     address, page = f"/api/v1/corpora/{made.corpus.pk}/counts/", f"/corpora/{made.corpus.pk}/counts/"
@@ -191,6 +196,7 @@ def test_a_campaign_has_counts_of_its_own(made: Made, researcher: Client) -> Non
     assert [row["n_continuations"] for row in found["rows"]] == [1, 3]
 
 
+@pytest.mark.exhaustive
 def test_reading_takes_as_many_queries_however_many_labels_there_are(
     made: Made, django_assert_max_num_queries: Any
 ) -> None:

@@ -39,6 +39,7 @@ def test_the_table_is_what_pandas_counts(made: Made, strata: str) -> None:
             assert cell.result.n_items == 6
 
 
+@pytest.mark.exhaustive
 def test_people_stand_first_and_rows_by_each_key_in_order(made: Made) -> None:
     found = made.counts(by="turns_per_call,prompting")
     assert [found.by[row.code] for row in found.table.rows] == [
@@ -47,6 +48,7 @@ def test_people_stand_first_and_rows_by_each_key_in_order(made: Made) -> None:
     assert [row.human for row in found.table.rows] == [True, False, False, False]
 
 
+@pytest.mark.exhaustive
 def test_the_rows_of_a_system_hold_all_its_conditions(made: Made) -> None:
     found = made.counts()
     assert [(found.by[row.code], row.n_continuations) for row in found.table.rows] == [
@@ -54,6 +56,7 @@ def test_the_rows_of_a_system_hold_all_its_conditions(made: Made) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_another_behaviour_is_a_column_and_in_no_sum(made: Made) -> None:
     found = made.counts()
     kinds = {column.key: column.kind for column in found.columns}
@@ -93,6 +96,7 @@ def test_people_together_are_the_mean_of_each_one_s_count(made: Made) -> None:
     assert cells(alone)["repetition"].result.value == TURNS
 
 
+@pytest.mark.exhaustive
 def test_an_answer_given_again_in_another_campaign_counts_once(made: Made) -> None:
     made.mark("ann", lambda item, key: 0.0, kind="human", occasion="imported")
     campaign = factories.campaign(made.corpus, "cocoeval_behaviours", opened=False)
@@ -103,6 +107,7 @@ def test_an_answer_given_again_in_another_campaign_counts_once(made: Made) -> No
     assert cells(scoped.table.rows[0])["repetition"].result.value == TURNS
 
 
+@pytest.mark.exhaustive
 def test_scores_of_whole_continuations_are_averaged() -> None:
     built = Made()
     version = factories.scheme_version("cocoeval_overall")
@@ -126,6 +131,7 @@ def test_scores_of_whole_continuations_are_averaged() -> None:
     assert "scored by overall" in " ".join(facts(found))
 
 
+@pytest.mark.exhaustive
 def test_failed_calls_are_missing_and_bound_the_cell(made: Made) -> None:
     judge = Rater.objects.get(name="judge")
     lost = factories.continuation(
@@ -147,6 +153,7 @@ def test_failed_calls_are_missing_and_bound_the_cell(made: Made) -> None:
     assert (cell.lowest, cell.highest) == (pytest.approx(total / 19), pytest.approx((total + TURNS) / 19))
 
 
+@pytest.mark.exhaustive
 def test_a_continuation_with_a_turn_left_out_is_missing_within_what_is_known() -> None:
     built = Made(dialogues=2)
     built.mark("judge", lambda item, key: None if item.turn.position == 0 else 1.0)
@@ -186,6 +193,7 @@ def test_a_person_who_rated_some_continuations_is_flagged_where_numbers_differ(m
     assert "unequal_n" not in cells(rows[0])["repetition"].result.flags
 
 
+@pytest.mark.exhaustive
 def test_without_people_s_row_the_reason_is_told(made: Made) -> None:
     items = [item for item in made.items() if item.continuation.key != "human"]
     made.mark("other", planted, items=items)
@@ -203,6 +211,7 @@ def test_a_behaviour_that_nobody_marked_has_wilson_s_interval(made: Made) -> Non
     assert "no_events" in cell.result.flags
 
 
+@pytest.mark.exhaustive
 def test_own_turns_count_where_people_wrote_nothing_else(made: Made) -> None:
     own = Item.objects.filter(corpus=made.corpus, kind="turn", continuation__key="self")
     record(

@@ -134,6 +134,7 @@ def test_benchmarks_are_listed_checked_and_written_to_a_file(product: Corpus, tm
             command("benchmarks", *told)
 
 
+@pytest.mark.exhaustive
 def test_a_page_asks_for_one_shows_what_it_takes_and_follows_it(model: Served, product: Corpus) -> None:
     endpoint, client = model.endpoint(), researcher()
     assert "No benchmark yet" in client.get(reverse("benchmarks")).content.decode()
@@ -169,6 +170,7 @@ def test_a_page_asks_for_one_shows_what_it_takes_and_follows_it(model: Served, p
     assert "bench" in client.get(reverse("benchmarks")).content.decode()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -200,6 +202,7 @@ def test_the_form_says_what_is_wrong(
     assert why in answer.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_a_stuck_one_is_gone_on_with_on_its_page(model: Served, product: Corpus) -> None:
     client = researcher()
     model.rates = {"metadata_writer": {"forgets": 1.0}}
@@ -262,6 +265,7 @@ def test_the_review_is_a_campaign_over_people_s_continuations(product: Corpus) -
     assert {task.continuation.key for task in campaign.tasks.all()} == {"human"}
 
 
+@pytest.mark.exhaustive
 def test_the_api_does_what_the_page_does(model: Served, product: Corpus) -> None:
     model.endpoint()
     client, address = api(), "/api/v1/benchmarks/"

@@ -80,6 +80,7 @@ def test_a_benchmark_is_made(model: Served, sources: list[Corpus]) -> None:
     assert not any("um" in turn["text"] for turn in cleaned)
 
 
+@pytest.mark.exhaustive
 def test_the_figures_of_a_benchmark(model: Served, sources: list[Corpus]) -> None:
     made = make("bench", sources, model.endpoint(), clean=True, verbatim=("product",))
     product = made.figures["by_source"][1]
@@ -188,6 +189,7 @@ def test_two_paragraphs_stop_it(model: Served, sources: list[Corpus]) -> None:
     assert "not one paragraph" in stuck.error
 
 
+@pytest.mark.exhaustive
 def test_it_goes_on_after_any_interruption(model: Served, sources: list[Corpus]) -> None:
     endpoint = model.endpoint()
     whole = make("whole", sources, endpoint, clean=True)
@@ -212,6 +214,7 @@ def test_it_goes_on_after_any_interruption(model: Served, sources: list[Corpus])
     assert model.asked - asked == asked
 
 
+@pytest.mark.exhaustive
 def test_jobs_bring_it_on_by_themselves(model: Served, sources: list[Corpus]) -> None:
     named = [(corpus, corpus.name) for corpus in sources]
     found = benchmark_actions.start(
@@ -303,6 +306,7 @@ def test_it_is_refused_where_it_cannot_be(model: Served, sources: list[Corpus], 
         )
 
 
+@pytest.mark.exhaustive
 def test_the_same_name_with_another_order_is_refused_with_the_difference(
     model: Served, sources: list[Corpus]
 ) -> None:
@@ -315,6 +319,7 @@ def test_the_same_name_with_another_order_is_refused_with_the_difference(
         make("bench", sources[:1], endpoint)
 
 
+@pytest.mark.exhaustive
 def test_cleaning_may_leave_too_few_and_fewer_can_be_allowed_then(model: Served, tmp_path: Path) -> None:
     short = talks("p", 1, turns=60)[0]
     emptied = replace(short, turns=(*short.turns[:-1], Turn("Chair", "{filler um} um")))

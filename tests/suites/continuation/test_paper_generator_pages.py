@@ -81,6 +81,7 @@ def test_the_page_shows_its_settings_estimates_and_starts(
     assert (run.state, run.values, run.missing) == ("done", 3, 0)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("key", "chosen"), CHOSEN, ids=NAMED)
 def test_the_api_starts_it_and_the_estimate_is_what_it_takes(
     researcher: Client, endpoint: Endpoint, key: str, chosen: dict[str, Any]

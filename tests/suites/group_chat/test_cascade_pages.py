@@ -73,6 +73,7 @@ def test_every_form_is_downloaded(form, signed_in, corpus) -> None:
     assert f"cascade-{corpus.pk}." in file["Content-Disposition"]
 
 
+@pytest.mark.exhaustive
 def test_a_look_at_test_is_logged_and_then_shown(signed_in, corpus) -> None:
     split = splits.draw(corpus=corpus, by=None, test_share=0.5)
     refused = signed_in.get(f"/corpora/{corpus.pk}/cascade/?part=test")
@@ -83,6 +84,7 @@ def test_a_look_at_test_is_logged_and_then_shown(signed_in, corpus) -> None:
     assert split.looks.get().purpose == "the paper"
 
 
+@pytest.mark.exhaustive
 def test_a_decision_shows_what_the_agent_saw_its_key_and_where_it_failed(signed_in, corpus) -> None:
     barged = signed_in.get(f"/decisions/{decisions('talker', 1).pk}/").content.decode()
     assert "It failed first at ATTEND" in barged
@@ -93,6 +95,7 @@ def test_a_decision_shows_what_the_agent_saw_its_key_and_where_it_failed(signed_
     assert signed_in.get("/decisions/999999/").status_code == 404
 
 
+@pytest.mark.exhaustive
 def test_scores_of_an_unopened_test_part_are_withheld(signed_in, corpus) -> None:
     split = splits.draw(corpus=corpus, by=None, test_share=0.5)
     cluster = split.clusters.filter(part="test").first()

@@ -89,6 +89,7 @@ def test_the_funnel_and_the_first_failure_count_decisions(tmp_path) -> None:
     assert cell(made, "failed_at", row, "Not decided") == 3
 
 
+@pytest.mark.exhaustive
 def test_pass_hat_k_is_the_worked_example(tmp_path) -> None:
     """Three scenarios of four trials with 4, 3 and 2 successes: 0.750, 0.556, 0.333; pass@2 0.944."""
     corpus = families(tmp_path)
@@ -167,6 +168,7 @@ def test_programs_read_the_figures_of_the_tables_system_by_system(tmp_path) -> N
     assert baselines == {"always_silent", "always_speak", "random", "majority", "mention_rule"}
 
 
+@pytest.mark.exhaustive
 def test_no_form_of_the_report_has_a_mean_of_the_three_scores(tmp_path) -> None:
     """With competence 1, conduct 0 and pass^1 1 the mean would be 2/3: it stands nowhere."""
     corpus = families(tmp_path)
@@ -195,6 +197,7 @@ def test_no_form_of_the_report_has_a_mean_of_the_three_scores(tmp_path) -> None:
         )
 
 
+@pytest.mark.exhaustive
 def test_difference_from_the_best_baseline_is_paired(tmp_path) -> None:
     corpus = families(tmp_path)
     played(corpus, "kit", decide(AGENTS["oracle"], launch()))
@@ -207,6 +210,7 @@ def test_difference_from_the_best_baseline_is_paired(tmp_path) -> None:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("marked", [0, 2])
 def test_the_report_says_where_the_channel_marks_addressees(marked, tmp_path) -> None:
     corpus = families(tmp_path)
@@ -220,6 +224,7 @@ def test_the_report_says_where_the_channel_marks_addressees(marked, tmp_path) ->
     assert bool(told) == bool(marked)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

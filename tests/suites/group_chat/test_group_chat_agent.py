@@ -12,7 +12,7 @@ from annotation.records import Participant
 from annotation.scenario_records import Decision
 from jobs.prompt import Prompt, Unparseable
 from suites.continuation.generators import GENERATORS, Done, Reply
-from suites.continuation.generators.base import FOLDER
+from suites.group_chat.agents import PROMPTS
 from suites.group_chat.agents.agent import AGAIN, BY_NAME, explicit, implicit
 from suites.group_chat.scenarios.cascade import decision_of, outcome
 from suites.group_chat.scenarios.points import points_of
@@ -210,6 +210,7 @@ def test_replies_survive_storing_between_steps() -> None:
 
 def test_released_prompts_are_never_edited() -> None:
     found = {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.glob("group_chat_agent_*")
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in PROMPTS.glob("group_chat_agent_*")
     }
     assert found == RELEASED

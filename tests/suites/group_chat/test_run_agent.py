@@ -150,6 +150,7 @@ def test_a_model_is_asked_at_every_point_in_every_trial(corpus: Corpus, endpoint
     assert again["calls"] == told["calls"]
 
 
+@pytest.mark.exhaustive
 def test_a_reply_that_no_asking_makes_readable_is_a_decision(corpus: Corpus) -> None:
     with LocalServer(_unreadable) as server:
         Endpoint.objects.create(

@@ -75,6 +75,7 @@ def test_reviews_are_taken_over(corpus: Corpus, campaign: Campaign, researcher: 
     assert record("d3").content["tail"] == "Ana"
 
 
+@pytest.mark.exhaustive
 def test_taken_over_again_nothing_changes(corpus: Corpus, campaign: Campaign, researcher: User) -> None:
     question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
     before = list(Record.objects.order_by("pk").values())
@@ -150,6 +151,7 @@ def test_a_fact_is_written_by_hand_with_names_and_turns_checked(corpus: Corpus, 
     assert Event.objects.filter(verb="add fact").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

@@ -106,6 +106,7 @@ def test_continuations_leave_where_they_are_wanted_alone(tmp_path: Path) -> None
     assert json.loads(left(tmp_path, "loaf", "--continuations"))["continuations"] == [ANSWERS]
 
 
+@pytest.mark.exhaustive
 def test_labels_of_facts_come_back_of_superseded_ones_too(tmp_path: Path) -> None:
     edited(tmp_path, labels=[label("fact", "f1"), label("fact", "f2", value=0)])
     out = tmp_path / "labels.csv"

@@ -129,6 +129,7 @@ def test_a_failed_call_is_an_answer_of_its_own_and_the_trial_goes_on(server: Ser
     assert run.state == "done"
 
 
+@pytest.mark.exhaustive
 def test_the_call_of_a_lost_worker_is_an_answer_too(server: Server, corpus: Corpus) -> None:
     run = begin(server, corpus, memory="oracle")
     Call.objects.filter(run=run).update(state=Call.State.FAILED, error="Its worker was lost.")
@@ -143,6 +144,7 @@ def test_the_call_of_a_lost_worker_is_an_answer_too(server: Server, corpus: Corp
     assert told(made)[0]["error"] == "Its worker was lost."
 
 
+@pytest.mark.exhaustive
 def test_a_trial_that_was_held_back_goes_on_at_the_same_question(server: Server, corpus: Corpus) -> None:
     run = begin(server, corpus, caps={"cap_calls": 3}, memory="session", k=2)
     finish()

@@ -65,6 +65,7 @@ def test_reviews_are_taken_over_by_the_command(corpus: Corpus) -> None:
     assert Record.objects.get(key="f2").status == "accepted"
 
 
+@pytest.mark.exhaustive
 def test_labels_of_records_go_out_and_come_back_by_their_keys(corpus: Corpus, tmp_path: Path) -> None:
     people = factories.user("ana"), factories.user("ben")
     campaign = opened(corpus, "fact_review", *people, record_status="all")

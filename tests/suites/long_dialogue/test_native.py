@@ -194,6 +194,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("changes", "reason"), REFUSED)
 def test_what_does_not_fit_is_refused_with_its_field_and_nothing_is_kept(
     tmp_path: Path, changes: dict[str, Any], reason: str

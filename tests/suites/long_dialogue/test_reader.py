@@ -88,6 +88,7 @@ def near(right: list[bool], chances: list[float]) -> None:
     assert abs(sum(right) / n - sum(chances) / n) <= 3 * error + 1e-12, (sum(right) / n, sum(chances) / n)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("condition", CONDITIONS, ids=NAMED)
 @pytest.mark.parametrize(("e", "g"), [(0.1, 0.0), (0.1, 1.0), (0.0, 0.4)])
 def test_every_memory_meets_its_own_expectation(condition: dict[str, Any], e: float, g: float) -> None:
@@ -158,6 +159,7 @@ def test_prior_knowledge_shows_under_the_original_names_alone() -> None:
     assert shares["anonymised"] < 0.35
 
 
+@pytest.mark.exhaustive
 def test_a_summary_that_drops_the_evidence_lowers_what_is_known() -> None:
     rate = 0.3
     right, chances, told = met(with_summaries(MATERIAL, rate), {"memory": "summary", "k": 1000}, e=0.0, g=0.0)
@@ -174,6 +176,7 @@ def test_a_summary_that_drops_the_evidence_lowers_what_is_known() -> None:
         assert abs(share - p) <= 3 * sqrt(p * (1 - p) / questions)
 
 
+@pytest.mark.exhaustive
 def test_its_prompts_are_nobody_elses() -> None:
     _, prompts = answered(MATERIAL, reader(), memory="session")
     assert {tuple(role.key for role in recognise(read(prompt))) for prompt in prompts} == {("reader",)}

@@ -123,6 +123,7 @@ def test_what_an_answer_of_the_closed_test_part_is_worth_is_withheld(signed_in, 
     assert items[True].pk not in {row["id"] for row in listed}
 
 
+@pytest.mark.exhaustive
 def test_test_is_opened_with_a_purpose(signed_in, corpus) -> None:
     splits.draw(corpus=corpus, by=None, seed=0, test_share=0.5)
     address = f"/corpora/{corpus.pk}/answers/"

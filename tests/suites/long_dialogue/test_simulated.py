@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import cache
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -188,6 +189,7 @@ def test_every_use_of_facts_is_what_was_heard_by_then(world: Dialogue, presence:
         assert set(uses) == (walk.expected() if walk.now in walk.there else set()), place
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(worlds())
 def test_answers_and_choices_are_what_the_facts_say(world: Dialogue) -> None:
@@ -205,6 +207,7 @@ def test_answers_and_choices_are_what_the_facts_say(world: Dialogue) -> None:
             assert not (set(question.choices) - {question.answer}) & tails
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(worlds(), st.data())
 def test_every_use_of_a_quiz_question_is_what_was_heard_by_then(world: Dialogue, data: st.DataObject) -> None:

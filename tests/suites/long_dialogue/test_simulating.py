@@ -82,6 +82,7 @@ def test_a_simulation_asks_a_model_trial_by_trial(model: Served, asked: Question
     assert Simulation.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_the_command_simulates_and_again_changes_nothing(
     model: Served, asked: QuestionSet, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +116,7 @@ def test_the_command_plays_a_baseline(asked: QuestionSet, capsys: pytest.Capture
         assert not {"memory", "retriever", "k"} & made["condition"].keys()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("told", "why"),
     [
@@ -172,6 +174,7 @@ def test_each_session_is_summed_up_once_for_trials_retrievers_and_later_simulati
     assert (other.state, summed(model)) == ("done", 2 * sessions)
 
 
+@pytest.mark.exhaustive
 def test_two_simulations_at_once_share_the_run_of_summaries(model: Served, asked: QuestionSet) -> None:
     endpoint = model.endpoint()
     first = simulate(asked, endpoint, rounds=0, memory="summary")
@@ -286,6 +289,7 @@ def test_a_fake_embedder_behind_an_alias_stops_it_and_then_says_so(model: Served
     assert [name.partition(" at ")[0] for name in names] == [f"vectors: fake model as {alias}"]
 
 
+@pytest.mark.exhaustive
 def test_a_fake_embedder_beside_another_model_is_named_wherever_a_fake_model_is(
     model: Served, asked: QuestionSet, client: Client, tmp_path: Path
 ) -> None:
@@ -319,6 +323,7 @@ def test_a_fake_embedder_beside_another_model_is_named_wherever_a_fake_model_is(
     assert "Answers of a fake model, or with its vectors, are among these" in report
 
 
+@pytest.mark.exhaustive
 def test_failed_calls_are_missing_answers_and_no_failed_trials(model: Served, asked: QuestionSet) -> None:
     model.refuses = lambda number, text: draw(0, "refused", text) < 0.4
     held = simulate(asked, model.endpoint(), trials=3)
@@ -334,6 +339,7 @@ def test_failed_calls_are_missing_answers_and_no_failed_trials(model: Served, as
     assert model.asked == before
 
 
+@pytest.mark.exhaustive
 def test_summaries_that_fail_are_tried_again(model: Served, asked: QuestionSet) -> None:
     model.refuses = lambda number, text: "LISTENER" in text and "t3x1" in text
     held = simulate(asked, model.endpoint(), memory="summary")
@@ -346,6 +352,7 @@ def test_summaries_that_fail_are_tried_again(model: Served, asked: QuestionSet) 
     assert model.asked == before + 1 + len(answers(written(held)[0]))
 
 
+@pytest.mark.exhaustive
 def test_a_cap_pauses_it_and_a_higher_one_goes_on(
     model: Served, asked: QuestionSet, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -388,6 +395,7 @@ def test_a_system_of_this_name_that_is_another_one_is_refused_at_once(
     assert Simulation.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_jobs_bring_it_on_by_themselves(model: Served, asked: QuestionSet) -> None:
     held = simulate(asked, model.endpoint(), rounds=0, memory="summary")
     for _ in range(6):

@@ -92,6 +92,7 @@ def test_what_is_missing_is_said_with_what_to_do(researcher: Client, asked: Ques
     assert "No question set here" in page
 
 
+@pytest.mark.exhaustive
 def test_buttons_cancel_and_go_on(model: Served, asked: QuestionSet, researcher: Client) -> None:
     held = simulate(asked, model.endpoint(), rounds=0)
     researcher.post(reverse("cancel-simulation", args=[held.pk]))
@@ -104,6 +105,7 @@ def test_buttons_cancel_and_go_on(model: Served, asked: QuestionSet, researcher:
     assert "there is nothing to go on with" in refused.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_programs_can_do_what_pages_can(model: Served, asked: QuestionSet) -> None:
     model.endpoint()
     client = APIClient()

@@ -239,6 +239,7 @@ def test_shares_and_letters_are_as_wanted() -> None:
     assert within(sum(ask.source == "quiz" for ask in asks) / n, 0.3)
 
 
+@pytest.mark.exhaustive
 def test_the_achieved_shares_are_those_of_the_questions_asked() -> None:
     dialogue, questions, uses = large(0, sessions=100, per_session=200)
     made = walk(dialogue, questions, uses, trial=0)
