@@ -134,6 +134,7 @@ def test_the_api_refuses_a_campaign_that_makes_no_sense(client, researcher, corp
     assert api(client, "post", "api-campaigns", **body).status_code == status
 
 
+@pytest.mark.exhaustive
 def test_a_program_works_through_a_campaign_with_the_api(client, corpus):
     ana = factories.user("ana")
     campaign = factories.campaign(corpus, annotators=[ana])
@@ -166,6 +167,7 @@ def test_a_campaign_that_can_never_finish_says_so(client, researcher, corpus):
     assert client.get(api).json()["annotators_lacking"] == 0
 
 
+@pytest.mark.exhaustive
 def test_a_deactivated_annotator_does_not_count_and_one_who_submitted_and_left_does(
     client, researcher, corpus
 ):
@@ -188,6 +190,7 @@ def test_a_deactivated_annotator_does_not_count_and_one_who_submitted_and_left_d
     assert client.get(api).json()["annotators_lacking"] == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["campaigns", "runs"])
 def test_a_list_refreshes_itself(client, researcher, corpus, name):
     factories.campaign(corpus, by=researcher)

@@ -154,6 +154,7 @@ def test_an_archived_campaign_is_not_among_anybodys_tasks(client, researcher, co
     assert api(client, "get", "api-my-campaigns").json() == []
 
 
+@pytest.mark.exhaustive
 def test_what_happened_under_an_earlier_name_stays_on_the_page(client, researcher, corpus):
     campaign = factories.campaign(corpus, by=researcher, name="First")
     api(client, "patch", "api-campaign", campaign.pk, name="Second")

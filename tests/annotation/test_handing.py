@@ -326,6 +326,7 @@ def test_the_page_lists_takes_back_and_gives(client, ana, ben, rosa, campaign):
     assert "Choose at least one task" in nothing.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_who_looks_after_the_campaign_may_do_it_too(client, ana, rosa, campaign):
     keeper = factories.user("kim")
     CampaignRole.objects.create(campaign=campaign, user=keeper, role="researcher")
@@ -337,6 +338,7 @@ def test_who_looks_after_the_campaign_may_do_it_too(client, ana, rosa, campaign)
     assert own.state == "taken"
 
 
+@pytest.mark.exhaustive
 def test_the_api_lists_takes_back_and_gives(client, ana, ben, rosa, campaign):
     client.force_login(rosa)
     own = began(ana, campaign)

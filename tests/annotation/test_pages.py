@@ -105,6 +105,7 @@ def test_annotators_can_neither_see_nor_change_a_campaign(client, ana, campaign)
     assert campaign.state == "open"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("who", ["annotator", "researcher"])
 def test_who_is_not_in_a_campaign_finds_nothing_there(client, ana, campaign, who):
     assignment = labelling.start(by=ana, campaign=campaign.pk)[1].assignment
@@ -169,6 +170,7 @@ def _submit_queries(client, ana, dialogues, turns=4):
     return [query["sql"] for query in captured if "SAVEPOINT" not in str(query["sql"])]
 
 
+@pytest.mark.exhaustive
 def test_a_submit_with_the_next_task_takes_nine_queries_whatever_the_corpus(client, ana):
     client.force_login(ana)
     small = _submit_queries(client, ana, dialogues=1)

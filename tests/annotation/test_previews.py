@@ -115,6 +115,7 @@ def test_a_preview_takes_no_task_from_an_annotator(client, rosa, corpus):
     )
 
 
+@pytest.mark.exhaustive
 def test_only_a_preview_may_stand_in_a_frame_and_it_reaches_no_server(client, rosa, corpus):
     campaign = factories.campaign(corpus, by=rosa, annotators=[rosa])
     inner = preview(client, campaign)
@@ -149,6 +150,7 @@ def test_every_scheme_can_be_asked_beside_the_sample_and_beside_a_corpus(corpus,
         assert len(shown.items) == 1 or definition.unit == "continuation"
 
 
+@pytest.mark.exhaustive
 def test_a_definition_asks_what_its_stored_version_asks():
     for key, definition in SCHEMES.items():
         stored = questionnaire_of(factories.scheme_version(key).pk)

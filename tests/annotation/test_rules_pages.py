@@ -49,6 +49,7 @@ def test_a_researcher_makes_a_group_describes_a_person_and_sets_rules(researcher
     assert campaign.members.filter(user=eva).exists()
 
 
+@pytest.mark.exhaustive
 def test_programs_do_the_same_and_are_told_what_is_wrong(researcher: Client) -> None:
     corpus = factories.corpus()
     factories.dialogue(corpus, "d", turns=1, language="de")

@@ -62,6 +62,7 @@ def test_the_seed_alone_decides_which_dialogues_are_asked_about(corpus, by):
     assert asked(factories.campaign(twin, by=by, sample_dialogues=5, seed=3)) == first
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("stratum", "drawn"),
     [

@@ -126,6 +126,7 @@ def test_every_list_comes_in_pages() -> None:
     assert found.keys() <= UNPAGED.keys()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_post_takes_a_key_unless_its_answer_is_a_secret_or_a_file() -> None:
     keyless = set()

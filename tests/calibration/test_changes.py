@@ -109,6 +109,7 @@ def test_gold_of_chosen_people_is_made_anew_of_the_same(researcher: Client, tagg
     assert _pressed(researcher, page).options["raters"] == ["ann", "ben"]
 
 
+@pytest.mark.exhaustive
 def test_a_snapshot_of_a_report_says_what_changed_and_offers_to_compute_it_anew(
     researcher: Client, tagged: World
 ) -> None:

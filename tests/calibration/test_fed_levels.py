@@ -116,6 +116,7 @@ def test_correlations_of_dialogues_are_those_of_scipy_where_equal_means_are_ties
     assert _values(_row(table, name), "dialogue") == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_a_system_is_the_mean_of_all_its_turns(table: LevelTable, labels: pd.DataFrame) -> None:
     turns = labels.explode("turns").astype({"turns": float}).groupby("system")["turns"].mean()
     wholes = labels.groupby("system")["whole"].mean()

@@ -93,6 +93,7 @@ def test_overall_meets_gpt4_by_rank_correlation_of_the_means(
     assert (entry.n_items, entry.n_clusters) == (125, 125)
 
 
+@pytest.mark.exhaustive
 def test_unidentified_people_have_no_pairwise_statistic(report: dict[str, Any]) -> None:
     for question in figures(report):
         assert not [e for e in question.data.pairs if any(r.startswith("slot") for r in e.raters)]

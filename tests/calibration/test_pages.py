@@ -86,6 +86,7 @@ def test_the_report_shows_the_library_s_numbers(researcher: Client, study: Study
         assert f"{number(entry.low)} to {number(entry.high)}" in page
 
 
+@pytest.mark.exhaustive
 def test_the_report_begins_with_answers_and_draws_the_judge_beside_the_people(
     researcher: Client, study: Study
 ) -> None:
@@ -97,6 +98,7 @@ def test_the_report_begins_with_answers_and_draws_the_judge_beside_the_people(
     assert "With six dialogues, fewer than 50" in page
 
 
+@pytest.mark.exhaustive
 def test_a_report_without_labels_says_what_to_do(researcher: Client) -> None:
     page = researcher.get(reverse("corpus-report", args=[world("bare").corpus.pk]), follow=True)
     assert "Nothing to compare yet" in page.content.decode()
@@ -196,6 +198,7 @@ def test_half_a_link_between_questions_is_refused(researcher: Client, rated: Wor
     assert "1 to 5 = 0 to 4" in answer.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_gold_is_made_and_downloaded(researcher: Client, rated: World) -> None:
     address = reverse("new-gold") + f"?corpus={rated.corpus.pk}"
     form = {"scheme": "quality@1", "rule": "mean", "ties": "none", "raters": ["ann", "ben"]}

@@ -242,6 +242,7 @@ def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
     assert metric_causes.turns({"longest_edge": [3, 5], "nearest": 0, "item": "a1"}, declared) == (1, 4, 6)
 
 
+@pytest.mark.exhaustive
 def test_a_continuation_shows_one_metric_where_one_is_chosen(client: Client) -> None:
     corpus = factories.corpus()
     rater = scored(corpus, "m_sns_min", {"model-a": [0.3]}, nearest=1)
@@ -323,6 +324,7 @@ def test_a_system_with_two_halves_has_a_row_that_joins_them_and_says_which() -> 
     assert (row.cells[0].mean, row.cells[0].reason) == (None, "the message was given; the speaker was given")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("metric", "values", "half"), [("pf", SPEAKERS, "content"), ("m_sns_avg", MESSAGES, "speaker")]
 )

@@ -54,6 +54,7 @@ def test_a_study_whose_people_answered_tags_alone_leads_with_all_of_them() -> No
     assert "pooled" in people.text
 
 
+@pytest.mark.exhaustive
 def test_a_section_without_a_figure_is_not_printed_and_said_in_a_sentence() -> None:
     built = world(dialogues=3, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3], evidence="turns")
@@ -91,6 +92,7 @@ def test_a_chart_that_leaves_the_judge_out_says_why() -> None:
     assert by_rank.caption == charts.COMPARED
 
 
+@pytest.mark.exhaustive
 def test_a_reason_in_a_chart_ends_before_the_numbers_beside_it() -> None:
     reason = "no item was rated by the judge and by two others, and this goes on for very many words more"
     points = (

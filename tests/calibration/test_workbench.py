@@ -163,6 +163,7 @@ def marked(fake: FakeLLM, verdict: str = "people_wrong", note: str = "=1+1") -> 
     )
 
 
+@pytest.mark.exhaustive
 def test_a_mark_is_appended_counted_undone_and_exported(fake: FakeLLM) -> None:
     first = marked(fake)
     bench = first.bench

@@ -83,6 +83,7 @@ def test_the_first_time_at_an_endpoint_is_confirmed_and_then_five_are_sent_at_on
     assert "Send and try" in many
 
 
+@pytest.mark.exhaustive
 def test_an_answer_is_marked_taken_back_and_sent_on(rea: Client, fake: FakeLLM) -> None:
     bench = rated_bench()
     tried(bench, fake)

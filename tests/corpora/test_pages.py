@@ -217,6 +217,7 @@ def test_an_uploaded_file_becomes_a_corpus(researcher: Client, at_once: None) ->
     assert Upload.objects.get().state == "done"
 
 
+@pytest.mark.exhaustive
 def test_a_refused_file_tells_line_field_and_reason(researcher: Client, at_once: None) -> None:
     sent = {
         "file": file(line(), {"id": "x", "turns": [{"speaker": "A", "text": 4}]}),

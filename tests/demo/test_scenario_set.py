@@ -65,6 +65,7 @@ def test_a_renamed_scenario_names_nobody_of_its_base() -> None:
                 assert not set(old) & set(told), one["id"]
 
 
+@pytest.mark.exhaustive
 def test_both_parts_hold_families_of_every_setting() -> None:
     places = Counter((family.setting, family.part) for family in scenarios.families())
     assert {part for _, part in places} == set(scenarios.PARTS)

@@ -231,6 +231,7 @@ def test_the_api_copies(researcher: Client) -> None:
     assert (taken.status_code, taken.json()["code"]) == (400, "import_refused")
 
 
+@pytest.mark.exhaustive
 def test_pages_of_a_corpus_without_turns_are_fine(researcher: Client) -> None:
     copy_without_turns(by=None, corpus=talks(), name="begun")
     corpus = Corpus.objects.get(name="begun")

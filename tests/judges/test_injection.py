@@ -226,6 +226,7 @@ def test_everything_hostile_at_once_in_one_place_is_quoted(
     assert prompt.system == sent(protocol, variant, plain(protocol)).system
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("protocol", "variant"), CASES, ids=NAMED)
 def test_no_turn_can_be_forged(protocol: Asking, variant: str) -> None:
     """A reader of the prompt that knows nothing but its marks finds the same blocks and the same turns."""

@@ -84,6 +84,7 @@ def test_values_about_text_that_the_model_cannot_read_are_flagged_everywhere(cli
     assert any("m_sns_avg@paper can hardly read 1 of 1 conversations" in sentence for sentence in told)
 
 
+@pytest.mark.exhaustive
 def test_english_text_is_flagged_nowhere(client: Client) -> None:
     corpus = small_corpus()
     run = measured(corpus)

@@ -155,6 +155,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line(
         Judge(endpoint=endpoint, **judge).plan()
 
 
+@pytest.mark.exhaustive
 def test_the_page_the_command_and_the_api_take_a_scheme(
     client: Client, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:

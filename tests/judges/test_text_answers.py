@@ -106,6 +106,7 @@ def test_a_report_compares_the_judge_s_texts_with_the_people_s(fake: FakeLLM) ->
     assert pairs[frozenset({"ben", run.rater.name})] == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
 
 
+@pytest.mark.exhaustive
 def test_pages_and_gold_show_the_judge_s_text(client: Client, fake: FakeLLM) -> None:
     corpus = planted()
     people(corpus)
@@ -126,6 +127,7 @@ def test_pages_and_gold_show_the_judge_s_text(client: Client, fake: FakeLLM) -> 
     assert set(made.labels.values_list("text", flat=True)) == set(STAGES)
 
 
+@pytest.mark.exhaustive
 def test_an_export_holds_the_texts_agree_reads_them_and_an_import_gives_them_back(
     fake: FakeLLM, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -99,6 +99,7 @@ def test_a_pause_that_the_endpoint_asks_for_holds_for_its_other_calls(fake: Fake
     assert not run.calls.filter(not_before=None).exists()
 
 
+@pytest.mark.exhaustive
 def test_backoff_grows(fake: FakeLLM) -> None:
     fake.mode = "500"
     run = one_call(fake)
@@ -114,6 +115,7 @@ def test_backoff_grows(fake: FakeLLM) -> None:
         assert most > 0.7 * 2**number
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_is_silent_times_out_and_is_asked_again(fake: FakeLLM) -> None:
     fake.delay = 1.5
     run = one_call(fake, timeout_s=1)
@@ -156,6 +158,7 @@ def test_a_failed_call_is_asked_again_on_demand_and_the_done_ones_are_not(fake: 
     assert (run.state, fake.requests.total(), Label.objects.count()) == (Run.State.DONE, 9, 6)
 
 
+@pytest.mark.exhaustive
 def test_never_more_requests_at_once_than_the_endpoint_allows(fake: FakeLLM) -> None:
     fake.delay = 0.05
     endpoint = endpoint_of(fake, concurrency=3)

@@ -129,6 +129,7 @@ def test_300_mib_to_the_sign_in_page_are_refused_at_once(monkeypatch):
     assert time.monotonic() - began < limits.GRACE_SECONDS
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("declared", [True, False])
 def test_nothing_of_a_large_body_is_stored_for_somebody_without_an_account(monkeypatch, declared):
     stored = []
@@ -417,6 +418,7 @@ def test_a_large_body_needs_an_account_and_a_file_a_researcher(people):
     limits.check(environ("/work/1/next/", HTTP_COOKIE=cookie_of(people["annotator"])))
 
 
+@pytest.mark.exhaustive
 def test_a_token_is_an_account_too(people):
     token = accounts.make(person=people["researcher"], name="program", scope="write", days=1)
     limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION=f"Token {token.key}"))

@@ -95,6 +95,7 @@ def test_the_command_leaves_out_what_failed(model: Served, product: Corpus) -> N
         command("make_benchmark", *WHOLE, "--endpoint", "fake", "--leave-out-failed")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("told", "why"),
     [

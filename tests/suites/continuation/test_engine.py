@@ -105,6 +105,7 @@ def test_trials_send_their_own_seed_and_are_told_apart(toys: ToyModel) -> None:
     assert all("trials_are_copies" in one.production.flags for one in keys)
 
 
+@pytest.mark.exhaustive
 def test_an_unparseable_reply_is_asked_for_once_more_then_the_production_fails_and_can_go_on(
     toys: ToyModel,
 ) -> None:
@@ -137,6 +138,7 @@ def test_what_passes_a_limit_fails_and_says_which(toys: ToyModel) -> None:
     assert Production.objects.get(status="failed").error == "it said too much"
 
 
+@pytest.mark.exhaustive
 def test_dialogues_share_requests_and_one_without_a_reply_is_asked_alone(toys: ToyModel) -> None:
     shared = {"1": "a", "2": "b", "4": "d", "5": "e"}
     toys.instead["answer 5"] = [json.dumps(shared)]
@@ -192,6 +194,7 @@ def test_a_name_is_that_of_one_system(toys: ToyModel) -> None:
     assert Production.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
@@ -226,6 +229,7 @@ def test_a_selection_for_which_nothing_can_be_written_is_refused_with_its_reason
     assert not Run.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_the_estimate_says_the_calls_that_are_made_and_what_is_done(toys: ToyModel) -> None:
     corpus, endpoint = corpus_of(4), endpoint_of(toys)
     factories.dialogue(corpus, "empty", turns=0)
@@ -258,6 +262,7 @@ def test_a_refused_parameter_is_one_error_of_the_run(toys: ToyModel) -> None:
     assert not run.calls.filter(state="failed").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_run_goes_on_where_it_was(toys: ToyModel) -> None:
     corpus, endpoint = corpus_of(2), endpoint_of(toys)
     run = begin(corpus, endpoint, settings_of_run=RunSettings(caps={"cap_calls": 2}))
@@ -272,6 +277,7 @@ def test_a_cancelled_run_goes_on_where_it_was(toys: ToyModel) -> None:
     assert (run.state, run.values, len(toys.asked)) == ("done", 2, 6)
 
 
+@pytest.mark.exhaustive
 def test_another_selection_takes_over_what_was_not_finished(toys: ToyModel) -> None:
     corpus, endpoint = corpus_of(3), endpoint_of(toys)
     toys.instead["word0 | left 3"] = ["nonsense", "nonsense"]
@@ -317,6 +323,7 @@ def test_tokens_are_counted_by_the_endpoints_own_tokenizer(toys: ToyModel, tmp_p
             estimate(chosen.plan(), Dialogues(corpus))
 
 
+@pytest.mark.exhaustive
 def test_a_defect_of_a_generator_fails_its_call_and_the_worker_goes_on(
     toys: ToyModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_batch_that_lacks_one_number_gives_four_continuations_and_asks_for_the
     assert not [prompt for prompt in asked.prompts if "gpt-9" in prompt or "secret-corpus" in prompt]
 
 
+@pytest.mark.exhaustive
 def test_halves_have_their_condition_and_take_the_other_half_from_people() -> None:
     corpus = talks(1)
     with model() as asked:
@@ -132,6 +133,7 @@ def test_several_points_of_a_dialogue_are_one_continuation() -> None:
     assert {one.condition["window"] for one in made} == {2}
 
 
+@pytest.mark.exhaustive
 def test_conversations_from_scratch_are_written_for_a_copy_without_turns() -> None:
     copy_without_turns(by=None, corpus=talks(2), name="begun")
     corpus = Corpus.objects.get(name="begun")
@@ -148,6 +150,7 @@ def test_conversations_from_scratch_are_written_for_a_copy_without_turns() -> No
     assert sorted(n for n in range(2) for prompt in asked.prompts if f"topic {n}" in prompt) == [0, 1]
 
 
+@pytest.mark.exhaustive
 def test_a_stranger_of_a_conversation_is_kept_under_that_name_with_a_flag() -> None:
     with model("conversation_writer", violations={"listed_speakers": 1.0}) as asked:
         asked.write(talks(1), "mpc_conversation", turns=4, strategy="turn_by_turn")
@@ -157,6 +160,7 @@ def test_a_stranger_of_a_conversation_is_kept_under_that_name_with_a_flag() -> N
     assert len(asked.prompts) == 4
 
 
+@pytest.mark.exhaustive
 def test_responses_are_written_within_limits_or_not_at_all() -> None:
     corpus = factories.corpus()
     people = [

@@ -104,6 +104,7 @@ def test_scores_of_an_unopened_test_part_are_withheld(signed_in, corpus) -> None
     assert signed_in.get(f"/api/v1/decisions/{item.pk}/").json()["outcome"] is None
 
 
+@pytest.mark.exhaustive
 def test_the_report_over_http_is_that_of_the_command(signed_in, corpus) -> None:
     made = signed_in.get(f"/api/v1/corpora/{corpus.pk}/cascade/?resamples=100&k=1").json()
     assert made["oracle"]["value"] == 1
@@ -113,6 +114,7 @@ def test_the_report_over_http_is_that_of_the_command(signed_in, corpus) -> None:
     assert "rows are by" in refused.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_a_decision_over_http_has_its_stages(signed_in, corpus) -> None:
     made = signed_in.get(f"/api/v1/decisions/{decisions('talker', 1).pk}/").json()
     assert made["probes"] == ["overheard"]

@@ -88,6 +88,7 @@ def test_two_people_contradict_no_key(tmp_path) -> None:
     assert not any(table["key"] == "contradicted" for table in report(corpus)["tables"])
 
 
+@pytest.mark.exhaustive
 def test_a_judges_conduct_stands_beside_peoples_and_out_of_the_headline(tmp_path) -> None:
     corpus = families(tmp_path)
     played(corpus, "kit", decide(AGENTS["oracle"], launch()))
@@ -107,6 +108,7 @@ def test_a_judges_conduct_stands_beside_peoples_and_out_of_the_headline(tmp_path
     assert cell(made, "leaks", row, "By canary, of those that reached CONDUCT") == 0
 
 
+@pytest.mark.exhaustive
 def test_how_natural_the_scripts_are_is_in_every_report(tmp_path) -> None:
     corpus = families(tmp_path)
     assert any("nobody has rated yet" in one for one in report(corpus)["guardrails"])
@@ -117,6 +119,7 @@ def test_how_natural_the_scripts_are_is_in_every_report(tmp_path) -> None:
     assert any("4.00 of 5" in one and "over 3 scripts" in one for one in report(corpus)["guardrails"])
 
 
+@pytest.mark.exhaustive
 def test_a_trial_that_lacks_a_probed_decision_is_not_decided(tmp_path) -> None:
     corpus = families(tmp_path)
     right = decide(AGENTS["oracle"], launch())

@@ -85,6 +85,7 @@ def test_only_decisions_that_reach_conduct_are_asked_about(tmp_path, fake, endpo
     assert (void[1, "face"], void[1, "position"], void[2, "leak"]) == (3, 3, "nothing was said")
 
 
+@pytest.mark.exhaustive
 def test_a_decision_that_failed_before_is_void(tmp_path, fake, endpoint) -> None:
     wrong = said(ANSWER, addressed=["mia"], targets=["mia"]) | {"addressees": ["mia"]}
     corpus = stored(tmp_path, wrong)
@@ -94,6 +95,7 @@ def test_a_decision_that_failed_before_is_void(tmp_path, fake, endpoint) -> None
     assert told(run(corpus, "conduct", "judge_void", endpoint=endpoint).rater)[4, "face"] == 4
 
 
+@pytest.mark.exhaustive
 def test_a_dimension_that_is_not_at_stake_says_why(tmp_path, fake, endpoint) -> None:
     corpus = stored(tmp_path, said("Best ask Mia. {face na}"))
     rater = run(corpus, "conduct", endpoint=endpoint).rater
@@ -103,6 +105,7 @@ def test_a_dimension_that_is_not_at_stake_says_why(tmp_path, fake, endpoint) -> 
     assert (cascade[4, "stage_conduct"], cascade[4, "turn_score"]) == (1, 1)
 
 
+@pytest.mark.exhaustive
 def test_the_judge_of_conduct_sees_private_turns_and_secrets_and_the_others_what_the_agent_saw(
     tmp_path, fake, endpoint
 ) -> None:
@@ -125,6 +128,7 @@ def test_the_judge_of_conduct_sees_private_turns_and_secrets_and_the_others_what
     assert "best ask Mia" in conduct.rpartition("BEGIN DECISION")[2]
 
 
+@pytest.mark.exhaustive
 def test_the_cascade_on_top_of_a_judge_is_the_worked_example(tmp_path, fake, endpoint) -> None:
     corpus = stored(tmp_path, silent(2), said(ANSWER))
     alone = run(corpus, "conduct", endpoint=endpoint).rater
@@ -140,6 +144,7 @@ def test_the_cascade_on_top_of_a_judge_is_the_worked_example(tmp_path, fake, end
     assert told(implicit)[4, "addressed"] == "not observed in implicit mode"
 
 
+@pytest.mark.exhaustive
 def test_a_leak_that_the_judge_sees_is_a_failure_of_conduct(tmp_path, fake, endpoint) -> None:
     corpus = stored(tmp_path, said("Mia, hardly: she has other plans by then. {face 5 leak 1}"))
     judge = run(corpus, "conduct", endpoint=endpoint).rater
@@ -147,6 +152,7 @@ def test_a_leak_that_the_judge_sees_is_a_failure_of_conduct(tmp_path, fake, endp
     assert (found[4, "competence"], found[4, "turn_score"], found[4, "failed_at"]) == (1, 0, "conduct")
 
 
+@pytest.mark.exhaustive
 def test_a_move_that_was_not_declared_is_told_by_the_judge(tmp_path, fake, endpoint) -> None:
     turn = said("Do you mean this June? {move clarify}")
     corpus = stored(tmp_path, turn | {"extra": {}, "addressees": []}, mode="implicit")
@@ -160,6 +166,7 @@ def test_a_move_that_was_not_declared_is_told_by_the_judge(tmp_path, fake, endpo
     assert explicit[4, "competence"] == "the decision was made in implicit mode"
 
 
+@pytest.mark.exhaustive
 def test_what_the_cascade_waits_for_is_taken_up_when_its_run_is_resumed(tmp_path, fake, endpoint) -> None:
     corpus = stored(tmp_path, said(ANSWER))
     judge = run(stored_again(tmp_path), "conduct", endpoint=endpoint).rater
@@ -186,6 +193,7 @@ def test_the_cascade_needs_one_judge_at_least(tmp_path) -> None:
         Judge("cascade", "explicit").plan()
 
 
+@pytest.mark.exhaustive
 def test_samples_of_a_judge_are_joined(tmp_path, fake, endpoint) -> None:
     corpus = stored(tmp_path, said(ANSWER))
     judge = run(corpus, "conduct", endpoint=endpoint).rater

@@ -127,6 +127,7 @@ def test_dialogues_that_are_no_scenarios_are_refused_or_left_out(corpus: Corpus)
         call_command("run_agent", "--corpus", "Plain", "--agent", "oracle", stderr=StringIO())
 
 
+@pytest.mark.exhaustive
 def test_a_model_is_asked_at_every_point_in_every_trial(corpus: Corpus, endpoint: Endpoint) -> None:
     told = run_agent("--endpoint", "fake", "--trials", "2", "--seed", "5", "--quiet")
     assert (told["productions"], told["done"], told["failed"]) == (4, 4, 0)
@@ -214,6 +215,7 @@ def test_a_corpus_without_scenarios_has_no_agents(researcher: Client) -> None:
     assert answer.status_code == 422
 
 
+@pytest.mark.exhaustive
 def test_the_api_runs_a_baseline_and_says_who_decided(researcher: Client, corpus: Corpus) -> None:
     address = reverse("api-agents", args=[corpus.pk])
     made = researcher.post(address, {"agent": "random", "trials": 2}, content_type="application/json")
@@ -235,6 +237,7 @@ def test_the_estimate_counts_one_call_a_point(corpus: Corpus, endpoint: Endpoint
     assert told["calls"] == 3 * 2 * POINTS
 
 
+@pytest.mark.exhaustive
 def test_many_trials_are_a_job_whose_result_says_what_came_of_it(
     researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -164,6 +164,7 @@ def test_a_second_save_is_told_of_the_first(rosa: Client, corpus: Corpus, stored
     assert again.status_code == 302
 
 
+@pytest.mark.exhaustive
 def test_the_api_lists_checks_and_saves(rosa: Client, corpus: Corpus, stored: Dialogue) -> None:
     address = reverse("api-scenarios", args=[corpus.pk])
     told = rosa.get(address).json()

@@ -74,6 +74,7 @@ def test_the_report_takes_the_rule_and_then_the_judge(corpus, fake, endpoint) ->
     assert f"decided by {rater.name}" in " ".join(after.facts)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_contradiction_is_asked_for_three_times_and_is_then_undecided(
     corpus, fake, endpoint, monkeypatch
@@ -108,6 +109,7 @@ def test_people_and_judge_are_compared(corpus, fake, endpoint) -> None:
     assert "Judges and people on what is right" in [table.title for table in made.tables]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_an_ordinary_study_compares_judge_and_people_on_answers(corpus, fake, endpoint) -> None:
     rater = run(corpus, endpoint).rater

@@ -135,6 +135,7 @@ def test_quiz_reviews_set_the_evidence(tmp_path: Path, people: tuple[User, User]
     assert made_right.content["text"] == "What did Cara buy?"
 
 
+@pytest.mark.exhaustive
 def test_taking_over_makes_sets_stale(corpus: Corpus, campaign: Campaign, researcher: User) -> None:
     question_sets.make(corpus=corpus, name="second", by=researcher)
     question_editing.apply_reviews(corpus=corpus, kind="fact", by=researcher)
@@ -172,6 +173,7 @@ def test_a_fact_that_cannot_be_is_refused_at_its_field(
     assert refused.value.field == field
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -191,6 +193,7 @@ def test_a_question_that_cannot_be_is_refused_at_its_field(
     assert refused.value.field == field
 
 
+@pytest.mark.exhaustive
 def test_a_draft_nobody_reviewed_is_rewritten_and_a_reviewed_one_superseded(
     corpus: Corpus, campaign: Campaign, researcher: User
 ) -> None:

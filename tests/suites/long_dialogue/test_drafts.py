@@ -98,6 +98,7 @@ def test_facts_become_drafts_with_items_and_what_is_there_is_not_drafted_again(c
     assert not System.objects.filter(name__startswith="fake").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_key_that_another_fact_has_gets_a_number(corpus: Corpus) -> None:
     row = Record.objects.get(kind="fact", key="f2")
     row.key, row.content = "fs3-1", row.content | {"tail": "Ana"}
@@ -107,6 +108,7 @@ def test_a_key_that_another_fact_has_gets_a_number(corpus: Corpus) -> None:
     assert list(drafted("fact")) == ["fs3-1.2"]
 
 
+@pytest.mark.exhaustive
 def test_evidence_is_proposed_in_a_draft_that_supersedes_the_open_question(corpus: Corpus) -> None:
     with fake(one="fake-1", two="fake-2"):
         assert generate("dialsim_quiz")["calls"] == 5
@@ -120,6 +122,7 @@ def test_evidence_is_proposed_in_a_draft_that_supersedes_the_open_question(corpu
             generate("dialsim_quiz", "two")
 
 
+@pytest.mark.exhaustive
 def test_a_question_that_was_decided_meanwhile_keeps_its_evidence(corpus: Corpus) -> None:
     with fake(one="fake-1"):
         generate("dialsim_quiz", "one", "--estimate")
@@ -136,6 +139,7 @@ def test_a_question_that_was_decided_meanwhile_keeps_its_evidence(corpus: Corpus
     assert Production.objects.get().result == {"made": 0, "keys": [], "there": 0, "decided": 1}
 
 
+@pytest.mark.exhaustive
 def test_facts_are_drawn_by_the_corpus_s_own_relations(corpus: Corpus) -> None:
     rows = [row for row in DEFAULT.as_rows() if row["key"] in ("boss", "subordinate", "job")]
     RelationRows.objects.create(corpus=corpus, version=1, rows=rows)
@@ -145,6 +149,7 @@ def test_facts_are_drawn_by_the_corpus_s_own_relations(corpus: Corpus) -> None:
     assert drafted("fact") == {}
 
 
+@pytest.mark.exhaustive
 def test_a_session_is_summed_up_once_whoever_asks(corpus: Corpus) -> None:
     dialogue = corpus.dialogues.get()
     digest = text_digest(Heard(of_rows([dialogue])[dialogue.pk]).text(2))
@@ -155,6 +160,7 @@ def test_a_session_is_summed_up_once_whoever_asks(corpus: Corpus) -> None:
     assert Production.objects.get().result == "Cara: Ana, I bought red boots. {evidence q2}"
 
 
+@pytest.mark.exhaustive
 def test_questions_have_the_wordings_of_their_askers_as_soon_as_a_model_is_done(corpus: Corpus) -> None:
     before = Record.objects.get(key="q1").content
     with fake(one="fake-1"):
@@ -189,6 +195,7 @@ def worded(corpus: Corpus) -> set[str]:
     return {key.partition(":")[0] for key in rows.values_list("key", flat=True)}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("told", ["boat:1", "boat@1"])
 def test_wording_a_used_set_is_refused_before_the_first_call(boat: Corpus, told: str) -> None:
     with fake(one="fake-1"):
@@ -223,6 +230,7 @@ def test_a_version_of_a_set_is_worded_once_however_it_is_told(boat: Corpus, told
     assert (Production.objects.count(), worded(boat)) == (1, {"boat@2"})
 
 
+@pytest.mark.exhaustive
 def test_a_set_that_an_agent_was_generated_with_counts_as_used(boat: Corpus) -> None:
     with fake(one="fake-1"):
         generate("dialsim_agent", "one", "--set", "set=boat@2")

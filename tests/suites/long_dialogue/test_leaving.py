@@ -160,6 +160,7 @@ def test_a_version_that_comes_in_a_file_is_the_version_that_is_there(tmp_path: P
     assert [one.uses.count() for one in corpus.question_sets.order_by("version")] == [2, 2]
 
 
+@pytest.mark.exhaustive
 def test_several_scripts_leave_a_line_each_or_one_of_them(tmp_path: Path) -> None:
     bring(tmp_path, script(), script(id="crumb", question_sets=None))
     assert [json.loads(line)["id"] for line in left(tmp_path).splitlines()] == ["loaf", "crumb"]
@@ -168,6 +169,7 @@ def test_several_scripts_leave_a_line_each_or_one_of_them(tmp_path: Path) -> Non
     assert left(tmp_path, back(tmp_path, left(tmp_path)).name) == left(tmp_path)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
@@ -192,6 +194,7 @@ def test_answers_stay_while_nobody_has_opened_the_test_part(tmp_path: Path) -> N
         left(tmp_path, "loaf", "--continuations")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("route", ["script-file", "api-script-file"])
 def test_pages_and_programs_get_the_same_file(tmp_path: Path, client: Client, route: str) -> None:
     dialogue = edited(tmp_path)

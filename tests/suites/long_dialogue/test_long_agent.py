@@ -344,6 +344,7 @@ def test_baselines_answer_the_same_questions_without_a_model() -> None:
     assert {one["outcome"] for one in always} == {"E"}
 
 
+@pytest.mark.exhaustive
 def test_the_random_baseline_is_right_in_a_fifth_and_takes_each_letter_alike() -> None:
     material = world(sessions=60, questions=80)
     told = [

@@ -170,6 +170,7 @@ def test_what_is_missing_is_said_when_it_is_started(server: Server, corpus: Corp
     assert begin(server, corpus, set="first:1").expected
 
 
+@pytest.mark.exhaustive
 def test_a_set_that_is_gone_fails_the_trial_and_not_the_worker(server: Server, corpus: Corpus) -> None:
     run = begin(server, corpus, caps={"cap_calls": 2}, memory="oracle")
     finish()

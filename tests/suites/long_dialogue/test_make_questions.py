@@ -84,6 +84,7 @@ def test_labels_of_records_go_out_and_come_back_by_their_keys(corpus: Corpus, tm
     assert Label.objects.filter(item__corpus=again, item__kind="fact").count() == len(told) == 4
 
 
+@pytest.mark.exhaustive
 def test_gold_agreement_and_reports_take_records_like_other_items(corpus: Corpus, tmp_path: Path) -> None:
     people = factories.user("ana"), factories.user("ben"), factories.user("cara")
     campaign = opened(corpus, "fact_review", *people, record_status="all")

@@ -349,6 +349,7 @@ def test_the_key_is_among_the_options_and_each_letter_is_as_likely(long: Dialogu
         assert abs(letters[letter] / total - 0.25) < 3 * (0.25 * 0.75 / total) ** 0.5
 
 
+@pytest.mark.exhaustive
 def test_facts_and_questions_in_another_order_give_the_same_set(long: Dialogue) -> None:
     facts, questions = list(long.facts), list(long.questions)
     random.Random(1).shuffle(facts)

@@ -310,6 +310,7 @@ ATOMS += [
 ]
 
 
+@pytest.mark.exhaustive
 @given(st.lists(st.sampled_from(ATOMS), max_size=25), st.integers(0, 30))
 @settings(deadline=None)
 def test_any_text_leads_back_and_keeps_its_number_of_words(parts: list[str], seed: int) -> None:

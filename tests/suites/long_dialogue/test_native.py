@@ -157,6 +157,7 @@ def test_keys_of_records_are_read_as_they_were_written(dialogue: str, key: str) 
     assert (place.dialogue, place.record, place.continuation) == (dialogue, ("fact", key), "")
 
 
+@pytest.mark.exhaustive
 def test_a_file_may_add_facts_to_a_script_that_is_there(tmp_path: Path) -> None:
     corpus = bring(tmp_path, script(facts=script()["facts"][:1]))
     bring(tmp_path, script(), into=True)
@@ -204,6 +205,7 @@ def test_what_does_not_fit_is_refused_with_its_field_and_nothing_is_kept(
     assert not Corpus.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_labels_of_records_leave_by_their_keys_and_come_back(tmp_path: Path) -> None:
     bring(tmp_path, script(labels=[label("fact", "f1"), label("question", "q1")]))
     out = tmp_path / "labels.csv"

@@ -97,6 +97,7 @@ def test_every_use_of_a_question_says_its_key_its_type_and_why(
     assert client.get(at(corpus, "question-uses", one.pk, fact.pk)).status_code == 404
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["fact", "question"])
 def test_records_are_listed_and_narrowed(client: Client, corpus: Corpus, kind: str) -> None:
     page = client.get(at(corpus, "question-records", kind), {"status": "accepted"}).content.decode()
@@ -135,6 +136,7 @@ def test_records_are_decided_without_review_on_the_page(client: Client, corpus: 
     assert "Without review they are accepted or rejected" in page.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_reviews_are_looked_at_and_taken_over_on_the_page(
     client: Client, tmp_path: Path, researcher: User
 ) -> None:

@@ -222,6 +222,7 @@ def test_a_large_corpus_is_done_by_a_job(
     assert not again["created"]
 
 
+@pytest.mark.exhaustive
 def test_wordings_are_taken_in_and_kept_when_a_set_is_made_anew(corpus: Corpus, researcher: User) -> None:
     first = made(corpus, researcher).set
     derived = Record.objects.get(key="first:f1:past")
@@ -240,6 +241,7 @@ def test_wordings_are_taken_in_and_kept_when_a_set_is_made_anew(corpus: Corpus, 
     assert Record.objects.get(key="first@2:f1:past").content["styles"] == {"ben": "So who was it?"}
 
 
+@pytest.mark.exhaustive
 def test_a_set_that_was_used_keeps_the_texts_of_the_quiz_questions_it_asks(
     corpus: Corpus, researcher: User
 ) -> None:
@@ -285,6 +287,7 @@ def test_the_database_refuses_to_change_a_question_that_a_used_set_asks(
     Record.objects.filter(pk=quiz.pk).update(status="rejected")
 
 
+@pytest.mark.exhaustive
 def test_questions_of_a_set_that_people_answered_about_stay_as_they_are(
     corpus: Corpus, researcher: User
 ) -> None:
@@ -299,6 +302,7 @@ def test_questions_of_a_set_that_people_answered_about_stay_as_they_are(
     assert told == {"worded": 0, "superseded": 0, "used": 2}
 
 
+@pytest.mark.exhaustive
 def test_a_question_that_people_answered_about_is_superseded_by_one_with_wordings(
     corpus: Corpus, researcher: User
 ) -> None:

@@ -111,6 +111,7 @@ def test_one_answer_shows_what_was_asked_and_why_the_key_is_what_it_is(signed_in
     assert signed_in.get(f"/answers/{one('q2').pk}/?judge=ada").status_code == 422
 
 
+@pytest.mark.exhaustive
 def test_what_an_answer_of_the_closed_test_part_is_worth_is_withheld(signed_in, corpus) -> None:
     split = splits.draw(corpus=corpus, by=None, seed=0, test_share=0.5)
     closed = splits.clusters(split=split, part="test")
@@ -137,6 +138,7 @@ def test_test_is_opened_with_a_purpose(signed_in, corpus) -> None:
     assert [look["purpose"] for look in made.json()["looks_at_test"]] == ["the paper", "again"]
 
 
+@pytest.mark.exhaustive
 def test_programs_read_the_same(signed_in, corpus) -> None:
     api = f"/api/v1/corpora/{corpus.pk}/answers/"
     made = signed_in.get(f"{api}?by=model,memory&resamples=50").json()

@@ -82,6 +82,7 @@ def test_table_3_has_models_by_memory(tmp_path) -> None:
     assert [one["text"] for one in chance] == ["20.00", "20.00"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["first", "first:1", "first@1"])
 def test_a_question_set_is_found_however_its_version_is_told(tmp_path, capsys, name) -> None:
     bring(tmp_path, walked("m", 0, asked(1)), walked("m", 1, asked(1, set="first:1")))
@@ -178,6 +179,7 @@ def test_cells_of_table_3_are_over_the_same_questions_and_the_rest_is_named(tmp_
     )
 
 
+@pytest.mark.exhaustive
 def test_the_average_of_table_4_is_over_rows_that_have_every_column(tmp_path) -> None:
     kinds = ({"names": "anonymised"}, {"names": "original"})
     walks = [
@@ -236,6 +238,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, options, why) -> N
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.exhaustive
 def test_a_split_shows_its_dev_sessions_and_test_once_it_was_opened(tmp_path) -> None:
     corpus = bring(tmp_path)
     split = splits.draw(corpus=corpus, by=None, seed=0, test_share=0.5)

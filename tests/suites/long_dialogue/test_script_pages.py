@@ -86,6 +86,7 @@ def test_a_folded_session_is_loaded_by_itself(ana: Client, loaf: Dialogue) -> No
     assert lost.status_code == 404
 
 
+@pytest.mark.exhaustive
 def test_turns_are_looked_for_by_words_and_speaker(ana: Client, loaf: Dialogue) -> None:
     text = ana.get(address(loaf) + "?text=BOOTS").content.decode()
     assert "?turn=3#turn-3" in text

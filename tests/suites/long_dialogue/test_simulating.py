@@ -107,6 +107,7 @@ def test_the_command_simulates_and_again_changes_nothing(
     assert parameters == {"temperature": 0.2, "top_p": 0.1}
 
 
+@pytest.mark.exhaustive
 def test_the_command_plays_a_baseline(asked: QuestionSet, capsys: pytest.CaptureFixture[str]) -> None:
     told = ["--corpus", "world", "--set", "usual", "--trials", "2", "--quiet"]
     for agent in ("random", "always_e"):
@@ -261,6 +262,7 @@ def test_a_worker_computes_no_vector_of_concords_own_model(model: Served, asked:
     assert Embedding.objects.count() > len(MATERIAL.dialogue.turns) // 2
 
 
+@pytest.mark.exhaustive
 def test_an_embedder_that_fails_stops_it_and_nothing_is_embedded_twice(
     model: Served, asked: QuestionSet
 ) -> None:

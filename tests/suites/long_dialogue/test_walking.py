@@ -221,6 +221,7 @@ def test_a_use_of_an_unknown_question_is_refused() -> None:
         walk(script_of(["MAM"]), {}, [use("p", 1)], trial=0)
 
 
+@pytest.mark.exhaustive
 def test_shares_and_letters_are_as_wanted() -> None:
     dialogue, questions, uses = large(0, sessions=400, per_session=600)
     offers = Offers(dialogue, questions, uses)
