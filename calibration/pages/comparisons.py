@@ -24,7 +24,7 @@ from calibration.comparisons import count_files, count_inputs, metric_causes, pr
 from calibration.comparisons import preferences as preference_charts
 from calibration.comparisons.count_files import RENDERINGS as COUNT_FORMS
 from calibration.comparisons.count_files import Kind, distances, kinds, rows_of
-from calibration.comparisons.count_inputs import PEOPLE, SYSTEM, CountsQuery
+from calibration.comparisons.count_inputs import PEOPLE, SYSTEM
 from calibration.comparisons.count_inputs import read as read_counts_query
 from calibration.comparisons.counts import Counts, counts_or_job
 from calibration.comparisons.counts import facts as count_facts
@@ -143,11 +143,11 @@ def counts_test(request: HttpRequest, pk: int) -> HttpResponse:
     purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
     query = request.GET.copy()
     query.pop("part", None)
+    chosen = {name: value for name, value in _given_of_counts(request).items() if name != "part"}
+    campaign = _campaign(request, corpus)
     try:
         open_test_counts(
-            query=CountsQuery(corpus, rater=_given_of_counts(request).get("rater", "")),
-            by=_user(request),
-            purpose=purpose,
+            query=read_counts_query(chosen, corpus, campaign), by=_user(request), purpose=purpose
         )
         query["part"] = "test"
     except CalibrationError as refused:

@@ -20,8 +20,8 @@ FAMILIES = {
 PAGES = sorted(
     path
     for app in ("annotation", "judges", "jobs", "suites", "calibration", "demo")
-    for room in ("pages", "api", "management")
-    for path in (BASE_DIR / app / room).rglob("*.py")
+    for path in (BASE_DIR / app).rglob("*.py")
+    if {"pages", "api", "management"} & set(path.parts)
 )
 
 

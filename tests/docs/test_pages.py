@@ -44,7 +44,7 @@ def test_every_command_is_on_a_page() -> None:
     commands = [
         file.stem
         for floor in ("annotation", "judges", "suites", "calibration", "jobs", "config", "demo")
-        for file in (ROOT / floor / "management" / "commands").glob("[!_]*.py")
+        for file in (ROOT / floor).rglob("management/commands/[!_]*.py")
     ]
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert [name for name in sorted(commands) if not re.search(rf"manage\.py {name}\b", text)] == []

@@ -35,7 +35,7 @@ def fill(home: Path, *, ordinary: bool = False) -> Path:
 def _template() -> Path:
     """The database that is copied; made by the first test of a run that wants one."""
     digest = hashlib.sha256()
-    for path in sorted(PROJECT.glob("*/migrations/*.[ps]*")):
+    for path in sorted([*PROJECT.glob("*/migrations/*.[ps]*"), *PROJECT.glob("suites/*/migrations/*.[ps]*")]):
         digest.update(path.read_bytes())
     kept = Path(os.environ["CONCORD_TEST_HOME"]) / f"ready-{digest.hexdigest()[:16]}"
     kept.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,10 @@ OBJECTS = {
 }  # fmt: skip
 APPS = ("annotation", "judges", "suites", "jobs", "calibration")
 FILES = [
-    path for app in APPS for room in ("pages", "api") for path in sorted((BASE_DIR / app / room).glob("*.py"))
+    path
+    for app in APPS
+    for path in sorted((BASE_DIR / app).rglob("*.py"))
+    if {"pages", "api"} & set(path.relative_to(BASE_DIR).parts)
 ]
 
 

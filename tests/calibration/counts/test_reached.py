@@ -178,6 +178,17 @@ def test_a_look_at_test_is_logged_with_its_purpose(made: Made, researcher: Clien
     assert list(TestLook.objects.values_list("purpose", flat=True)) == ["table 3", "figure 4", "the command"]
 
 
+def test_from_a_campaign_test_is_opened_for_whom_its_page_counts(made: Made, researcher: Client) -> None:
+    splits.draw(corpus=made.corpus, by=None, seed=1, test_share=0.5)
+    campaign: Campaign = factories.campaign(made.corpus, "cocoeval_behaviours", opened=False)
+    some = [item for item in made.items() if item.continuation.dialogue.key == "d0"]
+    made.mark("ann", planted, kind="human", items=some, campaign=campaign)
+    page = f"/corpora/{made.corpus.pk}/counts/test/"
+    researcher.post(f"{page}?campaign={campaign.pk}", {"purpose": "what people said"})
+    researcher.post(page, {"purpose": "what the judge said"})
+    assert [look.judges for look in TestLook.objects.order_by("pk")] == [[], ["judge"]]
+
+
 @pytest.mark.exhaustive
 def test_a_campaign_has_counts_of_its_own(made: Made, researcher: Client) -> None:
     campaign: Campaign = factories.campaign(made.corpus, "cocoeval_behaviours", opened=False)
