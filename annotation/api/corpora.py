@@ -390,7 +390,7 @@ class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     )
 
     def get_object(self) -> Dialogue:
-        """Return the dialogue, its turns numbered together; not read of one with a page of its own."""
+        """Return the dialogue with its turns, numbered together; without them where it has its own pages."""
         found = super().get_object()
         if hooks.own_pages(found) is None:
             prefetch_related_objects([found], "continuations__turns")

@@ -35,7 +35,8 @@ LOADERS: Table[Loader] = Table("loaders")
 
 RESULTS: Table[Callable[[Production, Sequence[MadeRecord], Any], Any]] = Table("results")
 """Per generator whose results are written elsewhere, too: writes what it made, records and text, in the
-current transaction, and returns the production's result. Other suites add theirs."""
+current transaction, and returns the production's result. Whoever makes records must have an entry. Other
+suites add theirs."""
 _bound: Kept[Generator] = Kept(BOUND_KEPT)
 
 

@@ -138,7 +138,7 @@ LONGEST_KEY = 300
 def finish(production: Production, done: Done) -> None:
     """Write what came of a production, in the current transaction, and mark it done; the caller saves it."""
     system = production.writer.system
-    if production.generator in RESULTS:
+    if production.generator in RESULTS or GENERATORS[production.generator].produces == "record":
         production.result = RESULTS[production.generator](production, done.records, _storable(done.text))
     elif system is None:
         production.result = _storable(done.text)
