@@ -30,6 +30,14 @@ class DeclaredInput:
     parameters: frozenset[str]
     body: Schema | None
     components: Mapping[str, Schema]
+    media_types: tuple[str, ...] = ()
+    """Those of the body."""
+
+    def takes_list(self, name: str) -> bool:
+        """Whether a field of the body may be a list."""
+        shapes = list(_alternatives(self, self.body or {}))
+        fields = [shape["properties"][name] for shape in shapes if name in shape.get("properties", {})]
+        return any("items" in shape for field in fields for shape in _alternatives(self, field))
 
 
 class DeclaredInputOnly(BaseThrottle):
@@ -73,13 +81,12 @@ def declared_input(callback: Any, method: str, route: str) -> DeclaredInput:
     if schema.is_excluded():  # the document, and the page that shows it
         return DeclaredInput(frozenset(one["name"] for one in schema._get_format_parameters()), None, {})
     parameters = {one["name"] for one in schema._get_parameters() if one["in"] == "query"}
-    body = next(
-        (one["schema"] for one in (schema._get_request_body() or {}).get("content", {}).values()), None
-    )
+    content = (schema._get_request_body() or {}).get("content", {})
+    body = next((part["schema"] for part in content.values()), None)
     if method == "DELETE":  # the document gives it no body; what its parameters say may be sent in one, too
         body = {"type": "object", "properties": {name: {} for name in parameters}}
     components = {name: part.schema for (name, _), part in schema.registry._components.items()}
-    return DeclaredInput(frozenset(parameters), body, components)
+    return DeclaredInput(frozenset(parameters), body, components, tuple(content))
 
 
 def unknown_fields(declared: DeclaredInput, data: Any) -> Iterator[tuple[str, list[str]]]:
