@@ -182,10 +182,10 @@ _PAUSE_WITHOUT_DATABASE = 2.0
 
 
 class Loop:
-    """A worker process of one queue, until SIGTERM, SIGINT or `stop`."""
+    """A worker process of one queue, until SIGTERM, SIGINT or `stop`; `until_empty` until nothing waits."""
 
-    def __init__(self, queue: str) -> None:
-        self.queue = queue
+    def __init__(self, queue: str, *, until_empty: bool = False) -> None:
+        self.queue, self.until_empty = queue, until_empty
         self._work = queue_of(queue)
         self._stop = threading.Event()
         self._swept: float | None = None
@@ -224,7 +224,9 @@ class Loop:
         touched = 0
         if self._work.ready(self.queue):
             touched = self._work.work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
-        if not touched:
+        if not touched and self.until_empty and not self._work.waiting(self.queue):
+            self.stop()
+        elif not touched:
             self._wait()
 
     def _listen(self) -> None:

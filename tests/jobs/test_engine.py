@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -140,6 +141,17 @@ def test_a_worker_that_is_told_to_stop_gives_its_job_back(tmp_path: Path) -> Non
     job = begin(total=200, seconds=0.05, log=str(log))
     assert work_off(stopping=log.exists) == 0 or now(job).state == "queued"
     assert (now(job).state, job.attempts) == ("queued", 0)
+
+
+def test_a_worker_that_works_until_the_queue_is_empty_does_all_and_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.nice", lambda _: None)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    waiting = [begin(str(number)) for number in range(3)]
+    call_command("work", "jobs", "--until-empty")
+    assert [now(job).state for job in waiting] == ["done"] * 3
+    assert not Worker.objects.exists()
 
 
 def test_a_job_whose_lease_expired_waits_again_and_fails_after_its_last_try() -> None:

@@ -25,12 +25,13 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """One argument: the queue."""
+        """Take the queue, and when to end."""
         parser.add_argument("queue", choices=list(QUEUES))
+        parser.add_argument("--until-empty", action="store_true", help="end when nothing waits in the queue")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the loop; what computes steps back for the web server."""
         if options["queue"] != CALLS:
             os.nice(NICE)
             os.environ.setdefault("OMP_NUM_THREADS", "1")
-        Loop(options["queue"]).run()
+        Loop(options["queue"], until_empty=options["until_empty"]).run()
