@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from io import StringIO
-
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -65,15 +61,3 @@ def test_the_api_lists_cancels_and_refuses_what_cannot_be_done_again(researcher:
     assert refused.status_code == 400
     assert "the job is queued" in refused.content.decode()
     assert researcher.post(reverse("api-cancel-job", args=[job.pk])).json()["state"] == "cancelled"
-
-
-def test_the_command_lists_and_cancels_and_says_what_is_not_there() -> None:
-    job, out = failed("a"), StringIO()
-    call_command("jobs", stdout=out)
-    assert json.loads(out.getvalue())["error"] == "line 3: no id"
-    call_command("jobs", "--retry", str(job.pk), stdout=StringIO())
-    call_command("jobs", "--cancel", str(job.pk), stdout=StringIO())
-    job.refresh_from_db()
-    assert job.state == "cancelled"
-    with pytest.raises(CommandError, match="no job 999"):
-        call_command("jobs", "--cancel", "999")

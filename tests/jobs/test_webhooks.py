@@ -12,7 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.db import connection, connections, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -361,18 +360,3 @@ def test_page_and_api_do_the_same(receiver, campaign) -> None:
             302,
         )
     assert client.get(one).status_code == 404
-
-
-def test_the_command_adds_lists_and_tests(receiver, root, campaign, capsys) -> None:
-    call_command(
-        *("webhooks", "add", receiver.url, "--campaign", "pilot", "--events", "run.failed"),
-        *("--private", "--by", "root"),
-    )
-    assert "whsec_" in capsys.readouterr().out
-    number = str(Webhook.objects.get().pk)
-    call_command("webhooks", "test", number, "--by", "root", "--json")
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["code"] == 200
-    call_command("webhooks", "list")
-    assert receiver.url in capsys.readouterr().out
-    with pytest.raises(CommandError, match="is not an http"):
-        call_command("webhooks", "add", "nowhere", "--by", "root")

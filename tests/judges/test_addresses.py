@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -155,13 +153,3 @@ def test_a_test_says_why_an_endpoint_does_not_answer(client: Client, fake: FakeL
     shown = client.get(reverse("api-endpoint", args=[endpoint.pk])).json()
     address = f"{fake.url}/chat/completions"
     assert (shown["test_error"], shown["test_ms"]) == (f"{address}: HTTP 401: the fake answers 401", None)
-
-
-def test_an_endpoint_is_tested_by_command(fake: FakeLLM, capsys: pytest.CaptureFixture[str]) -> None:
-    fake.say = lambda prompt: "yes"  # type: ignore[method-assign,assignment]
-    endpoint_of(fake)
-    call_command("test_endpoint", "fake")
-    assert json.loads(capsys.readouterr().out)["answered"]
-    fake.mode = "500"
-    with pytest.raises(CommandError, match="HTTP 500"):
-        call_command("test_endpoint", "fake")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import json
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from jobs.calls import batch_actions, batch_provider
 from jobs.endpoints.actions import sync_environment
@@ -42,9 +39,7 @@ def test_an_endpoint_may_keep_them_and_they_are_deleted_when_somebody_says_so(fa
     run = batched(fake, dialogues=1, batch_most=50, keep_batch_files=True)
     work()
     assert (files_of(run), len(fake.batches.files)) == ({("kept", False)}, 2)
-    out = io.StringIO()
-    call_command("batches", "--look", str(run.batches.get().pk), stdout=out)
-    assert json.loads(out.getvalue())["files"] == "there"
+    assert batch_actions.look_now(by=None, batch=run.batches.get()).files == "there"
     work()
     assert (files_of(run), fake.batches.files) == ({("deleted", False)}, {})
     with pytest.raises(JobError, match="there is nothing to look at"):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import json
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -43,12 +40,6 @@ def run_with(**batch: Any) -> tuple[Run, Batch]:
     made = Batch.objects.create(run=run, endpoint=run.endpoint, share="0.5", **told)
     run.calls.update(state="batched", batch=made, attempts=1)
     return run, made
-
-
-def command(name: str, *arguments: str) -> list[dict[str, Any]]:
-    out = io.StringIO()
-    call_command(name, *arguments, stdout=out)
-    return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
 def test_the_page_shows_batches_and_asks_what_became_of_an_unclear_one(client: Client) -> None:
@@ -93,22 +84,18 @@ def test_the_api_lists_and_changes_batches(client: Client) -> None:
     assert set(run.calls.values_list("state", "attempts")) == {("pending", 1)}
 
 
-def test_the_command_lists_adopts_looks_and_gives_up() -> None:
-    run, batch = run_with()
-    number = str(batch.pk)
-    assert [row["id"] for row in command("batches", "--run", str(run.pk))] == [batch.pk]
-    assert command("runs")[0]["batches"][0]["state"] == "unclear"
-    adopted = command("batches", "--adopt", number, "--provider-id", "batch_7")[0]
+def test_a_batch_is_adopted_and_looked_at_over_the_api(client: Client) -> None:
+    client.force_login(factories.user(researcher=True))
+    _, batch = run_with()
+    adopted = client.post(reverse("api-adopt-batch", args=[batch.pk]), {"provider_id": "batch_7"}).json()
     assert (adopted["state"], adopted["provider_id"]) == ("under_way", "batch_7")
     Batch.objects.update(next_look="2100-01-01T00:00Z")
-    assert command("batches", "--look", number)[0]["next_look"] <= timezone.now().isoformat()
-    for wrong, message in (
-        (("--give-up", number), "is under way: only one of which it is unclear"),
-        (("--adopt", number), "Give --adopt ID together with --provider-id"),
-        (("--look", "99999"), "There is no batch 99999"),
-    ):
-        with pytest.raises(CommandError, match=message):
-            command("batches", *wrong)
+    looked_at = client.post(reverse("api-look-at-batch", args=[batch.pk])).json()
+    assert looked_at["next_look"] <= timezone.now().isoformat()
+    late = client.post(reverse("api-give-up-batch", args=[batch.pk])).json()
+    assert "is under way: only one of which it is unclear" in late["detail"]
+    assert client.post(reverse("api-adopt-batch", args=[batch.pk])).json()["code"] == "invalid"
+    assert client.post(reverse("api-look-at-batch", args=[99999])).status_code == 404
 
 
 def test_a_run_is_started_in_batches_only_where_the_endpoint_takes_them(client: Client) -> None:

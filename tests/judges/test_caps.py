@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -151,13 +149,13 @@ def test_a_paused_run_asks_nothing_keeps_what_arrives_and_goes_on(fake: FakeLLM)
     assert {"pause run", "cap run", "resume run"} <= set(verbs)
 
 
-def test_a_run_that_was_paused_by_a_command_waits_whatever_its_caps(fake: FakeLLM) -> None:
+def test_a_run_that_was_paused_by_a_program_waits_whatever_its_caps(fake: FakeLLM) -> None:
     run = begin(small_corpus(), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
-    call_command("runs", pause=run.pk, stdout=io.StringIO())
-    call_command("runs", cap=run.pk, cap_calls="100", stdout=io.StringIO())
+    runs.pause(by=None, run=run)
+    runs.set_caps(by=None, run=run, caps={"cap_calls": 100})
     run.refresh_from_db()
     assert (run.state, run.pause_reason) == (Run.State.PAUSED, "Paused by a command.")
-    call_command("runs", resume=run.pk, stdout=io.StringIO())
+    runs.resume(by=None, run=run)
     assert Run.objects.get().state == Run.State.QUEUED
 
 
@@ -243,34 +241,6 @@ def test_what_judges_cost_adds_up_by_judge_campaign_and_run(fake: FakeLLM) -> No
     assert (whole["key"], whole["runs"], whole["cost"], whole["at_least"]) == (None, 2, 12 * COST, False)
 
 
-def command(*arguments: str) -> list[dict[str, Any]]:
-    out = io.StringIO()
-    call_command("runs", *arguments, stdout=out)
-    return [json.loads(line) for line in out.getvalue().splitlines()]
-
-
-@pytest.mark.exhaustive
-def test_the_command_lists_pauses_caps_resumes_and_adds_up(fake: FakeLLM) -> None:
-    run = capped(fake, cap_calls=3)
-    number = str(run.pk)
-    assert command("--pause", number)[0]["state"] == "paused"
-    assert command("--resume", number)[0]["state"] == "queued"
-    finish_all()
-    assert command()[0]["pause_reason"].startswith("The next call could pass its cap of 3 calls")
-    lifted = command("--cap", number, "--cap-calls", "none", "--cap-cost", "1.5")[0]
-    assert (lifted["state"], lifted["cap_calls"], lifted["cap_cost"]) == ("queued", None, 1.5)
-    finish_all()
-    assert command("--costs", "judge")[0]["asked"] == 24
-    for wrong, message in (
-        (("--cap", number), "Give --cap ID together with"),
-        (("--cap", number, "--cap-calls", "x"), "--cap-calls x: not a number"),
-        (("--pause", number), "is done: only one that waits or runs"),
-        (("--pause", "99999"), "There is no run 99999"),
-    ):
-        with pytest.raises(CommandError, match=message):
-            command(*wrong)
-
-
 @pytest.mark.exhaustive
 def test_pages_and_api_pause_cap_and_resume(client: Client, fake: FakeLLM) -> None:
     client.force_login(factories.user(researcher=True))
@@ -287,10 +257,11 @@ def test_pages_and_api_pause_cap_and_resume(client: Client, fake: FakeLLM) -> No
     assert Run.objects.get().state == Run.State.QUEUED
     client.post(reverse("pause-run", args=[run.pk]))
     assert Run.objects.get().state == Run.State.PAUSED
-    capped_to = client.post(
-        reverse("api-cap-run", args=[run.pk]), {"cap_calls": None}, content_type="application/json"
-    )
-    assert capped_to.json()["progress"]["cap_calls"] is None
+    caps = reverse("api-cap-run", args=[run.pk])
+    lifted = {"cap_calls": None, "cap_cost": "1.5"}
+    progress = client.post(caps, lifted, content_type="application/json").json()["progress"]
+    assert (progress["cap_calls"], progress["cap_cost"]) == (None, 1.5)
+    assert client.post(caps, {"cap_calls": "x"}, content_type="application/json").json()["code"] == "invalid"
     assert client.post(reverse("api-pause-run", args=[run.pk])).status_code == 400
     assert client.post(reverse("api-resume-run", args=[run.pk])).json()["state"] == "queued"
     costs = client.get(reverse("api-run-costs"), {"by": "run"}).json()

@@ -117,22 +117,15 @@ def test_bad_input_is_one_line(model: Served, product: Corpus, told: tuple[str, 
     assert not Benchmark.objects.exists()
 
 
-def test_benchmarks_are_listed_checked_and_written_to_a_file(product: Corpus, tmp_path: Path) -> None:
-    made = make("bench", [product], None, steps=("cut",))
-    assert command("benchmarks")["benchmark"] == "bench"
-    assert command("benchmarks", "bench", "--checked")["checked_for_offensive_content"]["by"] == "a command"
-    path = tmp_path / "out.jsonl"
-    command("benchmarks", "bench", "--output", str(path))
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == made.sha256
-    for told, why in {
-        ("other",): "There is no benchmark 'other'; there are: bench",
-        ("--checked",): "Name the benchmark",
-        ("bench", "--go-on"): "there is nothing to go on with",
-        ("bench", "--leave-out-failed"): "together with --go-on",
-        ("bench", "--output", "/nowhere/x"): "cannot be written",
-    }.items():
-        with pytest.raises(CommandError, match=why):
-            command("benchmarks", *told)
+def test_benchmarks_are_listed_checked_and_written_to_a_file(product: Corpus) -> None:
+    made, client = make("bench", [product], None, steps=("cut",)), api()
+    assert client.get(reverse("api-benchmarks")).json()["results"][0]["benchmark"] == "bench"
+    checked = client.post(reverse("api-checked-benchmark", args=[made.pk])).json()
+    assert checked["checked_for_offensive_content"]["by"]
+    file = client.get(reverse("api-benchmark-file", args=[made.pk]))
+    assert hashlib.sha256(b"".join(file)).hexdigest() == made.sha256
+    refused = client.post(reverse("api-go-on-benchmark", args=[made.pk])).json()
+    assert "there is nothing to go on with" in refused["detail"]
 
 
 @pytest.mark.exhaustive
@@ -240,7 +233,7 @@ def reviewed(made: Benchmark, answers: dict[str, list[float]]) -> Campaign:
 def test_what_reviewers_found_stands_on_the_page(product: Corpus) -> None:
     made = make("bench", [product], None, steps=("cut",), per_source=4)
     reviewed(made, {"metadata_faithful": [1, 1, 1, 0], "metadata_tell_ahead": [1, 0]})
-    found = command("benchmarks", "bench")["review"]
+    found = api().get(reverse("api-benchmark", args=[made.pk])).json()["review"]
     faithful, ahead, summary = found
     assert (faithful["share"], faithful["n"], faithful["answers"]) == (0.75, 4, 4)
     assert (ahead["share"], ahead["n"]) == (0.5, 2)

@@ -33,7 +33,7 @@ class Command(DatabaseCommand):
         "next 30 turns, metadata of the conversation, and a summary of what came before. The command does "
         "the work itself, together with any workers that run; the corpus is there, whole, in the end. The "
         "same command again goes on: nothing that was answered is asked or paid for twice. The last line of "
-        "the output is one JSON object. `manage.py benchmarks` lists them and marks one as checked."
+        "the output is one JSON object."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
