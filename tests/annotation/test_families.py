@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -50,20 +47,6 @@ def test_a_family_is_said_on_the_corpus_s_page(client: Client, corpus: Corpus) -
         reverse("change-families", args=["C"]), {"system": "nobody", "family": "x"}, follow=True
     )
     assert "has no system" in refused.content.decode()
-
-
-def test_a_family_is_said_by_command(corpus: Corpus, capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("families", "C", "--set", "alpha=1=llama", "--set", "beta=gpt")
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(row["system"], row["family"]) for row in rows if row["family"]] == [
-        ("alpha=1", "llama"),
-        ("beta", "gpt"),
-    ]
-    call_command("families", "C", "--set", "beta=")
-    assert families(corpus) == {"alpha=1": "llama"}
-    for arguments, why in ((["D"], "no corpus"), (["C", "--set", "x"], "SYSTEM=FAMILY")):
-        with pytest.raises(CommandError, match=why):
-            call_command("families", *arguments)
 
 
 def test_a_family_is_said_by_program(client: Client, corpus: Corpus) -> None:

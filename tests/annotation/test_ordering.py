@@ -6,7 +6,6 @@ import json
 import threading
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, connections, transaction
 from django.urls import reverse
 
@@ -301,7 +300,7 @@ def test_the_form_and_the_page_set_the_order(client, corpus, rosa):
     assert "Say by which field" in answer.content.decode()
 
 
-def test_the_api_and_the_command_set_the_order(client, capsys, corpus, rosa):
+def test_the_api_sets_the_order(client, corpus, rosa):
     client.force_login(rosa)
     body = {"name": "Pilot", "corpus": corpus.name, "scheme": "comperdial_turn", "task_order": "priority"}
     body |= {"order_by": "metadata.weight"}
@@ -316,10 +315,7 @@ def test_the_api_and_the_command_set_the_order(client, capsys, corpus, rosa):
     assert post(task_order="fixed").json()["moved"] > 0
     assert post().json()["moved"] == 0
     assert post(task_order="priority").status_code == 422
-    by = {"by": "rosa"}
-    call_command(
-        "campaigns", "reorder", "Pilot", "--order", "priority", "--by-field", "metadata.weight", **by
-    )
-    assert json.loads(capsys.readouterr().out)["order_by"] == "metadata.weight"
-    with pytest.raises(CommandError, match="apart_judge: No judge"):
-        call_command("campaigns", "reorder", "Pilot", "--judge", "nobody", **by)
+    assert post(task_order="priority", order_by="metadata.weight").status_code == 200
+    assert client.get(reverse("api-campaign", args=[made["id"]])).json()["order_by"] == "metadata.weight"
+    refused = post(task_order="informative", apart_judge="nobody").json()
+    assert refused["fields"]["apart_judge"][0].startswith("No judge")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.corpora.copy_without_turns import copy_without_turns
@@ -185,20 +185,6 @@ def test_a_dialogue_in_which_nobody_takes_part_is_left_out_and_said(tmp_path: Pa
     assert nobody.corpus == corpus
 
 
-def test_the_command_copies_and_says_what(capsys: pytest.CaptureFixture[str]) -> None:
-    talks()
-    call_command("copy_without_turns", "talks", "--name", "begun", "--first", "2")
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (told["corpus"], told["dialogues"], told["created"]) == ("begun", 2, True)
-    for arguments in (
-        ["nothing", "--name", "x"],
-        ["talks", "--name", "talks"],
-        ["talks", "--name", "x", "--first", "0"],
-    ):
-        with pytest.raises(CommandError):
-            call_command("copy_without_turns", *arguments)
-
-
 def test_the_page_copies_and_leads_to_the_copy(researcher: Client) -> None:
     talks()
     assert (
@@ -276,6 +262,3 @@ def test_exports_of_such_a_corpus_are_refused_or_empty(capsys: pytest.CaptureFix
     copy_without_turns(by=None, corpus=talks(), name="begun")
     call_command("export_labels", "--corpus", "begun")
     assert len(capsys.readouterr().out.splitlines()) <= 1
-    with pytest.raises(CommandError) as refusal:
-        call_command("export_transcripts", "--corpus", "begun")
-    assert "\n" not in str(refusal.value)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -246,32 +244,6 @@ def test_an_address_without_mail_is_told_once_over_http(browser: Client) -> None
     assert LINK.match(answer.json()[0]["address"])
     number = answer.json()[0]["id"]
     assert browser.post(f"/api/v1/invitations/{number}/send/").status_code == 422
-
-
-def command(*words: str) -> str:
-    out = StringIO()
-    call_command("invite", *words, stdout=out)
-    return out.getvalue()
-
-
-def test_a_command_sends_lists_sends_again_and_withdraws(server: Server) -> None:
-    server.refused = {"ben@example.org"}
-    with pytest.raises(CommandError, match="Not everything was sent"):
-        command("send", "ana@example.org", "ben@example.org", "--address", "https://concord.example.org/")
-    assert "https://concord.example.org/link/" in server.letters[0][1].get_payload()
-    told = {row["email"]: row["mail"] for row in json.loads(command("list", "--json"))}
-    assert told == {"ana@example.org": "sent", "ben@example.org": "failed"}
-    server.refused = set()
-    assert command("again", "ben@example.org") == "ben@example.org: sent\n"
-    assert command("withdraw", "ben@example.org") == "ben@example.org: withdrawn\n"
-    with pytest.raises(CommandError, match="no open invitation"):
-        command("again", "ben@example.org")
-
-
-def test_a_command_prints_links_where_no_mail_is_set_up() -> None:
-    assert re.match(r"ana@example.org: http://localhost:8000/link/\S+/\n", command("send", "ana@example.org"))
-    with pytest.raises(CommandError, match="No mail is set up"):
-        command("again", "ana@example.org")
 
 
 def test_every_sending_is_logged_without_the_address(browser: Client, outbox: list[Any]) -> None:
