@@ -416,7 +416,7 @@ class Causal:
         self._encoder = load_causal(name)
         self._name = name
 
-    def probability(self, act: str, before: Sequence[str], known_acts: Sequence[str]) -> float:
+    def probability(self, act: str, before: Sequence[str], vocabulary: Sequence[str]) -> float:
         """Return p(act | the acts before it), renormalised over the known acts.
 
         Each act is one token. Acts are preceded by the tokenizer's mark for a beginning, where it has one,
@@ -429,8 +429,8 @@ class Causal:
         begun = [] if start is None else [start]
         ids = begun + ids[-(self._encoder.limit - len(begun)) :]
         logits: Any = self._encoder.forward(input_ids=torch.tensor([ids])).logits[0, -1].double()
-        chances = torch.softmax(logits[[self._token(known_act) for known_act in known_acts]], dim=-1)
-        return float(chances[list(known_acts).index(act)])
+        chances = torch.softmax(logits[[self._token(candidate) for candidate in vocabulary]], dim=-1)
+        return float(chances[list(vocabulary).index(act)])
 
     def _token(self, act: str) -> int:
         tokenizer = self._encoder.tokenizer

@@ -522,11 +522,11 @@ def _artifact(scene: Scene, of: str) -> str | None:
             if isinstance(artifact, str) or artifact is None
             else json.dumps(artifact, ensure_ascii=False)
         )
-    texts = [turn.text for turn in scene.continuation.turns if turn.text.strip()]
+    messages = [turn.text for turn in scene.continuation.turns if turn.text.strip()]
     if of == LAST_TURN:
-        return texts[-1] if texts else None
+        return messages[-1] if messages else None
     if of == BLOCK:
-        blocks = _FENCED.findall("\n".join(texts))
+        blocks = _FENCED.findall("\n".join(messages))
         return blocks[-1] if blocks else None
     raise MetricError(f"a success criterion is about {of!r}: it must be artifact, last_turn or block")
 
