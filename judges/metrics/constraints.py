@@ -74,7 +74,7 @@ def constraints(scene: Scene, turn: int | None, settings: Settings, tools: Tools
 
 
 def _read_requirements(condition: Mapping[str, Any], settings: Settings) -> Requirements:
-    """Return what was asked for; a number of 0 asks for nothing."""
+    """Read the requirements of a condition and the settings; a number of 0 requires nothing."""
     requirements = {name: settings.integer(name) or _number(condition, name) for name in NUMBERS}
     requirements["addressees"] = int(settings.flag("addressees") or condition.get("addressees") in YES)
     requirements = {name: value for name, value in requirements.items() if value}

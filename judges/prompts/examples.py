@@ -198,7 +198,7 @@ def against(
 
 
 def targets(protocol: Protocol, items: Iterable[int]) -> dict[tuple[int, int | None], list[int]]:
-    """Return what calls about items would be about: (continuation, item or None) to the items of it."""
+    """Group items by the call that would judge them: (continuation, item or None) to ids of items."""
     rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "kind", "continuation_id").order_by("pk")
     items_by_target: dict[tuple[int, int | None], list[int]] = defaultdict(list)
     for pk, kind, continuation in rows:
@@ -311,7 +311,7 @@ def refuse_test_items(wording: Wording) -> None:
 
 
 def _clusters_of_held_out(corpus: Corpus, examples: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the clusters that examples say they are of, and those they are of, each with a key."""
+    """Map the clusters of examples, as recorded and as they are stored now, to the key of an example."""
     keys = {example["key"]: dialogue_of(example) for example in examples}
     rows = Dialogue.objects.filter(corpus=corpus, key__in=list(keys.values()))
     clusters = dict(rows.values_list("key", "cluster"))
@@ -360,7 +360,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What examples may be made of: the targets with their keys, their items, and what people said."""
+    """What examples may be made of: targets with their keys and items, and people's combined answers."""
 
     protocol: Asking
     items: Mapping[Target, Sequence[int]]
@@ -441,7 +441,7 @@ def dev_clusters(corpus: Corpus, *, whole_corpus: bool = False) -> frozenset[str
 
 
 def _described(criteria: Pick, clusters: frozenset[str] | None, n: int) -> dict[str, Any]:
-    """Return what is kept of how the examples were picked."""
+    """Describe how the examples were picked, for the stored text."""
     picking: dict[str, Any] = {
         "rule": criteria.rule,
         "n": n,

@@ -262,7 +262,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class SearchCandidate:
-    """A text that the search came upon. `parent` is the digest of the text it was made from ('' for the
+    """A text that the search proposed. `parent` is the digest of the text it was made from ('' for the
     first), `score` its mean on the choosing fold (None where it did no better than its parent on the cases it
     came from, and so was not tried there), `cases` the keys of those cases, `diagnosis` what the improving
     model said of them."""

@@ -163,7 +163,7 @@ class NewBenchmarkSerializer(serializers.Serializer[Any]):
     parameters = ParametersSerializer(required=False)
 
     def order(self) -> Order:
-        """Return what is asked for."""
+        """Return the order that the data describe."""
         data = self.validated_data
         names = ("per_source", "train", "per_conversation", "seed", "clean", "part_tokens", "allow_fewer")
         options: dict[str, Any] = {name: data[name] for name in names}

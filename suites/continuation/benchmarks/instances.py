@@ -208,7 +208,7 @@ _OWN = ("name", "role")
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What came of cleaning a conversation: new texts by position, and the positions that kept theirs."""
+    """A cleaned conversation: new texts by position, and the positions whose text was not reduced."""
 
     texts: Mapping[int, str]
     unreduced: frozenset[int] = frozenset()
@@ -383,7 +383,7 @@ def tokens(text: str) -> int:
 
 
 def visible_turns(dialogue: Dialogue) -> tuple[Turn, ...]:
-    """Return x and r."""
+    """Return the turns of x and r: the context and its continuations."""
     return (
         *dialogue.turns,
         *(turn for continuation in dialogue.continuations for turn in continuation.turns),

@@ -124,7 +124,7 @@ class _Reader:
         self.flags: list[str] = []
 
     def read_metadata(self, data: Any) -> Metadata:
-        """Return all of it."""
+        """Read the metadata of the conversation and of everybody in it."""
         fields = self._fields(data, "", (*TEXTS, "participants"))
         people = fields["participants"]
         if not isinstance(people, list):

@@ -199,7 +199,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """What a reply has to answer: the numbers of the turns, who may speak, and the turns to copy.
+    """What a reply must contain: the numbers of the turns, who may speak, and the turns to copy.
 
     `copies` are (number, speaker as shown, text) of the turns to repeat. `usual` is the median length in
     words per person, and `in_all` the median over all.
@@ -252,7 +252,7 @@ def _entry(number: int) -> str:
 
 
 def write_reply(request: TurnRequest, turns: Sequence[tuple[str, str]]) -> str:
-    """Return the reply that says these turns: (speaker as shown, text) of each."""
+    """Write the reply that consists of these turns: (speaker as shown, text) of each."""
     lists: dict[str, list[Entry]] = {}
     if request.copies:
         lists[copies_name(len(request.copies))] = [_turn(*copied) for copied in request.copies]
@@ -380,7 +380,7 @@ def _read_copy(entry: Any, cast: Cast) -> tuple[str, str] | None:
 
 
 def _speaker_key(speaker: str, cast: Cast) -> str:
-    """Return who is meant; somebody who is not in the list is known by what he or she is called."""
+    """Return a key for a speaker: the id of a listed person, else the folded name."""
     person, _ = cast.find(speaker)
     return f"id {person.id}" if person else f"called {fold(speaker)}"
 

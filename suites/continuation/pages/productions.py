@@ -151,7 +151,7 @@ class GenerateForm(WithParameters):
         return {name: value for name, value in values.items() if value not in (None, "")}
 
     def generation(self) -> Generation:
-        """Return what was set up."""
+        """Return the generation that the form describes."""
         data = self.cleaned_data
         return Generation(
             self.generator.key,

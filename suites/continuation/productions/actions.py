@@ -109,7 +109,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What productions take: calls, and tokens read, written, and written anew in all."""
+    """Calls and tokens of productions: tokens read, written, and written anew."""
 
     calls: int
     tokens_in: int
@@ -190,7 +190,7 @@ def _remaining_usage(
     trials: int,
     count: Count,
 ) -> Usage:
-    """Return the calls and tokens that are still to come."""
+    """Estimate the calls and tokens that are still to come."""
     width = plan.generator.together(plan.settings)
     states = [
         (generator, existing.get((pk, trial), ("", first[trial]))[1])
@@ -229,7 +229,7 @@ def _remaining_usage(
 
 
 def usage_of(generator: Generator, state: State, count: Count = about_tokens) -> Usage:
-    """Return what a production takes from a state on, with made-up replies."""
+    """Estimate the usage of a production from a state on, with made-up replies."""
     calls = prompt_tokens = reply_tokens = new = 0
     for prompts, replies in _steps(generator, state):
         calls += len(prompts)
@@ -378,7 +378,7 @@ def _start(
 
 
 class ProductionStarter:
-    """Productions that are begun, some dialogues at a time."""
+    """Begins the productions of a run, some dialogues at a time."""
 
     def __init__(self, run: Run, writer: Writer, plan: Plan, trials: int) -> None:
         self.run, self.writer, self.plan, self.trials = run, writer, plan, trials

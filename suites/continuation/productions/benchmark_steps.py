@@ -331,7 +331,7 @@ def text_digest(turns: Sequence[records.Turn]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkContents:
-    """What a benchmark is made of: dialogues, conversations that were looked at, and what was left out."""
+    """The contents of a benchmark: its dialogues, the conversations examined, and what was left out."""
 
     dialogues: list[records.Dialogue]
     conversations: list[Conversation]

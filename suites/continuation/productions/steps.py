@@ -555,7 +555,7 @@ class GenerateRun:
 
 
 def _prepare_call(call: Call, links: Sequence[ProductionCall]) -> Asked:
-    """Return a call made ready; one whose prompt cannot be made carries its failure."""
+    """Prepare a call; one whose prompt cannot be made carries its failure."""
     by = call.run.spec.get("generator", "a generator")
     try:
         return _ready(call, links)
