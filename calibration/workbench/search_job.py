@@ -32,9 +32,9 @@ from judges.prompts.search import (
     Answers,
     Asks,
     Disagreement,
-    Found,
     OutOfBudget,
     Proposed,
+    SearchCandidate,
     Settings,
     Target,
     Value,
@@ -401,14 +401,14 @@ def _step(search: Search) -> None:
     searches.end(search, Search.State.DONE, note)
 
 
-def _take_down(search: Search, asking: SearchCalls, one: Found) -> None:
+def _take_down(search: Search, asking: SearchCalls, one: SearchCandidate) -> None:
     text = asking.text_of(one.wording)
     text.parent = search.texts.filter(digest=one.parent).first() if one.parent else None
     text.score, text.cases, text.diagnosis = one.score, list(one.cases), one.diagnosis
     text.save(update_fields=["parent", "score", "cases", "diagnosis"])
 
 
-def _score(search: Search, asking: SearchCalls, found: Sequence[Found]) -> str:
+def _score(search: Search, asking: SearchCalls, found: Sequence[SearchCandidate]) -> str:
     """See that the texts are asked about the held-back dialogues, the best first; say what was left out."""
     held_back = searches.targets_of(search, HELD_BACK)
     tried = sorted((one for one in found[1:] if one.score is not None), key=lambda one: -(one.score or 0))

@@ -38,7 +38,7 @@ from jobs.prompt import about_tokens
 from judges.drafts import benches
 from judges.models import Bench, BenchTarget, Prompt, PromptVersion
 from judges.prompts import actions, versions
-from judges.prompts.search import Asked, OutOfBudget, Target, TooFew, Value, folds
+from judges.prompts.search import OutOfBudget, ScoredQuestion, Target, TooFew, Value, folds
 from judges.prompts.versions import Version
 from judges.protocols import Asking
 from judges.runs.material import answers_for_needs, bind_needs, case_of, load
@@ -79,9 +79,9 @@ def take_down(bench: Bench, seed: int) -> dict[str, Any]:
     }
 
 
-def questions_of(search: Search) -> dict[str, Asked]:
+def questions_of(search: Search) -> dict[str, ScoredQuestion]:
     """Return the questions of a search as scores read them."""
-    return {name: Asked(**one) for name, one in search.material["questions"].items()}
+    return {name: ScoredQuestion(**one) for name, one in search.material["questions"].items()}
 
 
 def targets_of(search: Search, part: str) -> list[Target]:

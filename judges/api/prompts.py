@@ -365,7 +365,7 @@ def examples(request: Request, name: str) -> Response:
             data["scheme"],
             data["part"],
         )
-        made = actions.add_examples(by=_user(request), version=base, told=told, note=data["note"])
+        made = actions.add_examples(by=_user(request), version=base, criteria=told, note=data["note"])
     except JudgeError as error:
         raise _refused(error) from None
     found = listing.find(f"{name}@{made.number}")

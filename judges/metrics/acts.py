@@ -36,7 +36,7 @@ from judges.metrics.turn_taking import NO_CONTEXT
 # Dialogue-act taggers: rules over marks and words of several languages, or a sequence classifier.
 
 RULES = "rules"
-KEPT = 100_000
+MOST_CACHED = 100_000
 QUESTION_MARKS = "?？؟"
 
 ACTS = (
@@ -55,8 +55,8 @@ ACTS = (
 
 def _openings(*phrases: str) -> tuple[str, ...]:
     """Return phrases, written with commas between them, as words with a space after each."""
-    found = (words(phrase) for line in phrases for phrase in line.split(","))
-    return tuple(" ".join(one) + " " for one in found)
+    word_lists = (words(phrase) for line in phrases for phrase in line.split(","))
+    return tuple(" ".join(word_list) + " " for word_list in word_lists)
 
 
 OPENINGS = {
@@ -96,10 +96,10 @@ def rule_act(text: str) -> str:
     """Return the act of a message by its own marks and first words; `statement` where no rule applies."""
     if any(mark in text for mark in QUESTION_MARKS):
         return "question"
-    found = words(text)
-    if found and len(found) <= 3 and set(found) <= BACKCHANNELS:
+    tokens = words(text)
+    if tokens and len(tokens) <= 3 and set(tokens) <= BACKCHANNELS:
         return "backchannel"
-    line = " ".join(found) + " "
+    line = " ".join(tokens) + " "
     for act, openings in OPENINGS.items():
         if line.startswith(openings):
             return act
@@ -137,23 +137,23 @@ def tagger(name: str, tools: Tools) -> tuple[Callable[[str], str], int]:
 
 
 class Classifier:
-    """A sequence classifier of transformers as tagger; the tags of `KEPT` distinct texts are kept."""
+    """A sequence classifier of transformers as tagger; the tags of `MOST_CACHED` distinct texts are kept."""
 
     def __init__(self, name: str) -> None:
         self._encoder: Encoder = load_classifier(name)
         self._labels: dict[int, Any] = self._encoder.model.config.id2label
-        self._known: dict[str, str] = {}
+        self._labels_by_text: dict[str, str] = {}
         self.size = len(self._labels)
         self.acts = tuple(map(str, self._labels.values()))
 
     def __call__(self, text: str) -> str:
         """Return the label with the greatest logit."""
-        if len(self._known) >= KEPT:
-            self._known.clear()
-        if text not in self._known:
+        if len(self._labels_by_text) >= MOST_CACHED:
+            self._labels_by_text.clear()
+        if text not in self._labels_by_text:
             logits = self._encoder.run(text).logits[0]
-            self._known[text] = str(self._labels[int(logits.argmax())])
-        return self._known[text]
+            self._labels_by_text[text] = str(self._labels[int(logits.argmax())])
+        return self._labels_by_text[text]
 
 
 # A hidden Markov model over symbols: its likelihood, its next symbol, and fitting by EM.
@@ -224,12 +224,12 @@ def fit(sequences: Sequence[Sequence[int]], symbols: int, seed: int = 0) -> Mode
 
     BIC = size ln(number of symbols seen) - 2 log-likelihood. There is at least one sequence with a symbol.
     """
-    kept = [one for one in sequences if len(one)]
-    seen = sum(map(len, kept))
+    non_empty = [sequence for sequence in sequences if len(sequence)]
+    seen = sum(map(len, non_empty))
     best: tuple[float, Model] | None = None
     for states in STATES:
-        model = fit_with(kept, symbols, states, seed)
-        bic = model.size * math.log(seen) - 2 * model.log_likelihood(kept)
+        model = fit_with(non_empty, symbols, states, seed)
+        bic = model.size * math.log(seen) - 2 * model.log_likelihood(non_empty)
         if best is None or bic < best[0]:
             best = bic, model
     assert best is not None
@@ -240,11 +240,11 @@ def fit_with(sequences: Sequence[Sequence[int]], symbols: int, states: int, seed
     """Return the model with so many states to which EM leads from the most promising of several starts."""
     blocks = _blocks(sequences)
     draw = np.random.default_rng([seed, states])
-    begun = [_climbed(_drawn(draw, states, symbols), blocks, FIRST_ROUNDS) for _ in range(STARTS)]
+    begun = [_climbed(_random_model(draw, states, symbols), blocks, FIRST_ROUNDS) for _ in range(STARTS)]
     return _climbed(max(begun, key=lambda pair: pair[0])[1], blocks, ROUNDS)[1]
 
 
-def _drawn(draw: np.random.Generator, states: int, symbols: int) -> Model:
+def _random_model(draw: np.random.Generator, states: int, symbols: int) -> Model:
     return Model(
         draw.dirichlet(np.ones(states)),
         draw.dirichlet(np.ones(states), states),
@@ -270,14 +270,14 @@ def _expected(model: Model, blocks: Sequence[Block]) -> tuple[float, ExpectedCou
     start, pairs, emitted = np.zeros(states), np.zeros((states, states)), np.zeros((kinds, states))
     likelihood = 0.0
     for symbols, lengths in blocks:
-        alpha, scale, there = _forward(model, symbols, lengths)
-        beta = _backward(model, symbols, scale, there)
-        gamma = alpha * beta * there[:, :, None]
+        alpha, scale, mask = _forward(model, symbols, lengths)
+        beta = _backward(model, symbols, scale, mask)
+        gamma = alpha * beta * mask[:, :, None]
         start += gamma[:, 0].sum(axis=0)
-        np.add.at(emitted, symbols[there], gamma[there])
-        coming = model.emissions.T[symbols[:, 1:]] * beta[:, 1:] / scale[:, 1:, None] * there[:, 1:, None]
-        left = alpha[:, :-1].reshape(-1, states)
-        pairs += left.T @ coming.reshape(-1, states) * model.transitions
+        np.add.at(emitted, symbols[mask], gamma[mask])
+        coming = model.emissions.T[symbols[:, 1:]] * beta[:, 1:] / scale[:, 1:, None] * mask[:, 1:, None]
+        previous = alpha[:, :-1].reshape(-1, states)
+        pairs += previous.T @ coming.reshape(-1, states) * model.transitions
         likelihood += float(np.log(scale).sum())
     return likelihood, (start, pairs, emitted.T)
 
@@ -290,9 +290,9 @@ def _maximised(model: Model, counts: ExpectedCounts) -> Model:
 def _forward(
     model: Model, symbols: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Return scaled forward probabilities (N, T, S), scales (N, T; 1 after an end), what is there (N, T)."""
+    """Return scaled forward probabilities (N, T, S), scales (N, T; 1 after an end) and the mask (N, T)."""
     n, longest = symbols.shape
-    there = np.arange(longest) < lengths[:, None]
+    mask = np.arange(longest) < lengths[:, None]
     alpha = np.zeros((n, longest, len(model.start)))
     scale = np.ones((n, longest))
     for at in range(longest):
@@ -301,31 +301,31 @@ def _forward(
         )
         now = ahead * model.emissions[:, symbols[:, at]].T
         total = now.sum(axis=1)
-        scale[:, at] = np.where(there[:, at], total, 1.0)
+        scale[:, at] = np.where(mask[:, at], total, 1.0)
         alpha[:, at] = np.where(total[:, None] > 0, now / np.where(total > 0, total, 1.0)[:, None], 0.0)
-    return alpha, scale, there
+    return alpha, scale, mask
 
 
-def _backward(model: Model, symbols: NDArray[np.int64], scale: Array, there: NDArray[np.bool_]) -> Array:
+def _backward(model: Model, symbols: NDArray[np.int64], scale: Array, mask: NDArray[np.bool_]) -> Array:
     n, longest = symbols.shape
     beta = np.ones((n, longest, len(model.start)))
     for at in range(longest - 2, -1, -1):
         ahead = model.emissions[:, symbols[:, at + 1]].T * beta[:, at + 1] / scale[:, at + 1, None]
-        beta[:, at] = np.where(there[:, at + 1, None], ahead @ model.transitions.T, 1.0)
+        beta[:, at] = np.where(mask[:, at + 1, None], ahead @ model.transitions.T, 1.0)
     return beta
 
 
 def _blocks(sequences: Sequence[Sequence[int]]) -> list[Block]:
     """Return sequences of like length together: symbols (N, T), 0 after an end, and lengths (N,)."""
-    ordered = sorted((one for one in sequences if len(one)), key=len)
+    ordered = sorted((sequence for sequence in sequences if len(sequence)), key=len)
     return [_padded(ordered[at : at + BLOCK]) for at in range(0, len(ordered), BLOCK)]
 
 
 def _padded(sequences: Sequence[Sequence[int]]) -> Block:
-    lengths = np.array([len(one) for one in sequences], dtype=np.int64)
+    lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
     padded = np.zeros((len(sequences), int(lengths.max())), dtype=np.int64)
-    for row, one in zip(padded, sequences, strict=True):
-        row[: len(one)] = one
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
     return padded, lengths
 
 
@@ -362,9 +362,9 @@ class Learned:
         """Return p(act | the acts before it) by the hidden Markov model, None where these are impossible."""
         assert self.model is not None
         assert self.places is not None
-        if any(one not in self.places for one in before):
+        if any(earlier_act not in self.places for earlier_act in before):
             return None
-        chances = self.model.next_symbol([self.places[one] for one in before])
+        chances = self.model.next_symbol([self.places[earlier_act] for earlier_act in before])
         if chances is None:
             return None
         return float(chances[self.places[act]]) if act in self.places else 0.0
@@ -372,30 +372,34 @@ class Learned:
 
 def sequences(dialogue: Dialogue) -> list[tuple[Turn, ...]]:
     """Return the turns to learn acts from: the dialogue's own, else those of each continuation."""
-    return [dialogue.turns] if dialogue.turns else [one.turns for one in dialogue.continuations]
+    return (
+        [dialogue.turns]
+        if dialogue.turns
+        else [continuation.turns for continuation in dialogue.continuations]
+    )
 
 
 def digest(turns: Iterable[Turn]) -> str:
     """Return what tells one sequence of turns from another, by speakers and texts."""
-    made = hashlib.sha256()
+    hasher = hashlib.sha256()
     for turn in turns:
-        made.update(f"{turn.speaker}\0{turn.text}\0".encode())
-    return made.hexdigest()
+        hasher.update(f"{turn.speaker}\0{turn.text}\0".encode())
+    return hasher.hexdigest()
 
 
 def hidden(dialogues: Iterable[Dialogue], tag: Callable[[str], str]) -> Learned:
     """Return a hidden Markov model of the acts of dialogues; raise MetricError where there are none."""
-    seen, found = set(), []
+    seen, act_sequences = set(), []
     for dialogue in dialogues:
         for turns in sequences(dialogue):
             seen.add(digest(turns))
-            found.append([tag(turn.text) for turn in turns if turn.text.strip()])
-    found = [one for one in found if one]
-    if not found:
+            act_sequences.append([tag(turn.text) for turn in turns if turn.text.strip()])
+    act_sequences = [acts for acts in act_sequences if acts]
+    if not act_sequences:
         raise MetricError("daf: there are no turns to learn acts from")
-    step = -(-sum(map(len, found)) // MOST)
-    places = {act: place for place, act in enumerate(sorted({act for one in found for act in one}))}
-    coded = [[places[act] for act in one] for one in found[::step]]
+    step = -(-sum(map(len, act_sequences)) // MOST)
+    places = {act: place for place, act in enumerate(sorted({act for acts in act_sequences for act in acts}))}
+    coded = [[places[act] for act in acts] for acts in act_sequences[::step]]
     return Learned(frozenset(seen), fit(coded, len(places)), places)
 
 
@@ -412,7 +416,7 @@ class Causal:
         self._encoder = load_causal(name)
         self._name = name
 
-    def probability(self, act: str, before: Sequence[str], known: Sequence[str]) -> float:
+    def probability(self, act: str, before: Sequence[str], vocabulary: Sequence[str]) -> float:
         """Return p(act | the acts before it), renormalised over the known acts.
 
         Each act is one token. Acts are preceded by the tokenizer's mark for a beginning, where it has one,
@@ -421,19 +425,19 @@ class Causal:
         import torch
 
         start = self._encoder.tokenizer.bos_token_id
-        ids = [self._token(one) for one in before]
+        ids = [self._token(earlier_act) for earlier_act in before]
         begun = [] if start is None else [start]
         ids = begun + ids[-(self._encoder.limit - len(begun)) :]
         logits: Any = self._encoder.forward(input_ids=torch.tensor([ids])).logits[0, -1].double()
-        chances = torch.softmax(logits[[self._token(one) for one in known]], dim=-1)
-        return float(chances[list(known).index(act)])
+        chances = torch.softmax(logits[[self._token(candidate) for candidate in vocabulary]], dim=-1)
+        return float(chances[list(vocabulary).index(act)])
 
     def _token(self, act: str) -> int:
         tokenizer = self._encoder.tokenizer
-        found = tokenizer.get_vocab().get(act)
-        if found is None:
+        token_id = tokenizer.get_vocab().get(act)
+        if token_id is None:
             raise MetricError(f"daf: the model {self._name} has no token for the act {act!r}")
-        return int(found)
+        return int(token_id)
 
 
 # DAF: whether the act of a message is a likely one after the acts before it.
@@ -457,9 +461,9 @@ class ActModel:
     sequences: dict[str, list[tuple[int, History]]] = field(default_factory=dict)
     _last: tuple[str, TransitionCounts] = ("", Counter())
 
-    def learn(self, dialogue: str, found: list[str], first: int) -> None:
+    def learn(self, dialogue: str, tags: list[str], first: int) -> None:
         """Count the acts of one sequence from its position `first`, after histories of up to `order` acts."""
-        acts = tuple(map(sys.intern, found))
+        acts = tuple(map(sys.intern, tags))
         self.sequences.setdefault(dialogue, []).append((first, acts))
         self._count(acts, first, self.total)
 
@@ -545,18 +549,18 @@ def _by_sequence(act: str, before: list[str], scene: Scene, settings: Settings, 
 
 
 def _reference(scene: Scene, turn: int, settings: Settings, tools: Tools) -> Score:
-    said = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
+    texts = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
     model: ActModel = tools.fitted
     size = REFERENCE_ACTS
-    act = reference_act(scene.target(turn).text, said)
-    before = _reference_acts(said, model.order)
+    act = reference_act(scene.target(turn).text, texts)
+    before = _reference_acts(texts, model.order)
     value = model.probability(act, before, scene.dialogue.id, settings.number("alpha"), size)
     return scored(1 / size if value is None else value)
 
 
-def _reference_acts(said: list[str], last: int | None = None) -> list[str]:
-    first = 0 if last is None else max(0, len(said) - last)
-    return [reference_act(said[at], said[:at]) for at in range(first, len(said))]
+def _reference_acts(texts: list[str], last: int | None = None) -> list[str]:
+    first = 0 if last is None else max(0, len(texts) - last)
+    return [reference_act(texts[at], texts[:at]) for at in range(first, len(texts))]
 
 
 def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> ActModel | Learned:
@@ -567,8 +571,8 @@ def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> Act
     model = ActModel(settings.integer("order"))
     if settings.is_reference:
         for dialogue in dialogues:
-            said = [turn.text for turn in dialogue.turns if turn.text.strip()]
-            model.learn(dialogue.id, _reference_acts(said), model.order)
+            texts = [turn.text for turn in dialogue.turns if turn.text.strip()]
+            model.learn(dialogue.id, _reference_acts(texts), model.order)
         return model
     tag, _ = tagger(settings.text("tagger"), tools)
     for dialogue in dialogues:

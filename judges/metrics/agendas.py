@@ -76,13 +76,15 @@ def prim(distances: Distances, members: NDArray[np.intp], unit: Matrix | None = 
 
 
 def _tree(ends: NDArray[np.intp], lengths: Distances) -> Tree:
-    length, left, right = max((float(one), *pair) for one, pair in zip(lengths, ends.tolist(), strict=True))
+    length, left, right = max(
+        (float(edge_length), *pair) for edge_length, pair in zip(lengths, ends.tolist(), strict=True)
+    )
     return Tree(float(np.sum(np.sort(lengths))), (left, right, length))
 
 
 def _lengths(unit: Matrix, ends: NDArray[np.intp]) -> Distances:
-    found = (1.0 - float(unit[left] @ unit[right]) for left, right in ends)
-    return np.clip(np.fromiter(found, np.float64, len(ends)), 0.0, 2.0)
+    distances = (1.0 - float(unit[left] @ unit[right]) for left, right in ends)
+    return np.clip(np.fromiter(distances, np.float64, len(ends)), 0.0, 2.0)
 
 
 def cosine_distances(unit: Matrix) -> Distances:
@@ -168,8 +170,8 @@ class Coverage:
 
     def _find(self, key: str, relevance: float) -> Theme:
         column = self.every[:, self.keys.index(key)]
-        found = np.flatnonzero(column > relevance).tolist()
-        at = [p for p in found if self.scene.turns[p].text.strip()]
+        relevant = np.flatnonzero(column > relevance).tolist()
+        at = [p for p in relevant if self.scene.turns[p].text.strip()]
         return Theme(at, pair_sums(self.unit, at))
 
 
@@ -190,12 +192,12 @@ def cover(scene: Scene, positions: list[int], settings: Settings, tools: Tools) 
 def pair_sums(unit: Matrix, positions: Sequence[int]) -> list[float]:
     """Return the sum of cosines over the pairs of the first turn, the first two, and so on."""
     together = np.zeros(unit.shape[1])
-    total, found = 0.0, list[float]()
+    total, sums = 0.0, list[float]()
     for position in positions:
         total += float(together @ unit[position])
         together += unit[position]
-        found.append(total)
-    return found
+        sums.append(total)
+    return sums
 
 
 def next_item(agenda: Agenda, start: str, saturated: Callable[[str], bool]) -> str | None:
@@ -225,15 +227,15 @@ def linearised(agenda: Agenda) -> list[str]:
     follow in the agenda's order, each with what it leads to.
     """
     start = agenda.start if agenda.start is not None else next(iter(agenda.items), None)
-    found: dict[str, None] = {}
+    ordered: dict[str, None] = {}
     for root in [start, *agenda.items] if start is not None else []:
         waiting = [root]
         while waiting:
             item = waiting.pop()
-            if item not in found:
-                found[item] = None
+            if item not in ordered:
+                ordered[item] = None
                 waiting.extend(reversed([end for begin, end in agenda.edges if begin == item]))
-    return list(found)
+    return list(ordered)
 
 
 def texts(scene: Scene, settings: Settings) -> Iterable[str]:
@@ -303,8 +305,8 @@ def covered(scene: Scene, settings: Settings, tools: Tools) -> Coverage | Score:
     positions = scene.conversation(history=settings.flag("history"))
     if not positions:
         return unscored(EMPTY)
-    found = cover(scene, positions, settings, tools)
-    return unscored(NO_AGENDA) if found is None else found
+    coverage = cover(scene, positions, settings, tools)
+    return unscored(NO_AGENDA) if coverage is None else coverage
 
 
 def _blocks(similar: Matrix, size: int, step: int) -> list[Matrix]:
@@ -364,10 +366,10 @@ def info_cov(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -
     (1 - e^(-n/gamma)) times the mean of 1 - cosine over pairs of its n relevant turns: MPCEval eq. 9. Range 0
     to 2. Undefined with fewer than two relevant turns. It tells about the context, not about the message.
     """
-    found = _current(scene, turn, settings, tools)
-    if isinstance(found, Score):
-        return found
-    coverage, item = found
+    result = _current(scene, turn, settings, tools)
+    if isinstance(result, Score):
+        return result
+    coverage, item = result
     covered = coverage.covered(item)
     if covered is None:
         return unscored("fewer than two turns of the context are about the current agenda item", item=item)
@@ -379,10 +381,10 @@ def info_gain(scene: Scene, turn: int | None, settings: Settings, tools: Tools) 
 
     1/n times the sum of 1 - cos(e(u), e(c)) over the n relevant turns: MPCEval eq. 10. Range 0 to 2.
     """
-    found = _current(scene, turn, settings, tools)
-    if isinstance(found, Score):
-        return found
-    coverage, item = found
+    result = _current(scene, turn, settings, tools)
+    if isinstance(result, Score):
+        return result
+    coverage, item = result
     return _gain(scene, turn, coverage, item, tools)
 
 
@@ -393,10 +395,10 @@ def ap(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
     saturated, the next that is not (algorithm 1). Range -2 to 2. Undefined where no turn is about the active
     item, or where every item in reach is saturated.
     """
-    found = _current(scene, turn, settings, tools)
-    if isinstance(found, Score):
-        return found
-    coverage, current = found
+    result = _current(scene, turn, settings, tools)
+    if isinstance(result, Score):
+        return result
+    coverage, current = result
     item = next_item(coverage.agenda, current, coverage.saturated)
     if item is None:
         return unscored("every agenda item in reach is saturated", current=current)
@@ -514,13 +516,17 @@ def _artifact(scene: Scene, of: str) -> str | None:
     """Return what a criterion is about as text, None where it is absent."""
     if of == ARTIFACT:
         own = scene.continuation.condition or ({} if scene.offset else scene.dialogue.metadata)
-        found = own.get(ARTIFACT)
-        return found if isinstance(found, str) or found is None else json.dumps(found, ensure_ascii=False)
-    said = [turn.text for turn in scene.continuation.turns if turn.text.strip()]
+        artifact = own.get(ARTIFACT)
+        return (
+            artifact
+            if isinstance(artifact, str) or artifact is None
+            else json.dumps(artifact, ensure_ascii=False)
+        )
+    messages = [turn.text for turn in scene.continuation.turns if turn.text.strip()]
     if of == LAST_TURN:
-        return said[-1] if said else None
+        return messages[-1] if messages else None
     if of == BLOCK:
-        blocks = _FENCED.findall("\n".join(said))
+        blocks = _FENCED.findall("\n".join(messages))
         return blocks[-1] if blocks else None
     raise MetricError(f"a success criterion is about {of!r}: it must be artifact, last_turn or block")
 
@@ -531,8 +537,8 @@ def holds(criterion: Mapping[str, Any], artifact: str) -> bool:
     if kind == "json":
         return _json(artifact) is not None
     if kind == "fields":
-        fields, found = _list(criterion), _json(artifact)
-        return isinstance(found, dict) and all(found.get(field) not in (None, "") for field in fields)
+        fields, parsed = _list(criterion), _json(artifact)
+        return isinstance(parsed, dict) and all(parsed.get(field) not in (None, "") for field in fields)
     if kind == "matches":
         return _matches(_text(criterion, "pattern"), artifact)
     if kind == "contains":
@@ -570,7 +576,7 @@ def _text(criterion: Mapping[str, Any], field: str) -> str:
 
 def _list(criterion: Mapping[str, Any]) -> list[str]:
     value = criterion.get("fields")
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(field, str) for field in value):
         raise MetricError("a success criterion of kind fields needs 'fields' as a list of texts")
     return value
 

@@ -37,7 +37,7 @@ NOT_ASKED = {
 NOBODY_LISTED = "no speakers are listed"
 MOST_PLACES = 20
 
-Wanted = dict[str, int]
+Requirements = dict[str, int]
 Violations = list[str]
 
 
@@ -55,30 +55,32 @@ def constraints(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     """
     if not scene.is_conversation():
         return unscored(STATIC)
-    said = [one for one in scene.continuation.turns if not one.given and one.act not in EVENTS]
-    if not said:
+    turns = [
+        message for message in scene.continuation.turns if not message.given and message.act not in EVENTS
+    ]
+    if not turns:
         return unscored(EMPTY)
     try:
-        wanted = _wanted(scene.continuation.condition, settings)
+        requirements = _read_requirements(scene.continuation.condition, settings)
     except _Malformed as problem:
         return unscored(str(problem))
-    listed = [person.id for person in scene.dialogue.participants]
-    answers = {key: _answer(key, said, wanted, listed) for key in COUNTED}
-    values = {key: one.value for key, one in answers.items() if isinstance(one.value, float)}
+    listed_ids = [person.id for person in scene.dialogue.participants]
+    answers = {key: _answer(key, turns, requirements, listed_ids) for key in COUNTED}
+    values = {key: answer.value for key, answer in answers.items() if isinstance(answer.value, float)}
     if not values:
         return replace(unscored(NOT_ASKED["listed_speakers"]), answers=answers)
     violated = [key for key, value in values.items() if not value]
     return replace(scored(sum(values.values()) / len(values), violated=violated), answers=answers)
 
 
-def _wanted(condition: Mapping[str, Any], settings: Settings) -> Wanted:
-    """Return what was asked for; a number of 0 asks for nothing."""
-    found = {name: settings.integer(name) or _number(condition, name) for name in NUMBERS}
-    found["addressees"] = int(settings.flag("addressees") or condition.get("addressees") in YES)
-    found = {name: value for name, value in found.items() if value}
-    if found or settings.flag("listed_speakers"):
-        found["listed_speakers"] = 1
-    return found
+def _read_requirements(condition: Mapping[str, Any], settings: Settings) -> Requirements:
+    """Read the requirements of a condition and the settings; a number of 0 requires nothing."""
+    requirements = {name: settings.integer(name) or _number(condition, name) for name in NUMBERS}
+    requirements["addressees"] = int(settings.flag("addressees") or condition.get("addressees") in YES)
+    requirements = {name: value for name, value in requirements.items() if value}
+    if requirements or settings.flag("listed_speakers"):
+        requirements["listed_speakers"] = 1
+    return requirements
 
 
 def _number(condition: Mapping[str, Any], name: str) -> int:
@@ -88,68 +90,70 @@ def _number(condition: Mapping[str, Any], name: str) -> int:
     return value
 
 
-def _answer(key: str, said: Sequence[Turn], wanted: Wanted, listed: Sequence[str]) -> Score:
+def _answer(key: str, turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Score:
     """Return 1 or 0 with the number and the places of violations, or why there is no answer."""
-    if not _is_asked(key, wanted):
+    if not _is_asked(key, requirements):
         return unscored(NOT_ASKED[key])
-    if key in ("listed_speakers", "everyone_speaks") and not listed:
+    if key in ("listed_speakers", "everyone_speaks") and not listed_ids:
         return unscored(NOBODY_LISTED)
-    found = CHECKS[key](said, wanted, listed)
-    if not found:
+    violations = CHECKS[key](turns, requirements, listed_ids)
+    if not violations:
         return scored(1.0)
-    places = "; ".join(found[:MOST_PLACES]) + (" ..." if len(found) > MOST_PLACES else "")
-    return scored(0.0, violations=len(found), places=places)
+    places = "; ".join(violations[:MOST_PLACES]) + (" ..." if len(violations) > MOST_PLACES else "")
+    return scored(0.0, violations=len(violations), places=places)
 
 
-def _is_asked(key: str, wanted: Wanted) -> bool:
+def _is_asked(key: str, requirements: Requirements) -> bool:
     names = {
         "turn_count": ("turns", "min_turns", "max_turns"),
         "everyone_speaks": ("min_each",),
         "addressee_named": ("addressees",),
     }
-    return any(name in wanted for name in names.get(key, (key,)))
+    return any(name in requirements for name in names.get(key, (key,)))
 
 
-def _unlisted(said: Sequence[Turn], wanted: Wanted, listed: Sequence[str]) -> Violations:
+def _unlisted(turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Violations:
     """Turns by somebody who is not listed."""
-    known = set(listed)
-    return [f"turn {at} ({one.speaker})" for at, one in enumerate(said, 1) if one.speaker not in known]
+    speakers = set(listed_ids)
+    return [f"turn {at} ({turn.speaker})" for at, turn in enumerate(turns, 1) if turn.speaker not in speakers]
 
 
-def _wrong_count(said: Sequence[Turn], wanted: Wanted, listed: Sequence[str]) -> Violations:
+def _wrong_count(turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Violations:
     """A number of turns outside the limits, or, where there are none, other than the one wanted."""
-    n, least, most = len(said), wanted.get("min_turns", 0), wanted.get("max_turns", 0)
+    n, least, most = len(turns), requirements.get("min_turns", 0), requirements.get("max_turns", 0)
     if n < least:
         return [f"{n} turns, fewer than {least}"]
     if most and n > most:
         return [f"{n} turns, more than {most}"]
-    return [] if least or most or n == wanted["turns"] else [f"{n} turns, not {wanted['turns']}"]
+    return [] if least or most or n == requirements["turns"] else [f"{n} turns, not {requirements['turns']}"]
 
 
-def _silent(said: Sequence[Turn], wanted: Wanted, listed: Sequence[str]) -> Violations:
+def _silent(turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Violations:
     """Listed speakers with too few turns."""
-    counts = {who: sum(one.speaker == who for one in said) for who in listed}
-    return [f"{who}: {n}" for who, n in counts.items() if n < wanted["min_each"]]
+    counts = {speaker: sum(turn.speaker == speaker for turn in turns) for speaker in listed_ids}
+    return [f"{speaker}: {n}" for speaker, n in counts.items() if n < requirements["min_each"]]
 
 
-def _too_many_in_a_row(said: Sequence[Turn], wanted: Wanted, listed: Sequence[str]) -> Violations:
+def _too_many_in_a_row(
+    turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]
+) -> Violations:
     """Runs of one speaker that are too long."""
-    found, at = [], 1
-    for _, run in groupby(said, key=lambda one: one.speaker):
+    violations, at = [], 1
+    for _, run in groupby(turns, key=lambda turn: turn.speaker):
         length = len(list(run))
-        if length > wanted["max_in_a_row"]:
+        if length > requirements["max_in_a_row"]:
             last = at + length - 1
-            found.append(f"turns {at} {'and' if length == 2 else 'to'} {last}")
+            violations.append(f"turns {at} {'and' if length == 2 else 'to'} {last}")
         at += length
-    return found
+    return violations
 
 
-def _unaddressed(said: Sequence[Turn], wanted: Wanted, listed: Sequence[str]) -> Violations:
+def _unaddressed(turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Violations:
     """Turns that name nobody whom they are addressed to."""
-    return [f"turn {at}" for at, one in enumerate(said, 1) if not any(map(str.strip, one.addressees))]
+    return [f"turn {at}" for at, turn in enumerate(turns, 1) if not any(map(str.strip, turn.addressees))]
 
 
-CHECKS: dict[str, Callable[[Sequence[Turn], Wanted, Sequence[str]], Violations]] = {
+CHECKS: dict[str, Callable[[Sequence[Turn], Requirements, Sequence[str]], Violations]] = {
     "listed_speakers": _unlisted,
     "turn_count": _wrong_count,
     "everyone_speaks": _silent,
@@ -176,7 +180,7 @@ FAMILY = (
         high=1.0,
         direction=HIGHER,
         parameters={
-            **{name: Parameter(0, told, low=0) for name, told in _HELP.items()},
+            **{name: Parameter(0, help_text, low=0) for name, help_text in _HELP.items()},
             "addressees": Parameter(False, "whether every turn must name its addressee"),
             "listed_speakers": Parameter(
                 False, "whether only listed speakers may speak, if nothing else is asked"

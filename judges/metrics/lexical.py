@@ -58,29 +58,29 @@ class Neighbours:
     """
 
     def __init__(
-        self, units: Sequence[str], asked: Indexes, vectors: Callable[[list[str]], Matrix], threshold: float
+        self, units: Sequence[str], queries: Indexes, vectors: Callable[[list[str]], Matrix], threshold: float
     ) -> None:
         self._units = units
         self._vectors = vectors
         self._threshold = threshold
         self._rows = _single(units, vectors)
-        self._asked = asked
-        self._place = {int(unit): place for place, unit in enumerate(asked)}
-        self._first = np.full(len(asked), -1, dtype=np.intp)
+        self._queries = queries
+        self._place = {int(unit): place for place, unit in enumerate(queries)}
+        self._first = np.full(len(queries), -1, dtype=np.intp)
 
     def before(self, unit: int, end: int) -> bool:
         """Whether one of the first `end` units, of which the unit is none, is near."""
         place = self._place[unit]
         if self._first[place] < 0:
             begin = place // ROWS * ROWS
-            self._first[begin : begin + ROWS] = self._compare(self._asked[begin : begin + ROWS])
+            self._first[begin : begin + ROWS] = self._compare(self._queries[begin : begin + ROWS])
         return bool(self._first[place] < end)
 
     def among(self, units: Indexes, columns: Indexes) -> NDArray[np.bool_]:
         """Return which of some units are near one of others."""
-        found = self._rows[units] @ self._rows[columns].T
-        hits = (self._hit(unit, row, columns) for unit, row in zip(units, found, strict=True))
-        return np.array([one != NEVER for one in hits], dtype=bool)
+        cosines = self._rows[units] @ self._rows[columns].T
+        hits = (self._hit(unit, row, columns) for unit, row in zip(units, cosines, strict=True))
+        return np.array([hit != NEVER for hit in hits], dtype=bool)
 
     def _compare(self, block: Indexes) -> Indexes:
         """Return for each unit the first unit before it that is near, NEVER where none is."""
@@ -88,11 +88,11 @@ class Neighbours:
         for begin in range(0, int(block.max()), WIDTH):
             waiting = np.flatnonzero((first == NEVER) & (block > begin))
             columns = np.arange(begin, min(begin + WIDTH, len(self._rows)), dtype=np.intp)
-            found = self._rows[block[waiting]] @ self._rows[begin : begin + WIDTH].T
-            for index in np.flatnonzero(found.max(axis=1, initial=-1.0) >= self._threshold - DOUBT):
+            cosines = self._rows[block[waiting]] @ self._rows[begin : begin + WIDTH].T
+            for index in np.flatnonzero(cosines.max(axis=1, initial=-1.0) >= self._threshold - DOUBT):
                 at = waiting[index]
                 earlier = columns[: max(0, block[at] - begin)]
-                first[at] = self._hit(block[at], found[index, : len(earlier)], earlier)
+                first[at] = self._hit(block[at], cosines[index, : len(earlier)], earlier)
         return first
 
     def _hit(self, unit: np.intp, row: Single, columns: Indexes) -> np.intp:
@@ -159,8 +159,8 @@ def _without_letters(scene: Scene) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _bare(text: str) -> tuple[int, int]:
-    found = words(text)
-    return sum(not any(character.isalpha() for character in word) for word in found), len(found)
+    tokens = words(text)
+    return sum(not any(character.isalpha() for character in word) for word in tokens), len(tokens)
 
 
 class WordVectors:
@@ -183,8 +183,8 @@ class WordVectors:
         return np.array([self._row(unit) for unit in units])
 
     def _row(self, unit: str) -> Matrix:
-        found = [self.rows[word] for word in unit.split() if word in self.rows]
-        return np.mean(found, axis=0) if found else self.nothing
+        vectors = [self.rows[word] for word in unit.split() if word in self.rows]
+        return np.mean(vectors, axis=0) if vectors else self.nothing
 
 
 def unit_vectors(units: Sequence[str], settings: Settings, tools: Tools) -> Matrix:
@@ -272,7 +272,7 @@ CONTENT_TAGS = ("NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM")
 def extractor(settings: Settings, tools: Tools) -> Extract:
     """Return what a variant extracts units with; raise ModelMissing where `paper` names no pipeline."""
     if settings.variant != PAPER:
-        return written
+        return word_units
     name = settings.text("pipeline")
     if not name:
         raise ModelMissing(
@@ -283,14 +283,14 @@ def extractor(settings: Settings, tools: Tools) -> Extract:
 
 
 @lru_cache(maxsize=65536)
-def written(text: str) -> frozenset[str]:
+def word_units(text: str) -> frozenset[str]:
     """Return the stand-in's units: words as written, without stop words, and bigrams of neighbours."""
     return with_bigrams([word for word in words(text) if word not in STOP_WORDS])
 
 
 def with_bigrams(content: list[str]) -> frozenset[str]:
     """Return content words and the bigrams of those that follow each other."""
-    return frozenset(content) | {f"{one} {two}" for one, two in pairwise(content)}
+    return frozenset(content) | {f"{first} {second}" for first, second in pairwise(content)}
 
 
 @lru_cache(maxsize=65536)
@@ -304,11 +304,11 @@ def without_particles(text: str) -> frozenset[str]:
     return plain(text) - PARTICLES
 
 
-def known(found: frozenset[str], settings: Settings, tools: Tools) -> frozenset[str]:
-    """Return the units that a file of word vectors has; all of them where no file is named."""
+def with_vectors(units: frozenset[str], settings: Settings, tools: Tools) -> frozenset[str]:
+    """Return those units that the file of word vectors has; all of them where no file is named."""
     if not settings.text("vectors"):
-        return found
-    return frozenset(unit for unit in found if unit in word_vectors(settings, tools).rows)
+        return units
+    return frozenset(unit for unit in units if unit in word_vectors(settings, tools).rows)
 
 
 def _pipeline(name: str) -> Extract:
@@ -347,16 +347,18 @@ class Lexicon:
         self.turns = [extract(turn.text) for turn in scene.turns]
         self.places: dict[str, list[int]] = {}
         self.seen = [0]
-        for position, found in enumerate(self.turns):
-            for unit in sorted(found):
+        for position, units in enumerate(self.turns):
+            for unit in sorted(units):
                 self.places.setdefault(unit, []).append(position)
             self.seen.append(len(self.places))
         self.order = {unit: index for index, unit in enumerate(self.places)}
-        self.said = [messages(turn.text) if messages else frozenset() for turn in scene.continuation.turns]
-        for unit in sorted(frozenset[str]().union(*self.said)):
+        self.message_units = [
+            messages(turn.text) if messages else frozenset() for turn in scene.continuation.turns
+        ]
+        for unit in sorted(frozenset[str]().union(*self.message_units)):
             self.order.setdefault(unit, len(self.order))
         self.spoken = [0, *accumulate(bool(turn.text.strip()) for turn in scene.turns)]
-        self.filled = [0, *accumulate(bool(found) for found in self.turns)]
+        self.filled = [0, *accumulate(bool(units) for units in self.turns)]
         self._scene = scene
 
     def frequency(self, unit: str, context: Sequence[int]) -> int:
@@ -383,17 +385,17 @@ class Lexicon:
         if span and not self.spoken[span[0]]:
             end = self.seen[span[1]]
             return {unit for unit in units if near.before(self.order[unit], end)}
-        known = sorted(set().union(*({self.order[unit] for unit in self.turns[p]} for p in context)))
+        context_units = sorted(set().union(*({self.order[unit] for unit in self.turns[p]} for p in context)))
         rows = np.array([self.order[unit] for unit in units], dtype=np.intp)
-        found = near.among(rows, np.array(known, dtype=np.intp))
-        return {unit for unit, one in zip(units, found, strict=True) if one}
+        hits = near.among(rows, np.array(context_units, dtype=np.intp))
+        return {unit for unit, hit in zip(units, hits, strict=True) if hit}
 
     def _neighbours(self, threshold: float, settings: Settings, tools: Tools) -> Neighbours:
         """Compare what the continuation says, in its order, as that is what will be asked for."""
-        said = frozenset[str]().union(*self.turns[self._scene.offset :], *self.said)
-        asked = np.array(sorted(self.order[unit] for unit in said), dtype=np.intp)
+        own_units = frozenset[str]().union(*self.turns[self._scene.offset :], *self.message_units)
+        queries = np.array(sorted(self.order[unit] for unit in own_units), dtype=np.intp)
         return Neighbours(
-            list(self.order), asked, lambda units: unit_vectors(units, settings, tools), threshold
+            list(self.order), queries, lambda units: unit_vectors(units, settings, tools), threshold
         )
 
 
@@ -421,11 +423,11 @@ def lnr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
     Units are content words, entities and bigrams of content words: `paper` takes lemmas and entities from
     the spaCy pipeline that `pipeline` names; `words`, the stand-in without one, takes words as written.
     """
-    found = _case(scene, turn, settings, tools)
-    if isinstance(found, Score):
-        return found
-    new = found.new()
-    return scored(len(new) / len(found.message), new=new)
+    case = _case(scene, turn, settings, tools)
+    if isinstance(case, Score):
+        return case
+    new = case.new()
+    return scored(len(new) / len(case.message), new=new)
 
 
 def lnr_e(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -434,11 +436,11 @@ def lnr_e(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> S
     A unit is new if its best cosine to the context's units is below `threshold`: MPCEval eq. 13. Range 0 to
     1.
     """
-    found = _case(scene, turn, settings, tools)
-    if isinstance(found, Score):
-        return found
-    new = _new(found, settings, tools)
-    return scored(len(new) / len(found.message), new=sorted(new))
+    case = _case(scene, turn, settings, tools)
+    if isinstance(case, Score):
+        return case
+    new = _new(case, settings, tools)
+    return scored(len(new) / len(case.message), new=sorted(new))
 
 
 def lnr_e_w(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -448,13 +450,13 @@ def lnr_e_w(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
     the message (`idf=pair`) or over the corpus's turns (`idf=corpus`). Range 0 to 1. `reference` takes the
     set of lower-cased words, and gives 0 without words and 1 without context.
     """
-    found = _case(scene, turn, settings, tools)
-    if isinstance(found, Score):
-        return found
-    weights = _weights(found, settings, tools)
-    new = _new(found, settings, tools)
-    total = sum(weights[unit] for unit in found.message)
-    return scored(sum(weights[unit] for unit in found.message if unit in new) / total, new=sorted(new))
+    case = _case(scene, turn, settings, tools)
+    if isinstance(case, Score):
+        return case
+    weights = _weights(case, settings, tools)
+    new = _new(case, settings, tools)
+    total = sum(weights[unit] for unit in case.message)
+    return scored(sum(weights[unit] for unit in case.message if unit in new) / total, new=sorted(new))
 
 
 def _case(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Case | Score:
@@ -462,7 +464,7 @@ def _case(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> C
     assert turn is not None
     context = scene.context(turn, settings.integer("window"))
     if settings.is_reference:
-        message = known(plain(scene.target(turn).text), settings, tools)
+        message = with_vectors(plain(scene.target(turn).text), settings, tools)
         lexicon = _lexicon(scene, settings, tools)
         return Case(sorted(message), lexicon, context) if message else scored(0.0)
     if not context:
@@ -483,29 +485,29 @@ def _lexicon(scene: Scene, settings: Settings, tools: Tools) -> Lexicon:
     name = ("lexicon", settings.variant, settings.text("vectors"))
 
     def of_context(text: str) -> frozenset[str]:
-        return known(without_particles(text), settings, tools)
+        return with_vectors(without_particles(text), settings, tools)
 
     def of_message(text: str) -> frozenset[str]:
-        return known(plain(text), settings, tools)
+        return with_vectors(plain(text), settings, tools)
 
     return scene.once(name, lambda: Lexicon(scene, of_context, of_message))
 
 
-def _new(found: Case, settings: Settings, tools: Tools) -> set[str]:
+def _new(case: Case, settings: Settings, tools: Tools) -> set[str]:
     """Return the message's units whose nearest context unit is below the threshold."""
-    fresh = found.new()
-    if not fresh or not found.lexicon.documents(found.context):
+    fresh = case.new()
+    if not fresh or not case.lexicon.documents(case.context):
         return set(fresh)
-    return set(fresh) - found.lexicon.near(fresh, found.context, settings, tools)
+    return set(fresh) - case.lexicon.near(fresh, case.context, settings, tools)
 
 
-def _weights(found: Case, settings: Settings, tools: Tools) -> dict[str, float]:
+def _weights(case: Case, settings: Settings, tools: Tools) -> dict[str, float]:
     """Return the IDF of the message's units, in the pair or in the corpus."""
     if settings.text("idf") == CORPUS:
         documents, counts = tools.fitted
-        return {unit: _idf(documents, counts.get(unit, 0)) for unit in found.message}
-    documents = found.lexicon.documents(found.context) + 1
-    return {unit: _idf(documents, found.lexicon.frequency(unit, found.context) + 1) for unit in found.message}
+        return {unit: _idf(documents, counts.get(unit, 0)) for unit in case.message}
+    documents = case.lexicon.documents(case.context) + 1
+    return {unit: _idf(documents, case.lexicon.frequency(unit, case.context) + 1) for unit in case.message}
 
 
 def _idf(documents: int, frequency: int) -> float:
@@ -518,9 +520,9 @@ def _fit_idf(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) ->
     documents, counts = 0, dict[str, int]()
     for dialogue in dialogues:
         for continuation in dialogue.all_continuations():
-            for found in filter(None, (extract(turn.text) for turn in continuation.turns)):
+            for units in filter(None, (extract(turn.text) for turn in continuation.turns)):
                 documents += 1
-                for unit in found:
+                for unit in units:
                     counts[unit] = counts.get(unit, 0) + 1
     return documents, counts
 
@@ -529,7 +531,7 @@ def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
     """Yield the words that may be embedded, where the embedding model gives the word vectors."""
     if settings.text("vectors") or settings.variant == PAPER:
         return
-    extract = plain if settings.is_reference else written
+    extract = plain if settings.is_reference else word_units
     for turn in scene.turns:
         yield from extract(turn.text)
 

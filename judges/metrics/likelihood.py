@@ -84,7 +84,7 @@ def _fed(
 
 def _mean_loss(model: Encoder, dialogue: str, follow_ups: Sequence[str]) -> float:
     """Return the mean loss of a dialogue with each follow-up, 0 without follow-ups."""
-    losses = [loss(model, f"{TURN_END} {dialogue} {TURN_END} {one}") for one in follow_ups]
+    losses = [loss(model, f"{TURN_END} {dialogue} {TURN_END} {follow_up}") for follow_up in follow_ups]
     return sum(losses) / max(len(losses), 1)
 
 
@@ -148,29 +148,29 @@ def unieval(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
     if not response:
         return unscored("the message has no text")
     aspect = settings.text("aspect")
-    asked = list(QUESTIONS) if aspect == OVERALL else [aspect]
+    aspects = list(QUESTIONS) if aspect == OVERALL else [aspect]
     fact = scene.profile(scene.target(turn).speaker)
-    if not fact and any("fact" in QUESTIONS[one][1] for one in asked):
+    if not fact and any("fact" in QUESTIONS[name][1] for name in aspects):
         return unscored(NO_PROFILE)
     model = tools.models.get("seq2seq", settings.text("model"), load_seq2seq)
     context = scene.context(turn, settings.integer("window"))
-    given = {
+    inputs = {
         "dialogue history": "\n".join(scene.turns[p].text for p in context) + "\n\n",
         "fact": fact + "\n",
     }
-    values = {one: _aspect(model, one, response, given) for one in asked}
+    values = {name: _aspect(model, name, response, inputs) for name in aspects}
     return scored(math.fsum(values.values()) / len(values), **values)
 
 
-def _aspect(model: Encoder, aspect: str, response: str, given: dict[str, str]) -> float:
+def _aspect(model: Encoder, aspect: str, response: str, inputs: dict[str, str]) -> float:
     parts = sentences(response) if aspect == "engagingness" else [response]
-    return math.fsum(yes(model, question(aspect, part, given)) for part in parts)
+    return math.fsum(yes(model, question(aspect, part, inputs)) for part in parts)
 
 
-def question(aspect: str, response: str, given: dict[str, str]) -> str:
+def question(aspect: str, response: str, inputs: dict[str, str]) -> str:
     """Return what the model reads: the question, the response, and what it is asked about."""
-    asked, about = QUESTIONS[aspect]
-    parts = [f"question: {asked}", f"response: {response}", *(f"{name}: {given[name]}" for name in about)]
+    wording, about = QUESTIONS[aspect]
+    parts = [f"question: {wording}", f"response: {response}", *(f"{name}: {inputs[name]}" for name in about)]
     return " </s> ".join(parts)
 
 
@@ -245,8 +245,8 @@ def ll(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
 
 def prompt(scene: Scene, context: list[int]) -> str:
     """Return the context as the model reads it; who speaks next is not told."""
-    said = (f"{_name(scene, scene.turns[p].speaker)}: {scene.turns[p].text}" for p in context)
-    return "\n".join([*said, "Next:"])
+    lines = (f"{_name(scene, scene.turns[p].speaker)}: {scene.turns[p].text}" for p in context)
+    return "\n".join([*lines, "Next:"])
 
 
 def mean_log_probability(model: Encoder, before: str, text: str) -> float | None:

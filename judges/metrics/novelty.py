@@ -154,13 +154,13 @@ def _reference_distances(
     scene: Scene, turn: int, settings: Settings, tools: Tools
 ) -> tuple[Distances | Score, list[int]]:
     texts, positions = scene.once("without punctuation", lambda: _cleaned(scene))
-    kept = list(scene.among(positions, scene.context(turn, settings.integer("window"))))
-    if not texts[scene.position(turn)] or not kept:
+    context_positions = list(scene.among(positions, scene.context(turn, settings.integer("window"))))
+    if not texts[scene.position(turn)] or not context_positions:
         return scored(0.0), []
     rows = scene.once(
         ("likeness without punctuation", tools.embed.name), lambda: _between(scene, texts, positions, tools)
     )
-    return 1.0 - rows.row(turn)[kept], kept
+    return 1.0 - rows.row(turn)[context_positions], context_positions
 
 
 def _cleaned(scene: Scene) -> tuple[list[str], list[int]]:
@@ -170,9 +170,9 @@ def _cleaned(scene: Scene) -> tuple[list[str], list[int]]:
 
 
 def _between(scene: Scene, texts: list[str], positions: list[int], tools: Tools) -> Blocks:
-    found = tools.unit_texts([texts[position] for position in positions])
-    unit = np.zeros((len(texts), found.shape[1]))
-    unit[positions] = found
+    vectors = tools.unit_texts([texts[position] for position in positions])
+    unit = np.zeros((len(texts), vectors.shape[1]))
+    unit[positions] = vectors
     return between(scene, unit)
 
 

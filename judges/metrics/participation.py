@@ -49,11 +49,13 @@ def combined(speakers: list[str], texts: list[str], settings: Settings, tools: T
     names = np.array(speakers)
     similar = similarities(texts, tools)
     novelty = _novelty(similar, settings)
-    local = np.array([novelty[names == one].sum() for one in people])
-    whole = spread(similar)
-    change = np.array([max(0.0, whole - spread(similar, np.flatnonzero(names != one))) for one in people])
+    local = np.array([novelty[names == person].sum() for person in people])
+    total_spread = spread(similar)
+    change = np.array(
+        [max(0.0, total_spread - spread(similar, np.flatnonzero(names != person))) for person in people]
+    )
     shares = _mixed(local, change, settings.number("weight"))
-    details = {"spread": whole, "local": reference_gini(local), "global": reference_gini(change)}
+    details = {"spread": total_spread, "local": reference_gini(local), "global": reference_gini(change)}
     return scored(
         reference_gini(shares), **details, contributions=dict(zip(people, shares.tolist(), strict=True))
     )
@@ -78,14 +80,14 @@ def spread(similar: Similarities, members: Members | None = None) -> float:
     two cosines of a pair, which rounding may tell apart, the one with an edge counts, or the shorter. With
     messages that no edge reaches there are several trees (Prim's algorithm, a row at a time).
     """
-    chosen = np.arange(len(similar)) if members is None else members
-    nearest = np.full(len(chosen), np.inf, similar.dtype)
-    outside = np.ones(len(chosen), bool)
+    indexes = np.arange(len(similar)) if members is None else members
+    nearest = np.full(len(indexes), np.inf, similar.dtype)
+    outside = np.ones(len(indexes), bool)
     edges: list[float] = []
     at = 0
-    for _ in range(len(chosen) - 1):
+    for _ in range(len(indexes) - 1):
         outside[at] = False
-        np.minimum(nearest, _edges(similar, chosen, at), out=nearest)
+        np.minimum(nearest, _edges(similar, indexes, at), out=nearest)
         reach = np.where(outside, nearest, np.inf)
         at = int(reach.argmin())
         if np.isfinite(reach[at]):
@@ -95,9 +97,9 @@ def spread(similar: Similarities, members: Members | None = None) -> float:
     return float(np.mean(edges)) if edges else 0.0
 
 
-def _edges(similar: Similarities, chosen: Members, at: int) -> Similarities:
+def _edges(similar: Similarities, indexes: Members, at: int) -> Similarities:
     """Return the distances of one message to all, infinite where they are 0."""
-    apart = np.maximum(1.0 - np.stack([similar[chosen[at], chosen], similar[chosen, chosen[at]]]), 0.0)
+    apart = np.maximum(1.0 - np.stack([similar[indexes[at], indexes], similar[indexes, indexes[at]]]), 0.0)
     return np.asarray(np.where(apart > 0, apart, np.inf).min(axis=0))
 
 
@@ -215,11 +217,11 @@ def sc_gini(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
     if len(speakers) < 2:
         return unscored("only one speaker takes part" if speakers else NOBODY)
     messages = _messages(scene, positions, tools)
-    whole, longest = messages.spread(range(len(positions)))
-    gains = {speaker: _gain(whole, messages, scene, positions, speaker) for speaker in speakers}
+    total_spread, longest = messages.spread(range(len(positions)))
+    gains = {speaker: _gain(total_spread, messages, scene, positions, speaker) for speaker in speakers}
     if not any(gains.values()):
         return unscored("no speaker's turns widen the spread")
-    return scored(gini(list(gains.values())), spread=whole, longest_edge=longest, contributions=gains)
+    return scored(gini(list(gains.values())), spread=total_spread, longest_edge=longest, contributions=gains)
 
 
 @dataclass(frozen=True)
@@ -234,12 +236,12 @@ class Messages:
 
     def spread(self, members: Iterable[int]) -> tuple[float, tuple[int, int]]:
         """Return the mean edge of some messages' spanning tree (0 below two) and its longest edge."""
-        chosen = self.texts[list(members)]
-        if len(chosen) < 2:
+        texts = self.texts[list(members)]
+        if len(texts) < 2:
             return 0.0, (-1, -1)
-        tree = prim(self.distances, np.unique(chosen), self.unit)
+        tree = prim(self.distances, np.unique(texts), self.unit)
         ends = (self.first[tree.longest[0]], self.first[tree.longest[1]])
-        return tree.length / (len(chosen) - 1), ends
+        return tree.length / (len(texts) - 1), ends
 
 
 def _messages(scene: Scene, positions: list[int], tools: Tools) -> Messages:
@@ -254,10 +256,10 @@ def _messages(scene: Scene, positions: list[int], tools: Tools) -> Messages:
     return Messages(positions, texts, first, cosine_distances(unit), unit)
 
 
-def _gain(whole: float, messages: Messages, scene: Scene, positions: list[int], speaker: str) -> float:
+def _gain(total_spread: float, messages: Messages, scene: Scene, positions: list[int], speaker: str) -> float:
     """Return by how much a speaker's turns widen the spread, at least 0."""
     others = [index for index, p in enumerate(positions) if scene.turns[p].speaker != speaker]
-    gain = whole - messages.spread(others)[0]
+    gain = total_spread - messages.spread(others)[0]
     return gain if gain > NOISE else 0.0
 
 

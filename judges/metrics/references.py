@@ -59,10 +59,10 @@ def pair(scene: Scene, turn: int | None, settings: Settings) -> Pair | Score:
     if not reference.text.strip():
         return unscored("there is no reference")
     response = scene.target(turn).text
-    found = Pair(normalised(response), normalised(reference.text), tokens(response), tokens(reference.text))
-    if not found.response_tokens:
+    texts = Pair(normalised(response), normalised(reference.text), tokens(response), tokens(reference.text))
+    if not texts.response_tokens:
         return unscored("the response has no words")
-    return found if found.reference_tokens else unscored("the reference has no words")
+    return texts if texts.reference_tokens else unscored("the reference has no words")
 
 
 def reference_of(scene: Scene, turn: int, settings: Settings) -> Turn | Score:
@@ -81,10 +81,10 @@ def normalised(text: str) -> str:
 
 def tokens(text: str) -> tuple[str, ...]:
     """Return the words of a normalised text: split at spaces, and within scripts that have none."""
-    found: list[str] = []
+    token_list: list[str] = []
     for part in normalised(text).split():
-        found.extend(words(part) if any(map(is_unspaced, part)) else [part])
-    return tuple(found)
+        token_list.extend(words(part) if any(map(is_unspaced, part)) else [part])
+    return tuple(token_list)
 
 
 # BLEU, Word F1 and ROUGE: how many words and word sequences a response shares with its reference.
@@ -101,12 +101,12 @@ def bleu(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sc
     """
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    found = pair(scene, turn, settings)
-    if isinstance(found, Score):
-        return found
+    texts = pair(scene, turn, settings)
+    if isinstance(texts, Score):
+        return texts
     value = sentence_bleu(
-        [list(found.reference_tokens)],
-        list(found.response_tokens),
+        [list(texts.reference_tokens)],
+        list(texts.response_tokens),
         weights=(0.25, 0.25, 0.25, 0.25),
         smoothing_function=SmoothingFunction(epsilon=EPSILON).method1,
         auto_reweigh=False,
@@ -120,11 +120,11 @@ def word_f1(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
     2PR / (P + R), P and R the shared words' share of the response's and the reference's words; 0 where none
     is shared: ComperDial table 14. Range 0 to 1.
     """
-    found = pair(scene, turn, settings)
-    if isinstance(found, Score):
-        return found
-    shared = (Counter(found.response_tokens) & Counter(found.reference_tokens)).total()
-    precision, recall = shared / len(found.response_tokens), shared / len(found.reference_tokens)
+    texts = pair(scene, turn, settings)
+    if isinstance(texts, Score):
+        return texts
+    shared = (Counter(texts.response_tokens) & Counter(texts.reference_tokens)).total()
+    precision, recall = shared / len(texts.response_tokens), shared / len(texts.reference_tokens)
     if not shared:
         return scored(0.0, precision=0.0, recall=0.0)
     return scored(2 * precision * recall / (precision + recall), precision=precision, recall=recall)
@@ -151,11 +151,11 @@ def rouge_l(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
 def _rouge(kind: str, scene: Scene, turn: int | None, settings: Settings) -> Score:
     from rouge_score.rouge_scorer import RougeScorer
 
-    found = pair(scene, turn, settings)
-    if isinstance(found, Score):
-        return found
+    texts = pair(scene, turn, settings)
+    if isinstance(texts, Score):
+        return texts
     scorer = RougeScorer([kind], tokenizer=_Spaces())
-    result = scorer.score(" ".join(found.reference_tokens), " ".join(found.response_tokens))[kind]
+    result = scorer.score(" ".join(texts.reference_tokens), " ".join(texts.response_tokens))[kind]
     measured = {"f1": result.fmeasure, "precision": result.precision, "recall": result.recall}
     return scored(float(measured[settings.text("measure")]), **measured)
 
@@ -214,11 +214,11 @@ def meteor(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> 
     """
     from nltk.translate.meteor_score import single_meteor_score
 
-    found = pair(scene, turn, settings)
-    if isinstance(found, Score):
-        return found
+    texts = pair(scene, turn, settings)
+    if isinstance(texts, Score):
+        return texts
     wordnet = tools.models.get("wordnet", "", _wordnet) if settings.variant == PAPER else NoSynonyms()
-    value = single_meteor_score(found.reference_tokens, found.response_tokens, wordnet=wordnet)
+    value = single_meteor_score(texts.reference_tokens, texts.response_tokens, wordnet=wordnet)
     return scored(float(value))
 
 
@@ -271,12 +271,12 @@ def bert_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
     counted. ComperDial table 14. Range -1 to 1. Undefined where P and R differ in sign: their harmonic mean
     has no bounds.
     """
-    found = pair(scene, turn, settings)
-    if isinstance(found, Score):
-        return found
+    texts = pair(scene, turn, settings)
+    if isinstance(texts, Score):
+        return texts
     encoder = tools.models.get("encoder", settings.text("model"), load_encoder)
     layer = settings.integer("layer")
-    left, right = (_tokens(encoder, text, layer) for text in (found.response, found.reference))
+    left, right = (_tokens(encoder, text, layer) for text in (texts.response, texts.reference))
     similar = left @ right.T
     precision = float(similar[1:-1].max(dim=1).values.mean())
     recall = float(similar[:, 1:-1].max(dim=0).values.mean())
@@ -309,11 +309,11 @@ def bleurt(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> 
     The model reads reference and response as a pair and gives one number: ComperDial table 14. No fixed
     range; the published models give about 0 for unlike and 1 for equal texts.
     """
-    found = pair(scene, turn, settings)
-    if isinstance(found, Score):
-        return found
+    texts = pair(scene, turn, settings)
+    if isinstance(texts, Score):
+        return texts
     model = tools.models.get("regressor", settings.text("model"), load_classifier)
-    logits = model.run(found.reference, found.response).logits
+    logits = model.run(texts.reference, texts.response).logits
     if logits.numel() != 1:
         name, count = settings.text("model"), logits.numel()
         raise MetricError(f"bleurt: {name!r} is not a regressor: it gives {count} numbers")
@@ -390,25 +390,25 @@ def bart_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
         return source
     model = tools.models.get("seq2seq", settings.text("model"), load_seq2seq)
     pairs = {PRECISION: (source, response), RECALL: (response, source)}
-    wanted = {FAITHFULNESS: {FAITHFULNESS: (source, response)}, F1: pairs}
-    asked = wanted.get(settings.variant) or {settings.variant: pairs[settings.variant]}
-    found = {name: mean_log_probability(model, *pair) for name, pair in asked.items()}
-    means = [one for one in found.values() if one is not None]
-    if len(means) < len(found):
+    by_variant = {FAITHFULNESS: {FAITHFULNESS: (source, response)}, F1: pairs}
+    text_pairs = by_variant.get(settings.variant) or {settings.variant: pairs[settings.variant]}
+    log_probabilities = {name: mean_log_probability(model, *pair) for name, pair in text_pairs.items()}
+    means = [value for value in log_probabilities.values() if value is not None]
+    if len(means) < len(log_probabilities):
         return unscored(NOTHING_READ)
-    return scored(sum(means) / len(means), **(found if settings.variant == F1 else {}))
+    return scored(sum(means) / len(means), **(log_probabilities if settings.variant == F1 else {}))
 
 
 def _history(scene: Scene, turn: int, settings: Settings) -> str | Score:
-    said = [scene.turns[p].text.strip() for p in scene.context(turn, settings.integer("window"))]
-    return "\n".join(said) if said else unscored("the history has no text")
+    texts = [scene.turns[p].text.strip() for p in scene.context(turn, settings.integer("window"))]
+    return "\n".join(texts) if texts else unscored("the history has no text")
 
 
 def _reference(scene: Scene, turn: int, settings: Settings) -> str | Score:
-    found = reference_of(scene, turn, settings)
-    if isinstance(found, Score):
-        return found
-    return found.text.strip() or unscored("the reference has no text")
+    reference = reference_of(scene, turn, settings)
+    if isinstance(reference, Score):
+        return reference
+    return reference.text.strip() or unscored("the reference has no text")
 
 
 def mean_log_probability(model: Encoder, source: str, target: str) -> float | None:
@@ -424,8 +424,8 @@ def mean_log_probability(model: Encoder, source: str, target: str) -> float | No
         return None
     read = _cut(model, model.tokenizer(source).input_ids)
     labels = torch.tensor([tokens])
-    made: Any = model.forward(input_ids=torch.tensor([read]), labels=labels).logits[0]
-    rows = torch.log_softmax(made.double(), dim=-1)
+    logits: Any = model.forward(input_ids=torch.tensor([read]), labels=labels).logits[0]
+    rows = torch.log_softmax(logits.double(), dim=-1)
     return float(rows[range(len(tokens)), tokens].mean())
 
 

@@ -80,8 +80,8 @@ def _likeness(scene: Scene, window: int, tools: Tools) -> Blocks:
     nobody = np.zeros(unit.shape[1])
 
     def speakers(begin: int, end: int) -> Matrix:
-        found = (augmented(scene, turn, window, tools) for turn in range(begin, end))
-        return normalised(np.array([nobody if one is None else one for one in found]))
+        vectors = (augmented(scene, turn, window, tools) for turn in range(begin, end))
+        return normalised(np.array([nobody if vector is None else vector for vector in vectors]))
 
     return Blocks(speakers, len(scene.continuation.turns), unit)
 
@@ -115,26 +115,26 @@ def lscc_es_avg(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     avg over c in C_s of cos(e(u), e(c)): MPCEval eq. 20. Range -1 to 1, higher is more like the speaker.
     Undefined where the speaker has no turn in the context. `reference` rounds to 4 decimals.
     """
-    found, _ = _similarities(scene, turn, settings, tools)
-    return found if isinstance(found, Score) else _rounded(settings, float(found.mean()))
+    similarities, _ = _similarities(scene, turn, settings, tools)
+    return similarities if isinstance(similarities, Score) else _rounded(settings, float(similarities.mean()))
 
 
 def lscc_es_max(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Similarity of the message to the nearest of the speaker's own turns: MPCEval eq. 21. Range -1 to 1."""
-    found, positions = _similarities(scene, turn, settings, tools)
-    if isinstance(found, Score):
-        return found
-    at = first_greatest(found)
-    return _rounded(settings, float(found[at]), nearest=positions[at])
+    similarities, positions = _similarities(scene, turn, settings, tools)
+    if isinstance(similarities, Score):
+        return similarities
+    at = first_greatest(similarities)
+    return _rounded(settings, float(similarities[at]), nearest=positions[at])
 
 
 def lscc_es_min(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Similarity of the message to the farthest of the speaker's own turns: MPCEval eq. 22. Range -1 to 1."""
-    found, positions = _similarities(scene, turn, settings, tools)
-    if isinstance(found, Score):
-        return found
-    at = first_greatest(-found)
-    return _rounded(settings, float(found[at]), farthest=positions[at])
+    similarities, positions = _similarities(scene, turn, settings, tools)
+    if isinstance(similarities, Score):
+        return similarities
+    at = first_greatest(-similarities)
+    return _rounded(settings, float(similarities[at]), farthest=positions[at])
 
 
 def lscc_es_aug(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -269,7 +269,7 @@ def _best(
     if every[len(own) - 1] == own[-1]:
         name = ("running best", tools.embed.name, settings.is_reference, scene.target(turn).speaker)
         running = scene.once(
-            name, lambda: RunningBest(unit, every, len({one.speaker for one in scene.turns}))
+            name, lambda: RunningBest(unit, every, len({scene_turn.speaker for scene_turn in scene.turns}))
         )
         return running.row(len(own))[others], others
     return cosine(unit[others], unit[own]).max(axis=1), others
@@ -358,14 +358,14 @@ SEED = 0
 
 def centres(rows: Matrix, *, reference: bool = False) -> Matrix:
     """Return the means of the mixture with the least BIC over the sizes that `sizes` allows."""
-    found = sizes(len(rows), reference=reference)
-    if found == [1]:
+    candidate_sizes = sizes(len(rows), reference=reference)
+    if candidate_sizes == [1]:
         return rows.mean(axis=0, keepdims=True)
     from sklearn.mixture import GaussianMixture
 
     best: tuple[float, Matrix] | None = None
     with one_thread():
-        for size in found:
+        for size in candidate_sizes:
             model = GaussianMixture(
                 size, covariance_type="diag", reg_covar=REGULARISATION, random_state=SEED
             ).fit(rows)
@@ -406,26 +406,27 @@ def gscc(scene: Scene, settings: Settings, tools: Tools, best: Summary, *, multi
     turns: dict[str, list[int]] = {}
     for position in positions:
         turns.setdefault(scene.turns[position].speaker, []).append(position)
-    enough = {who: own for who, own in turns.items() if len(own) >= settings.integer("least_turns")}
+    enough = {speaker: own for speaker, own in turns.items() if len(own) >= settings.integer("least_turns")}
     if aug:
-        enough = {who: own for who, own in enough.items() if scene.profile(who)}
+        enough = {speaker: own for speaker, own in enough.items() if scene.profile(speaker)}
     if not enough:
         return unscored(_missing(turns, aug=aug))
     scores = {
-        who: _speaker(scene, who, own, settings, tools, best, multi, aug) for who, own in enough.items()
+        speaker: _speaker(scene, speaker, own, settings, tools, best, multi, aug)
+        for speaker, own in enough.items()
     }
     weights = [len(own) for own in enough.values()]
     mean = float(np.average([value for value, _ in scores.values()], weights=weights))
     return scored(
         mean,
-        speakers={who: value for who, (value, _) in scores.items()},
-        centroids={who: count for who, (_, count) in scores.items()},
+        speakers={speaker: value for speaker, (value, _) in scores.items()},
+        centroids={speaker: count for speaker, (_, count) in scores.items()},
     )
 
 
 def _speaker(
     scene: Scene,
-    who: str,
+    speaker: str,
     own: list[int],
     settings: Settings,
     tools: Tools,
@@ -436,23 +437,25 @@ def _speaker(
     """Return a speaker's value and number of centroids."""
     rows = tools.unit(scene)[own]
     name = ("centres", tools.embed.name, settings.is_reference, multi, tuple(own))
-    found = scene.once(name, lambda: centres(rows, reference=settings.is_reference) if multi else _mean(rows))
+    centroids = scene.once(
+        name, lambda: centres(rows, reference=settings.is_reference) if multi else _mean(rows)
+    )
     if aug:
-        found = _with_background(found, scene.profile(who), len(own), settings, tools)
-    return best(np.max(rows @ normalised(found).T, axis=1)), len(found)
+        centroids = _with_background(centroids, scene.profile(speaker), len(own), settings, tools)
+    return best(np.max(rows @ normalised(centroids).T, axis=1)), len(centroids)
 
 
 def _mean(rows: Matrix) -> Matrix:
     return rows.mean(axis=0, keepdims=True)
 
 
-def _with_background(found: Matrix, profile: str, count: int, settings: Settings, tools: Tools) -> Matrix:
+def _with_background(centroids: Matrix, profile: str, count: int, settings: Settings, tools: Tools) -> Matrix:
     """Mix centroids with the embedding of a profile: alpha c + (1 - alpha) b, MPCEval eq. 39.
 
     alpha = min(1, turns of the speaker / `full_turns`).
     """
     alpha = min(1.0, count / settings.integer("full_turns"))
-    return alpha * found + (1 - alpha) * tools.unit_texts([profile])
+    return alpha * centroids + (1 - alpha) * tools.unit_texts([profile])
 
 
 def _missing(turns: dict[str, list[int]], *, aug: bool) -> str:

@@ -124,19 +124,19 @@ def documents(dialogues: Iterable[Dialogue], size: int = BLOCK, most: int = MOST
     Of a corpus with more than `most` documents, those whose places have the least hashes: a sample that
     depends on the corpus alone, so that memory and time stay bounded.
     """
-    kept: list[tuple[int, Place, str]] = []
+    sample: list[tuple[int, Place, str]] = []
     for place, text in _documents(dialogues, size):
         rank = int.from_bytes(hashlib.sha256(repr(place).encode("utf-8", "surrogatepass")).digest())
-        (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (-rank, place, text))
-    return [text for _, _, text in sorted(kept, key=lambda one: one[1:])]
+        (heapq.heappush if len(sample) < most else heapq.heappushpop)(sample, (-rank, place, text))
+    return [text for _, _, text in sorted(sample, key=lambda row: row[1:])]
 
 
 def _documents(dialogues: Iterable[Dialogue], size: int) -> Iterator[tuple[Place, str]]:
     for dialogue in dialogues:
-        for one in dialogue.all_continuations():
-            texts = [turn.text for turn in one.turns if turn.text.strip()]
+        for continuation in dialogue.all_continuations():
+            texts = [turn.text for turn in continuation.turns if turn.text.strip()]
             for at in range(0, len(texts), size):
-                yield (dialogue.id, one.id, at), "\n".join(texts[at : at + size])
+                yield (dialogue.id, continuation.id, at), "\n".join(texts[at : at + size])
 
 
 class Turns:
@@ -145,14 +145,14 @@ class Turns:
     def __init__(self, scene: Scene, model: TopicModel) -> None:
         rows = model.mixtures([turn.text for turn in scene.turns])
         self.rows = rows
-        self._known: list[bool] = [bool(row.any()) for row in rows]
+        self._has_topics: list[bool] = [bool(row.any()) for row in rows]
         self._sums = np.vstack([np.zeros(rows.shape[1]), np.cumsum(rows, axis=0)])
 
     def mixture(self, positions: Sequence[int]) -> Mixture:
         """Return the mixture of some turns, zeros where none has a word that the model knows."""
         if positions and positions[-1] - positions[0] + 1 == len(positions):
-            found = self._sums[positions[-1] + 1] - self._sums[positions[0]]
-            return renormalised(np.where(found > NOISE, found, 0.0))
+            weights = self._sums[positions[-1] + 1] - self._sums[positions[0]]
+            return renormalised(np.where(weights > NOISE, weights, 0.0))
         return renormalised(self.rows[list(positions)].sum(axis=0))
 
     def reach(self, context: Sequence[int], step: int, shift: float) -> int:
@@ -166,7 +166,7 @@ class Turns:
         for size, position in enumerate(reversed(context), start=1):
             if step <= shift * (counted + step):
                 return min(len(context), size - 1 + step)
-            counted += self._known[position]
+            counted += self._has_topics[position]
         return len(context)
 
 
@@ -211,10 +211,10 @@ def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> S
     context = scene.context(turn, settings.integer("window"), keep_blank=blank)
     own = scene.among(scene.said_by(target.speaker, keep_blank=blank), context, keep_blank=blank)
     if settings.is_reference:
-        said = [scene.turns[p].text for p in context]
+        texts = [scene.turns[p].text for p in context]
         return scored(
             _reference_of_topic_alignment(
-                said, [scene.turns[p].text for p in own], settings.integer("topics")
+                texts, [scene.turns[p].text for p in own], settings.integer("topics")
             )
         )
     if not target.speaker.strip():
@@ -251,10 +251,10 @@ def _mean(rows: Mixture) -> Mixture:
 
 
 def _fit_of_topic_alignment(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> TopicModel:
-    found = documents(dialogues)
+    texts = documents(dialogues)
     if settings.text("model") == BERTOPIC:
-        return fit_bertopic(found, settings.integer("topic_size"), tools)
-    return fit_lda(found, settings.integer("topics"))
+        return fit_bertopic(texts, settings.integer("topic_size"), tools)
+    return fit_lda(texts, settings.integer("topics"))
 
 
 TOPIC_ALIGNMENT_CAUSES = {"topic": Cause("topic")}
@@ -314,28 +314,28 @@ def tes(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
     established = turns.mixture(context if size is None else context[-size:])
     if not established.any():
         return unscored("the topic model knows no word of the context")
-    shown = turns.mixture([*context[-settings.integer("support") :], scene.position(turn)])
-    if not shown.any():
+    message_mixture = turns.mixture([*context[-settings.integer("support") :], scene.position(turn)])
+    if not message_mixture.any():
         return unscored("the topic model knows no word of the message")
     main = dominant(established, settings.number("mass"))
-    value = float(np.delete(shown, main).sum())
+    value = float(np.delete(message_mixture, main).sum())
     return scored(value, stable_turns=size or len(context), shifts=size is not None, dominant=main)
 
 
 def _reference(scene: Scene, turn: int, settings: Settings, model: TopicModel) -> Score:
-    said = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
+    texts = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
     message, step = scene.target(turn).text, settings.integer("step")
-    if not message.strip() or len(said) < step:
+    if not message.strip() or len(texts) < step:
         return scored(0.0)
 
     def mixture(size: int) -> Mixture:
         """The mixture of the last `size` turns as one text."""
-        return model.mixtures(["\n".join(said[-size:])])[0]
+        return model.mixtures(["\n".join(texts[-size:])])[0]
 
-    size = _stable(len(said), settings, mixture) or len(said) // step * step
-    shown = model.mixtures([_supported(said, message, settings)])[0]
+    size = _stable(len(texts), settings, mixture) or len(texts) // step * step
+    message_mixture = model.mixtures([_supported(texts, message, settings)])[0]
     main = dominant(mixture(size), settings.number("mass"))
-    return scored(float(np.delete(shown, main).sum()), stable_turns=size, dominant=main)
+    return scored(float(np.delete(message_mixture, main).sum()), stable_turns=size, dominant=main)
 
 
 def _stable(count: int, settings: Settings, mixture: Callable[[int], Mixture]) -> int | None:
@@ -350,9 +350,9 @@ def _stable(count: int, settings: Settings, mixture: Callable[[int], Mixture]) -
     return None
 
 
-def _supported(said: list[str], message: str, settings: Settings) -> str:
+def _supported(texts: list[str], message: str, settings: Settings) -> str:
     """Return the message after the turns that support it, repeated against dilution."""
-    before = said[-settings.integer("support") :]
+    before = texts[-settings.integer("support") :]
     length = len("\n".join(before))
     times = min(LONGEST_REPEAT, max(1, math.ceil(length / len(message))))
     return "\n".join([*before, *[message] * times])
@@ -375,8 +375,8 @@ def dominant(mixture: Mixture, mass: float) -> list[int]:
 def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> TopicModel:
     if settings.text("model") == LDA:
         return fit_lda(documents(dialogues), settings.integer("topics"))
-    found = documents(dialogues) if not settings.is_reference else sorted(map(_history, dialogues))
-    return fit_bertopic(list(filter(None, found)), settings.integer("topic_size"), tools)
+    texts = documents(dialogues) if not settings.is_reference else sorted(map(_history, dialogues))
+    return fit_bertopic(list(filter(None, texts)), settings.integer("topic_size"), tools)
 
 
 def _history(dialogue: Dialogue) -> str:

@@ -108,13 +108,13 @@ def _own(scene: Scene, speaker: str, context: list[int], settings: Settings) -> 
 
 def _addressed(scene: Scene) -> dict[str, list[int]]:
     """Return the positions of the turns with text in which somebody else addresses each person."""
-    known = names(_people(scene))
-    found: dict[str, list[int]] = {}
+    people_names = names(_people(scene))
+    positions: dict[str, list[int]] = {}
     for position in scene.conversation(history=True):
         turn = scene.turns[position]
-        for person in (named(turn.text, known) | set(turn.addressees)) - {turn.speaker}:
-            found.setdefault(person, []).append(position)
-    return found
+        for person in (named(turn.text, people_names) | set(turn.addressees)) - {turn.speaker}:
+            positions.setdefault(person, []).append(position)
+    return positions
 
 
 def _naming(scene: Scene, name: str) -> list[int]:

@@ -630,7 +630,7 @@ def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = actions.add_examples(
-                by=user_of(request), version=base, told=form.chosen(), note=form.cleaned_data["note"]
+                by=user_of(request), version=base, criteria=form.chosen(), note=form.cleaned_data["note"]
             )
         except JudgeError as error:
             form.refuse(error)

@@ -151,35 +151,35 @@ def import_file(*, by: User | None, content: bytes, name: str = "") -> list[Prom
     A prompt of the name gains the versions that it lacks, where it is one of the same protocol. Raises
     JudgeError for a file that cannot be read, with a line for each problem, and then nothing is kept.
     """
-    told = files.read(content)
-    scheme = files.scheme_of(told.scheme)
-    name = (name or told.name).strip()
+    prompt_file = files.read(content)
+    scheme = files.scheme_of(prompt_file.scheme)
+    name = (name or prompt_file.name).strip()
     prompt = Prompt.objects.select_for_update().filter(name=name).first()
     same = prompt is None or (prompt.protocol, prompt.variant, prompt.scheme_version) == (
-        told.protocol,
-        told.variant,
+        prompt_file.protocol,
+        prompt_file.variant,
         scheme,
     )
     if not same:
         raise JudgeError(f"There is a prompt {name!r} of another protocol: import under another name.")
-    known = set(prompt.versions.values_list("text__digest", flat=True)) if prompt else set()
+    digests = set(prompt.versions.values_list("text__digest", flat=True)) if prompt else set()
     numbers: dict[str, str] = {}
-    made = []
-    for read in told.versions:
-        if read.wording.digest() in known:
+    new_versions = []
+    for read in prompt_file.versions:
+        if read.wording.digest() in digests:
             continue
-        known.add(read.wording.digest())
+        digests.add(read.wording.digest())
         parent = numbers.get(read.parent, read.parent)[:120]
         detail = {"number": read.number, "origin": read.origin, "digest": read.digest}
         if prompt is None:
             version = create(
                 by=by,
                 name=name,
-                protocol=told.protocol,
-                variant=told.variant,
+                protocol=prompt_file.protocol,
+                variant=prompt_file.variant,
                 wording=read.wording,
                 scheme_version=scheme,
-                description=told.description,
+                description=prompt_file.description,
                 parent=parent,
                 origin=Origin.IMPORTED,
                 note=read.note,
@@ -189,20 +189,20 @@ def import_file(*, by: User | None, content: bytes, name: str = "") -> list[Prom
         else:
             check(protocol=prompt.protocol, variant=prompt.variant, wording=read.wording)
             version = _add(by, prompt, read.wording, parent, Origin.IMPORTED, read.note, detail)
-        numbers[f"{told.name}@{read.number}"] = f"{name}@{version.number}"
-        made.append(version)
-    return made
+        numbers[f"{prompt_file.name}@{read.number}"] = f"{name}@{version.number}"
+        new_versions.append(version)
+    return new_versions
 
 
 @transaction.atomic
-def add_examples(*, by: User | None, version: Version, told: Pick, note: str = "") -> PromptVersion:
+def add_examples(*, by: User | None, version: Version, criteria: Pick, note: str = "") -> PromptVersion:
     """Add a version that has another one's text and examples picked anew; the split that they come from is
     fixed by it. Raises JudgeError where there are none to be had."""
     if version.row is None:
         raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it first.")
-    protocol = bound_to(version, told.scheme)
-    wording = pick(protocol, version.variant, version.wording, told)
-    if not told.part and (lock := splits.lock_of(told.corpus)) is not None:
+    protocol = bound_to(version, criteria.scheme)
+    wording = pick(protocol, version.variant, version.wording, criteria)
+    if not criteria.part and (lock := splits.lock_of(criteria.corpus)) is not None:
         splits.fix(split=lock, by=by)
     return add_version(by=by, prompt=version.row.prompt, wording=wording, parent=version.ref, note=note)
 
@@ -247,20 +247,19 @@ def is_used(version: PromptVersion) -> bool:
 
 def check(*, protocol: str, variant: str, wording: Wording) -> None:
     """Raise JudgeError, with all that is wrong, for a text that cannot be a prompt of the protocol."""
-    found = PROTOCOLS.get(protocol)
-    if not isinstance(found, Asking):
-        names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
+    text_protocol = PROTOCOLS.get(protocol)
+    if not isinstance(text_protocol, Asking):
+        names = ", ".join(key for key, candidate in PROTOCOLS.items() if isinstance(candidate, Asking))
         raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
-    if variant not in found.variants:
+    if variant not in text_protocol.variants:
+        variants = ", ".join(filter(None, text_protocol.variants))
+        raise JudgeError(f"{protocol} has no variant {variant!r}; it has {variants}.")
+    if wording.form and wording.form not in text_protocol.forms_of(variant):
+        forms = ", ".join(filter(None, text_protocol.forms_of(variant))) or "one form alone"
         raise JudgeError(
-            f"{protocol} has no variant {variant!r}; it has {', '.join(filter(None, found.variants))}."
+            f"{protocol} {variant} reads no reply of the form {wording.form!r}; it reads {forms}."
         )
-    if wording.form and wording.form not in found.forms_of(variant):
-        known = ", ".join(filter(None, found.forms_of(variant))) or "one form alone"
-        raise JudgeError(
-            f"{protocol} {variant} reads no reply of the form {wording.form!r}; it reads {known}."
-        )
-    if problems := wording.problems(found.known_variables(variant)):
+    if problems := wording.problems(text_protocol.known_variables(variant)):
         raise JudgeError(" ".join(problems))
     examples.refuse_test_items(wording)
 

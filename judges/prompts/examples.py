@@ -54,10 +54,12 @@ def write(protocol: Asking, reading: Reading, case: Case, variant: str) -> str:
     try:
         return protocol.write(reading, case, variant)
     except Unwritable as error:
-        known = {one.question: one.value for one in reading.verdicts if one.value is not None}
-        if not isinstance(protocol, CpdscoreSimple) or not known:
+        scores = {
+            verdict.question: verdict.value for verdict in reading.verdicts if verdict.value is not None
+        }
+        if not isinstance(protocol, CpdscoreSimple) or not scores:
             raise CannotBeWritten(f"{error}") from None
-        return "\n".join(f"{key} - {known[key]:g}" for key in (*ASPECTS, "overall") if key in known)
+        return "\n".join(f"{key} - {scores[key]:g}" for key in (*ASPECTS, "overall") if key in scores)
 
 
 # Worked examples picked from what people answered: by hand or by rule, from dev or training alone.
@@ -85,12 +87,12 @@ def questions_of(protocol: Protocol) -> dict[int, tuple[str, Question]]:
 
     An expected score answers what people were asked, too.
     """
-    wanted = {(base_of(scheme.key), key): name for name, (scheme, key) in protocol.answers.items()}
+    names = {(base_of(scheme.key), key): name for name, (scheme, key) in protocol.answers.items()}
     rows = Question.objects.select_related("version__scheme").filter(
-        version__scheme__key__in={scheme for scheme, _ in wanted}
+        version__scheme__key__in={scheme for scheme, _ in names}
     )
-    named = ((row, wanted.get((row.version.scheme.key, row.key))) for row in rows)
-    return {row.pk: (name, row) for row, name in named if name is not None}
+    named_rows = ((row, names.get((row.version.scheme.key, row.key))) for row in rows)
+    return {row.pk: (name, row) for row, name in named_rows if name is not None}
 
 
 def agreed(
@@ -120,22 +122,22 @@ def agreed(
         scope, superseded_at__isnull=True, occasion=Occasion.ADJUDICATION, missing=""
     )
     fields = ("item_id", "question_id", "number", "text")
-    given: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
+    human_answers: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
     final: dict[tuple[int, str], Value] = {}
     for item, question, number, text in people.order_by("pk").values_list(*fields):
         name, row = questions[question]
-        given[item, name].append((row, text if number is None else number))
+        human_answers[item, name].append((row, text if number is None else number))
     for item, question, number, text in judged.order_by("pk").values_list(*fields):
         final[item, questions[question][0]] = text if number is None else number
-    found: dict[int, dict[str, Agreed]] = defaultdict(dict)
-    for (item, name), answers in given.items():
-        one = _one(answers[-1][0], [value for _, value in answers], final.get((item, name)))
-        if one is not None:
-            found[item][name] = one
-    return dict(found)
+    agreements: dict[int, dict[str, Agreed]] = defaultdict(dict)
+    for (item, name), answers in human_answers.items():
+        agreement = _combine_answers(answers[-1][0], [value for _, value in answers], final.get((item, name)))
+        if agreement is not None:
+            agreements[item][name] = agreement
+    return dict(agreements)
 
 
-def _one(question: Question, values: Sequence[Value], final: Value | None) -> Agreed | None:
+def _combine_answers(question: Question, values: Sequence[Value], final: Value | None) -> Agreed | None:
     spread = spread_of(question, values)
     if final is not None:
         return Agreed(final, spread, len(values), "adjudicated")
@@ -152,15 +154,15 @@ def _one(question: Question, values: Sequence[Value], final: Value | None) -> Ag
 
 def nearest(question: Question, value: float) -> float:
     """Return the value of a question's scale that is nearest to a number; of two, the lower."""
-    scale = sorted(float(one) for one in question.values)
-    return min(scale, key=lambda one: (abs(one - value), one)) if scale else value
+    scale = sorted(float(point) for point in question.values)
+    return min(scale, key=lambda point: (abs(point - value), point)) if scale else value
 
 
 def distance(question: Question, first: Value, second: Value) -> float:
     """Return how far two answers are apart, from 0 to 1."""
     if question.level not in _NUMERIC or isinstance(first, str) or isinstance(second, str):
         return float(first != second)
-    scale = [float(one) for one in question.values]
+    scale = [float(point) for point in question.values]
     width = max(scale) - min(scale) if len(scale) > 1 else 0.0
     return min(abs(first - second) / width, 1.0) if width else float(first != second)
 
@@ -172,39 +174,39 @@ def spread_of(question: Question, values: Sequence[Value]) -> float | None:
 
 
 def against(
-    protocol: Protocol, rater: Rater, said: Mapping[int, Mapping[str, Agreed]]
+    protocol: Protocol, rater: Rater, agreements: Mapping[int, Mapping[str, Agreed]]
 ) -> dict[int, dict[str, float]]:
     """Return, by item and question, how far a judge's answer (the mean or majority of its samples) is from
     what people say."""
     questions = questions_of(protocol)
-    rows = live_labels().filter(rater=rater, question__in=questions, item__in=list(said), missing="")
-    given: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
+    rows = live_labels().filter(rater=rater, question__in=questions, item__in=list(agreements), missing="")
+    judge_answers: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
     fields = ("item_id", "question_id", "number", "text")
     for item, question, number, text in rows.order_by("sample", "pk").values_list(*fields):
         name, row = questions[question]
-        given[item, name].append((row, text if number is None else number))
+        judge_answers[item, name].append((row, text if number is None else number))
     far: dict[int, dict[str, float]] = defaultdict(dict)
-    for (item, name), answers in given.items():
+    for (item, name), answers in judge_answers.items():
         values = [value for _, value in answers]
         numbers = [value for value in values if not isinstance(value, str)]
         own: Value = Counter(values).most_common(1)[0][0]
         if answers[0][0].level in _NUMERIC and numbers:
             own = fmean(numbers)
-        if name in said[item]:
-            far[item][name] = distance(answers[0][0], own, said[item][name].value)
+        if name in agreements[item]:
+            far[item][name] = distance(answers[0][0], own, agreements[item][name].value)
     return dict(far)
 
 
 def targets(protocol: Protocol, items: Iterable[int]) -> dict[tuple[int, int | None], list[int]]:
-    """Return what calls about items would be about: (continuation, item or None) to the items of it."""
+    """Group items by the call that would judge them: (continuation, item or None) to ids of items."""
     rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "kind", "continuation_id").order_by("pk")
-    found: dict[tuple[int, int | None], list[int]] = defaultdict(list)
+    items_by_target: dict[tuple[int, int | None], list[int]] = defaultdict(list)
     for pk, kind, continuation in rows:
         if protocol.covers == "continuation":
-            found[continuation, None].append(pk)
+            items_by_target[continuation, None].append(pk)
         elif protocol.covers == kind:
-            found[continuation, pk].append(pk)
-    return dict(found)
+            items_by_target[continuation, pk].append(pk)
+    return dict(items_by_target)
 
 
 # The examples nearest to a case, by embeddings of what each is about.
@@ -247,19 +249,19 @@ def is_known(wording: Wording, case: Case) -> bool:
     """Whether the nearest examples can be told without loading a model: every text was embedded before."""
     if wording.picking.get("rule") != RULE or not wording.examples:
         return True
-    wanted = {text_hash(text) for text in _texts(wording, case)}
-    return wanted == DatabaseStore().load(str(wording.picking.get("model", "")), list(wanted)).keys()
+    hashes = {text_hash(text) for text in _texts(wording, case)}
+    return hashes == DatabaseStore().load(str(wording.picking.get("model", "")), list(hashes)).keys()
 
 
 def embed(wording: Wording, case: Case) -> int:
     """Embed what the nearest examples are found by; return how many texts that is. Raises JudgeError where
     the embedding model is not on this machine."""
-    wanted = _texts(wording, case)
+    texts = _texts(wording, case)
     try:
-        _embedder(str(wording.picking.get("model", ""))).prepare(wanted)
+        _embedder(str(wording.picking.get("model", ""))).prepare(texts)
     except ModelMissing as error:
         raise JudgeError(f"The nearest examples cannot be found: {error}.") from error
-    return len(wanted)
+    return len(texts)
 
 
 @lru_cache(maxsize=32)
@@ -274,8 +276,8 @@ def _vector(name: str, texts: Sequence[str]) -> Matrix:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     mean = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0).mean(axis=0)
     length = float(np.linalg.norm(mean))
-    made: Matrix = mean / length if texts and length else np.zeros_like(mean)
-    return made
+    unit_vector: Matrix = mean / length if texts and length else np.zeros_like(mean)
+    return unit_vector
 
 
 @cache
@@ -309,12 +311,14 @@ def refuse_test_items(wording: Wording) -> None:
 
 
 def _clusters_of_held_out(corpus: Corpus, examples: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the clusters that examples say they are of, and those they are of, each with a key."""
+    """Map the clusters of examples, as recorded and as they are stored now, to the key of an example."""
     keys = {example["key"]: dialogue_of(example) for example in examples}
     rows = Dialogue.objects.filter(corpus=corpus, key__in=list(keys.values()))
-    known = dict(rows.values_list("key", "cluster"))
-    told = {example["cluster"]: example["key"] for example in examples}
-    return told | {known[dialogue]: key for key, dialogue in keys.items() if dialogue in known}
+    clusters = dict(rows.values_list("key", "cluster"))
+    keys_by_cluster = {example["cluster"]: example["key"] for example in examples}
+    return keys_by_cluster | {
+        clusters[dialogue]: key for key, dialogue in keys.items() if dialogue in clusters
+    }
 
 
 MOST_SHOWN = 20
@@ -332,16 +336,16 @@ class NoSplit(JudgeError):
 
 
 Target = tuple[int, int | None]
-Said = Mapping[int, Mapping[str, Agreed]]
+Agreements = Mapping[int, Mapping[str, Agreed]]
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
     """How examples are to be picked: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
     `judge` names the judge whose distance from people counts for `most_disagreed` ('': people from each
-    other). `whole` takes a corpus that has no split, on purpose. `scheme` names whose questions are asked,
-    where the protocol takes any and the prompt is for none. They come from dev, or from training where that
-    is the `part`."""
+    other). `whole_corpus` takes a corpus that has no split, on purpose. `scheme` names whose questions are
+    asked, where the protocol takes any and the prompt is for none. They come from dev, or from training where
+    that is the `part`."""
 
     corpus: Corpus
     rule: str
@@ -349,19 +353,19 @@ class Pick:
     keys: tuple[str, ...] = ()
     judge: str = ""
     seed: int = 0
-    whole: bool = False
+    whole_corpus: bool = False
     scheme: str = ""
     part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What examples may be made of: the targets with their keys, their items, and what people said."""
+    """What examples may be made of: targets with their keys and items, and people's combined answers."""
 
     protocol: Asking
     items: Mapping[Target, Sequence[int]]
     keys: Mapping[Target, str]
-    said: Said
+    agreements: Agreements
 
 
 RULES: dict[str, str] = {
@@ -375,60 +379,60 @@ RULE_CHOICES = [(key, key) for key in RULES]
 """The rules as the API's document names them."""
 
 
-def pick(protocol: Asking, variant: str, wording: Wording, told: Pick) -> Wording:
+def pick(protocol: Asking, variant: str, wording: Wording, criteria: Pick) -> Wording:
     """Return a text with examples picked anew. Raises JudgeError where there are none to be had."""
-    if told.rule not in RULES:
-        raise JudgeError(f"There is no rule {told.rule!r}: there are {', '.join(RULES)}.")
-    if not 1 <= told.n <= MOST_SHOWN:
+    if criteria.rule not in RULES:
+        raise JudgeError(f"There is no rule {criteria.rule!r}: there are {', '.join(RULES)}.")
+    if not 1 <= criteria.n <= MOST_SHOWN:
         raise JudgeError(f"Show 1 to {MOST_SHOWN} examples in a call.")
     if protocol.needs:
         raise JudgeError(f"{protocol.key} reads other raters' answers: it takes no examples.")
-    clusters = _clusters(told)
-    candidates = _candidates(protocol, told, clusters)
-    if told.rule == "by_hand":
-        order = _by_hand(candidates, told, clusters)
+    clusters = _clusters(criteria)
+    candidates = _candidates(protocol, criteria, clusters)
+    if criteria.rule == "by_hand":
+        order = _by_hand(candidates, criteria, clusters)
     else:
-        order = _ORDERS[told.rule](candidates, told)
-    built = _built(candidates, variant, wording, told, order)
+        order = _ORDERS[criteria.rule](candidates, criteria)
+    built = _built(candidates, variant, wording, criteria, order)
     if not built:
         raise JudgeError(
             f"No example can be made: people answered nothing that {protocol.key} asks about the "
-            f"{_of(told, clusters)} of {told.corpus.name}."
+            f"{_of(criteria, clusters)} of {criteria.corpus.name}."
         )
-    picking = _described(told, clusters, min(told.n, len(built)))
-    if told.rule == "by_hand":
+    picking = _described(criteria, clusters, min(criteria.n, len(built)))
+    if criteria.rule == "by_hand":
         picking["n"] = len(built)
     return Wording(wording.system, wording.user, wording.form, tuple(built), picking)
 
 
-def _clusters(told: Pick) -> frozenset[str] | None:
+def _clusters(criteria: Pick) -> frozenset[str] | None:
     """Return the clusters that examples may come from; None for all of the part."""
-    if told.part not in ("", TRAINING):
-        raise JudgeError(f"Examples come from dev or from {TRAINING}: there is no part {told.part!r}.")
-    if told.part != TRAINING:
-        return dev_clusters(told.corpus, whole=told.whole)
-    if told.whole:
+    if criteria.part not in ("", TRAINING):
+        raise JudgeError(f"Examples come from dev or from {TRAINING}: there is no part {criteria.part!r}.")
+    if criteria.part != TRAINING:
+        return dev_clusters(criteria.corpus, whole_corpus=criteria.whole_corpus)
+    if criteria.whole_corpus:
         raise JudgeError("Examples come from training or from the whole corpus: choose one of the two.")
-    if not told.corpus.has_training:
-        raise JudgeError(f"No dialogue of {told.corpus.name} is in training.")
+    if not criteria.corpus.has_training:
+        raise JudgeError(f"No dialogue of {criteria.corpus.name} is in training.")
     return None
 
 
-def _of(told: Pick, clusters: frozenset[str] | None) -> str:
-    if told.part:
+def _of(criteria: Pick, clusters: frozenset[str] | None) -> str:
+    if criteria.part:
         return "training part"
     return "dev part" if clusters is not None else "items"
 
 
-def dev_clusters(corpus: Corpus, *, whole: bool = False) -> frozenset[str] | None:
+def dev_clusters(corpus: Corpus, *, whole_corpus: bool = False) -> frozenset[str] | None:
     """Return the clusters that examples may come from; None for all of a corpus without a split.
 
-    Raises JudgeError for a corpus without a split unless that is meant (`whole`).
+    Raises JudgeError for a corpus without a split unless `whole_corpus`.
     """
     lock = splits.lock_of(corpus)
     if lock is not None:
         return splits.clusters(split=lock, part="dev")
-    if not whole:
+    if not whole_corpus:
         raise NoSplit(
             f"The corpus {corpus.name} has no split, so nothing keeps its examples out of a test: draw one "
             "on its page, or say on purpose that the whole corpus is for development."
@@ -436,23 +440,28 @@ def dev_clusters(corpus: Corpus, *, whole: bool = False) -> frozenset[str] | Non
     return None
 
 
-def _described(told: Pick, clusters: frozenset[str] | None, n: int) -> dict[str, Any]:
-    """Return what is kept of how the examples were picked."""
-    kept: dict[str, Any] = {"rule": told.rule, "n": n, "corpus": told.corpus.name, "rendering": RENDERING}
-    kept["part"] = told.part or ("dev" if clusters is not None else "whole corpus, no split")
-    if told.rule != "by_hand":
-        kept["seed"] = told.seed
-    if told.rule == "most_disagreed":
-        kept["between"] = told.judge or "people"
-    if told.rule == RULE:
-        kept["model"] = model()
-    return kept
+def _described(criteria: Pick, clusters: frozenset[str] | None, n: int) -> dict[str, Any]:
+    """Describe how the examples were picked, for the stored text."""
+    picking: dict[str, Any] = {
+        "rule": criteria.rule,
+        "n": n,
+        "corpus": criteria.corpus.name,
+        "rendering": RENDERING,
+    }
+    picking["part"] = criteria.part or ("dev" if clusters is not None else "whole corpus, no split")
+    if criteria.rule != "by_hand":
+        picking["seed"] = criteria.seed
+    if criteria.rule == "most_disagreed":
+        picking["between"] = criteria.judge or "people"
+    if criteria.rule == RULE:
+        picking["model"] = model()
+    return picking
 
 
-def _candidates(protocol: Asking, told: Pick, clusters: frozenset[str] | None) -> Candidates:
-    said = agreed(protocol, told.corpus, clusters, training=told.part == TRAINING)
-    items = targets(protocol, said)
-    return Candidates(protocol, items, _keys(items), said)
+def _candidates(protocol: Asking, criteria: Pick, clusters: frozenset[str] | None) -> Candidates:
+    agreements = agreed(protocol, criteria.corpus, clusters, training=criteria.part == TRAINING)
+    items = targets(protocol, agreements)
+    return Candidates(protocol, items, _keys(items), agreements)
 
 
 def _keys(items: Mapping[Target, Sequence[int]]) -> dict[Target, str]:
@@ -466,39 +475,39 @@ def _keys(items: Mapping[Target, Sequence[int]]) -> dict[Target, str]:
     }
 
 
-def _by_hand(candidates: Candidates, told: Pick, clusters: frozenset[str] | None) -> list[Target]:
+def _by_hand(candidates: Candidates, criteria: Pick, clusters: frozenset[str] | None) -> list[Target]:
     """Return the targets that keys name, in their order; raise JudgeError for one that cannot be taken."""
-    known = {key: target for target, key in candidates.keys.items()}
-    if not told.keys:
+    targets_by_key = {key: target for target, key in candidates.keys.items()}
+    if not criteria.keys:
         raise BadKeys("Name the items by their keys, one a line.")
-    if len(told.keys) > MOST_SHOWN:
+    if len(criteria.keys) > MOST_SHOWN:
         raise BadKeys(f"Name at most {MOST_SHOWN} items.")
-    for key in told.keys:
-        if key not in known:
-            raise BadKeys(_why_not(candidates.protocol, told, key, clusters))
-    return [known[key] for key in dict.fromkeys(told.keys)]
+    for key in criteria.keys:
+        if key not in targets_by_key:
+            raise BadKeys(_refusal_reason(candidates.protocol, criteria, key, clusters))
+    return [targets_by_key[key] for key in dict.fromkeys(criteria.keys)]
 
 
-def _why_not(protocol: Asking, told: Pick, key: str, clusters: frozenset[str] | None) -> str:
-    corpus = told.corpus
+def _refusal_reason(protocol: Asking, criteria: Pick, key: str, clusters: frozenset[str] | None) -> str:
+    corpus = criteria.corpus
     try:
         dialogue, continuation, turn = parse_item_key(key)
     except ValueError as error:
         return f"{error}."
     if (turn is None) != (protocol.covers not in WITH_TURN):
-        wanted = f"a {protocol.covers}" if protocol.covers in WITH_TURN else "a continuation as a whole"
-        return f"{key!r} is not {wanted}, which {protocol.key} judges."
+        kind = f"a {protocol.covers}" if protocol.covers in WITH_TURN else "a continuation as a whole"
+        return f"{key!r} is not {kind}, which {protocol.key} judges."
     rows = Item.objects.filter(
         corpus=corpus, continuation__dialogue__key=dialogue, continuation__key=continuation
     )
-    found = (rows.filter(turn__isnull=True) if turn is None else rows.filter(turn__position=turn)).first()
-    if found is None:
+    item = (rows.filter(turn__isnull=True) if turn is None else rows.filter(turn__position=turn)).first()
+    if item is None:
         return f"There is no item {key!r} in {corpus.name}."
-    if found.training and not told.part:
+    if item.training and not criteria.part:
         return f"{key!r} is in training: name that part, and all examples come from it."
-    if told.part and not found.training:
+    if criteria.part and not item.training:
         return f"{key!r} is not in training, the part that is named."
-    if clusters is not None and splits.of_item(found) not in clusters:
+    if clusters is not None and splits.of_item(item) not in clusters:
         return f"{key!r} is in the test part: examples come from dev alone."
     return f"{key!r} cannot be an example: people gave no answer to what {protocol.key} asks."
 
@@ -507,44 +516,44 @@ def _draw(seed: int, key: str) -> str:
     return hashlib.sha256(f"{seed}\0{key}".encode()).hexdigest()
 
 
-def _drawn(candidates: Candidates, told: Pick) -> list[Target]:
-    return sorted(candidates.items, key=lambda target: _draw(told.seed, candidates.keys[target]))
+def _random_order(candidates: Candidates, criteria: Pick) -> list[Target]:
+    return sorted(candidates.items, key=lambda target: _draw(criteria.seed, candidates.keys[target]))
 
 
-def _most_disagreed(candidates: Candidates, told: Pick) -> list[Target]:
+def _most_disagreed(candidates: Candidates, criteria: Pick) -> list[Target]:
     """Return the targets by their mean disagreement over items and questions, the greatest first."""
-    if told.judge:
-        far = against(candidates.protocol, _judge(told.judge), candidates.said)
+    if criteria.judge:
+        far = against(candidates.protocol, _judge(criteria.judge), candidates.agreements)
         of = {item: list(by.values()) for item, by in far.items()}
     else:
         of = {
-            item: [one.spread for one in by.values() if one.spread is not None]
-            for item, by in candidates.said.items()
+            item: [agreement.spread for agreement in by.values() if agreement.spread is not None]
+            for item, by in candidates.agreements.items()
         }
     scores = {}
     for target, items in candidates.items.items():
         if values := [value for item in items for value in of.get(item, ())]:
             scores[target] = fmean(values)
     if not scores:
-        between = f"by {told.judge} and people" if told.judge else "by two people"
+        between = f"by {criteria.judge} and people" if criteria.judge else "by two people"
         raise JudgeError(f"No item of dev has answers {between}: nothing to disagree about.")
     return sorted(
-        scores, key=lambda target: (-round(scores[target], 9), _draw(told.seed, candidates.keys[target]))
+        scores, key=lambda target: (-round(scores[target], 9), _draw(criteria.seed, candidates.keys[target]))
     )
 
 
 def _judge(name: str) -> Rater:
-    found = [rater for rater in machines() if name in (rater.name, rater.fingerprint)]
-    if not found:
+    raters = [rater for rater in machines() if name in (rater.name, rater.fingerprint)]
+    if not raters:
         raise JudgeError(f"There is no judge {name!r} with answers here.")
-    return found[0]
+    return raters[0]
 
 
-def _balanced(candidates: Candidates, told: Pick) -> list[Target]:
+def _balanced(candidates: Candidates, criteria: Pick) -> list[Target]:
     """Return the targets so that each answer comes in turn: of a turn its first answered question's, of a
     continuation the questions of which it has a positive anywhere."""
     classes: dict[tuple[str, ...], list[Target]] = defaultdict(list)
-    for target in _drawn(candidates, told):
+    for target in _random_order(candidates, criteria):
         classes[_class(candidates, target)].append(target)
     queues = [classes[name] for name in sorted(classes)]
     longest = max(map(len, queues), default=0)
@@ -552,22 +561,24 @@ def _balanced(candidates: Candidates, told: Pick) -> list[Target]:
 
 
 def _class(candidates: Candidates, target: Target) -> tuple[str, ...]:
-    told = [candidates.said[item] for item in candidates.items[target]]
+    agreements = [candidates.agreements[item] for item in candidates.items[target]]
     if target[1] is None and candidates.protocol.covers == "continuation":
-        return tuple(sorted({name for by in told for name, one in by.items() if one.value == 1.0}))
-    first = next(name for name in candidates.protocol.answers if name in told[0])
-    return (first, f"{told[0][first].value}")
+        return tuple(
+            sorted({name for by in agreements for name, agreement in by.items() if agreement.value == 1.0})
+        )
+    first = next(name for name in candidates.protocol.answers if name in agreements[0])
+    return (first, f"{agreements[0][first].value}")
 
 
 _ORDERS: dict[str, Callable[[Candidates, Pick], list[Target]]] = {
     "most_disagreed": _most_disagreed,
     "balanced": _balanced,
-    "nearest": _drawn,
+    "nearest": _random_order,
 }
 
 
 def _built(
-    candidates: Candidates, variant: str, wording: Wording, told: Pick, order: Sequence[Target]
+    candidates: Candidates, variant: str, wording: Wording, criteria: Pick, order: Sequence[Target]
 ) -> list[dict[str, Any]]:
     """Return examples in order, as many as are needed. What cannot be judged is passed over, but refused
     where it was picked by hand."""
@@ -576,30 +587,30 @@ def _built(
         batch = order[start : start + _BATCH]
         material = load({part for part, _ in batch})
         for target in batch:
-            one = material[target[0]]
-            if not _is_needed(built, one.dialogue.cluster or one.dialogue.id, told):
+            source = material[target[0]]
+            if not _is_needed(built, source.dialogue.cluster or source.dialogue.id, criteria):
                 continue
             try:
-                built.append(_example(candidates, variant, wording, target, one, told))
+                built.append(_example(candidates, variant, wording, target, source, criteria))
             except CannotBeWritten as error:
-                if told.rule == "by_hand":
+                if criteria.rule == "by_hand":
                     raise BadKeys(f"{candidates.keys[target]}: {error}.") from error
     return built
 
 
-def _is_needed(built: Sequence[Mapping[str, Any]], cluster: str, told: Pick) -> bool:
+def _is_needed(built: Sequence[Mapping[str, Any]], cluster: str, criteria: Pick) -> bool:
     """Whether one more example, of a cluster, has a use: until there are enough, and then in reserve, so that
     a call about any cluster's items still finds enough of others."""
-    if told.rule == "by_hand" or len(built) < (POOL if told.rule == RULE else told.n):
+    if criteria.rule == "by_hand" or len(built) < (POOL if criteria.rule == RULE else criteria.n):
         return True
     if len(built) >= MOST:
         return False
     own = Counter(example["cluster"] for example in built)
-    return any(len(built) - many < told.n for name, many in own.items() if name != cluster)
+    return any(len(built) - many < criteria.n for name, many in own.items() if name != cluster)
 
 
 def _example(
-    candidates: Candidates, variant: str, wording: Wording, target: Target, material: Any, told: Pick
+    candidates: Candidates, variant: str, wording: Wording, target: Target, material: Any, criteria: Pick
 ) -> dict[str, Any]:
     protocol = candidates.protocol
     case = case_of(material, target[1], {})
@@ -608,17 +619,23 @@ def _example(
     replies, trouble = _replies(candidates, variant, target, material, case)
     if not replies:
         raise trouble
-    hows = sorted({one.how for item in candidates.items[target] for one in candidates.said[item].values()})
-    made = {
+    hows = sorted(
+        {
+            agreement.how
+            for item in candidates.items[target]
+            for agreement in candidates.agreements[item].values()
+        }
+    )
+    example = {
         "key": candidates.keys[target],
-        "corpus": told.corpus.name,
+        "corpus": criteria.corpus.name,
         "cluster": case.dialogue.cluster or case.dialogue.id,
         "shown": shown(protocol, replace(case, part=next(iter(replies))), variant, wording),
         "reply": next(iter(replies.values())),
         "about": about(case),
-        "how": f"{told.rule.replace('_', ' ')}; {', '.join(hows)}",
+        "how": f"{criteria.rule.replace('_', ' ')}; {', '.join(hows)}",
     }
-    return made | ({"replies": replies} if len(protocol.parts(variant)) > 1 else {})
+    return example | ({"replies": replies} if len(protocol.parts(variant)) > 1 else {})
 
 
 def _replies(
@@ -628,9 +645,9 @@ def _replies(
     not."""
     replies, trouble = {}, CannotBeWritten("people gave no answer")
     for part in candidates.protocol.parts(variant):
-        said = _reading(candidates, target, material, replace(case, part=part))
+        reading = _reading(candidates, target, material, replace(case, part=part))
         try:
-            replies[part] = write(candidates.protocol, said, replace(case, part=part), variant)
+            replies[part] = write(candidates.protocol, reading, replace(case, part=part), variant)
         except CannotBeWritten as error:
             trouble = error
     return replies, trouble
@@ -639,20 +656,25 @@ def _replies(
 def _reading(candidates: Candidates, target: Target, material: Any, case: Case) -> Reading:
     """Return people's answers about a target as a protocol reads them from a reply."""
     places = {item: turn for turn, item in material.items.items()}
-    asked = candidates.protocol.asked_in(case.part)
+    question_names = candidates.protocol.asked_in(case.part)
     return Reading(
         tuple(
-            Verdict(name, places[item], _as_seen(candidates.protocol, name, one, case), explanation=EXPLAINED)
+            Verdict(
+                name,
+                places[item],
+                _as_seen(candidates.protocol, name, agreement, case),
+                explanation=EXPLAINED,
+            )
             for item in candidates.items[target]
-            for name, one in candidates.said[item].items()
-            if name in asked
+            for name, agreement in candidates.agreements[item].items()
+            if name in question_names
         )
     )
 
 
-def _as_seen(protocol: Asking, name: str, one: Agreed, case: Case) -> float | str:
+def _as_seen(protocol: Asking, name: str, agreement: Agreed, case: Case) -> float | str:
     """Return an answer; people's own words as judges see texts: cleaned, and without the names of systems."""
     scheme, key = protocol.answers[name]
-    if isinstance(one.value, str) and not scheme.question(key).values:
-        return case.view.about(one.value)
-    return one.value
+    if isinstance(agreement.value, str) and not scheme.question(key).values:
+        return case.view.about(agreement.value)
+    return agreement.value

@@ -37,8 +37,8 @@ MOST_VERSIONS = 500
 _HEADING = re.compile(r"^\\*## (?:System|User)$")
 _MARKDOWN = re.compile(r"^(?:---|## System|## User)$", re.MULTILINE)
 _TEXTS = ("parent", "origin", "note", "form", "digest")
-_OWN = {"number", "system", "user", "examples", "picking", "detail", *_TEXTS}
-_WHOLE = {"concord_prompt", "name", "protocol", "variant", "scheme", "description", "versions"}
+_VERSION_FIELDS = {"number", "system", "user", "examples", "picking", "detail", *_TEXTS}
+_PROMPT_FIELDS = {"concord_prompt", "name", "protocol", "variant", "scheme", "description", "versions"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class ReadPrompt:
 
 def as_yaml(versions: Iterable[Version], description: str = "") -> str:
     """Return a prompt's versions, the first one first, as YAML."""
-    listed = sorted(versions, key=lambda version: version.number)
-    head = _head(listed[0], description)
-    return dump(head | {"versions": [_plain(version) | _parts(version.wording) for version in listed]})
+    ordered = sorted(versions, key=lambda version: version.number)
+    head = _head(ordered[0], description)
+    return dump(head | {"versions": [_plain(version) | _parts(version.wording) for version in ordered]})
 
 
 def as_markdown(version: Version, description: str = "") -> str:
@@ -84,19 +84,21 @@ def as_markdown(version: Version, description: str = "") -> str:
 def _head(version: Version, description: str) -> dict[str, Any]:
     row = version.scheme_version
     scheme = {"scheme": f"{row.scheme.key}@{row.version}"} if row else {}
-    told = {"description": description} if description else {}
+    optional = {"description": description} if description else {}
     names = {"name": version.name, "protocol": version.protocol, "variant": version.variant}
-    return {"concord_prompt": FORMAT, **names, **scheme, **told}
+    return {"concord_prompt": FORMAT, **names, **scheme, **optional}
 
 
 def _plain(version: Version) -> dict[str, Any]:
     row, wording = version.row, version.wording
-    kept: dict[str, Any] = {"number": version.number, "digest": wording.digest()}
+    values: dict[str, Any] = {"number": version.number, "digest": wording.digest()}
     if row is not None:
-        kept |= {"origin": row.origin, "parent": row.parent, "note": row.note}
-    kept |= {"form": wording.form} if wording.form else {}
-    kept |= {"picking": dict(wording.picking)} if wording.picking else {}
-    return kept | ({"examples": [dict(one) for one in wording.examples]} if wording.examples else {})
+        values |= {"origin": row.origin, "parent": row.parent, "note": row.note}
+    values |= {"form": wording.form} if wording.form else {}
+    values |= {"picking": dict(wording.picking)} if wording.picking else {}
+    return values | (
+        {"examples": [dict(example) for example in wording.examples]} if wording.examples else {}
+    )
 
 
 def _parts(wording: Wording) -> dict[str, str]:
@@ -141,50 +143,50 @@ def _markdown(text: str) -> Tree:
         raise BadFile(f"line {before}: the parts ## System and ## User must follow, in this order") from None
     if "".join(lines[:first]).strip():
         raise BadFile(f"line {before}: nothing may stand before ## System")
-    one = dict(tree.value)
-    one |= {"system": _unescaped(lines[first + 1 : second]), "user": _unescaped(lines[second + 1 :])}
-    whole = {name: one.pop(name) for name in list(one) if name in _WHOLE}
-    made = Tree(whole | {"versions": [one]}, dict(tree.lines))
-    made.lines |= {("versions", 0, *path): line for path, line in tree.lines.items() if path}
-    made.lines |= {("versions", 0, "system"): before + first, ("versions", 0, "user"): before + second}
-    return made
+    version = dict(tree.value)
+    version |= {"system": _unescaped(lines[first + 1 : second]), "user": _unescaped(lines[second + 1 :])}
+    prompt = {name: version.pop(name) for name in list(version) if name in _PROMPT_FIELDS}
+    merged = Tree(prompt | {"versions": [version]}, dict(tree.lines))
+    merged.lines |= {("versions", 0, *path): line for path, line in tree.lines.items() if path}
+    merged.lines |= {("versions", 0, "system"): before + first, ("versions", 0, "user"): before + second}
+    return merged
 
 
 def _unescaped(lines: list[str]) -> str:
     """Return the text of a part: without the empty line that follows its heading and the one that ends it."""
-    kept = lines[1:] if lines and not lines[0] else lines
-    kept = kept[:-1] if kept and not kept[-1] else kept
-    return "\n".join(line[1:] if line.startswith("\\") and _HEADING.match(line) else line for line in kept)
+    body = lines[1:] if lines and not lines[0] else lines
+    body = body[:-1] if body and not body[-1] else body
+    return "\n".join(line[1:] if line.startswith("\\") and _HEADING.match(line) else line for line in body)
 
 
 def _checked(tree: Tree) -> ReadPrompt:
     value = tree.value
     if not isinstance(value, dict) or "versions" not in value:
         raise BadFile("line 1: a prompt's file has concord_prompt, name, protocol and versions")
-    problems = list(_whole_problems(tree))
+    problems = list(_prompt_problems(tree))
     versions = value["versions"] if isinstance(value["versions"], list) else []
-    found = []
-    for index, one in enumerate(versions[:MOST_VERSIONS]):
-        wrong = list(_version_problems(tree, index, one))
+    read_versions = []
+    for index, entry in enumerate(versions[:MOST_VERSIONS]):
+        wrong = list(_version_problems(tree, index, entry))
         problems += wrong
         if not wrong:
-            found.append(_version(tree, index, one))
+            read_versions.append(_version(tree, index, entry))
     if not problems:
-        for version in found:
+        for version in read_versions:
             problems += _text_problems(tree, value, version)
     if problems:
         raise JudgeError("\n".join(problems[:50]))
     texts = {name: str(value.get(name) or "") for name in ("variant", "scheme", "description")}
-    return ReadPrompt(value["name"], value["protocol"], versions=tuple(found), **texts)
+    return ReadPrompt(value["name"], value["protocol"], versions=tuple(read_versions), **texts)
 
 
-def _whole_problems(tree: Tree) -> Iterable[str]:
+def _prompt_problems(tree: Tree) -> Iterable[str]:
     value = tree.value
-    for name in sorted(set(value) - _WHOLE):
+    for name in sorted(set(value) - _PROMPT_FIELDS):
         yield f"line {tree.line(name)}: there is no field {name[:60]!r}."
     if value.get("concord_prompt") != FORMAT:
-        told = str(value.get("concord_prompt"))[:40]
-        yield f"line {tree.line('concord_prompt')}: concord_prompt is {told}; this release reads {FORMAT}."
+        detail = str(value.get("concord_prompt"))[:40]
+        yield f"line {tree.line('concord_prompt')}: concord_prompt is {detail}; this release reads {FORMAT}."
     for name in ("name", "protocol"):
         if not isinstance(value.get(name), str) or not value[name].strip():
             yield f"line {tree.line(name)}: {name} is missing or not a text."
@@ -195,41 +197,41 @@ def _whole_problems(tree: Tree) -> Iterable[str]:
     if not isinstance(protocol, Asking):
         yield f"line {tree.line('protocol')}: there is no protocol {str(value.get('protocol'))[:60]!r}."
     elif (value.get("variant") or "") not in protocol.variants:
-        told = f"{str(value.get('variant'))[:60]!r}; {protocol.key} has {', '.join(protocol.variants)}"
-        yield f"line {tree.line('variant')}: variant is {told}."
+        detail = f"{str(value.get('variant'))[:60]!r}; {protocol.key} has {', '.join(protocol.variants)}"
+        yield f"line {tree.line('variant')}: variant is {detail}."
     if not isinstance(value["versions"], list) or not 1 <= len(value["versions"]) <= MOST_VERSIONS:
         yield f"line {tree.line('versions')}: versions is a list of 1 to {MOST_VERSIONS}."
 
 
-def _version_problems(tree: Tree, index: int, one: Any) -> Iterable[str]:
+def _version_problems(tree: Tree, index: int, entry: Any) -> Iterable[str]:
     def at(name: str) -> str:
         return f"line {tree.line('versions', index, name)}: versions[{index}].{name}"
 
-    if not isinstance(one, dict):
+    if not isinstance(entry, dict):
         yield f"line {tree.line('versions', index)}: versions[{index}] has names and values."
         return
-    for name in sorted(set(one) - _OWN):
+    for name in sorted(set(entry) - _VERSION_FIELDS):
         yield f"{at(name)}: there is no such field."
     for name in ("system", "user", *_TEXTS):
-        if not isinstance(one.get(name) or "", str):
-            yield f"{at(name)}: {str(one[name])[:40]!r} is not a text."
-    number = one.get("number", index + 1)
+        if not isinstance(entry.get(name) or "", str):
+            yield f"{at(name)}: {str(entry[name])[:40]!r} is not a text."
+    number = entry.get("number", index + 1)
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number < 2**31:
         yield f"{at('number')}: {str(number)[:40]!r} is not a version's number."
-    if not isinstance(one.get("examples") or [], list):
+    if not isinstance(entry.get("examples") or [], list):
         yield f"{at('examples')}: it is a list."
-    if not isinstance(one.get("picking") or {}, dict):
+    if not isinstance(entry.get("picking") or {}, dict):
         yield f"{at('picking')}: it has names and values."
 
 
-def _version(tree: Tree, index: int, one: Mapping[str, Any]) -> ReadVersion:
-    examples = tuple(one.get("examples") or ())
-    system, user, form = (str(one.get(name) or "") for name in ("system", "user", "form"))
+def _version(tree: Tree, index: int, entry: Mapping[str, Any]) -> ReadVersion:
+    examples = tuple(entry.get("examples") or ())
+    system, user, form = (str(entry.get(name) or "") for name in ("system", "user", "form"))
     return ReadVersion(
-        Wording(system, user, form, examples, dict(one.get("picking") or {})),
-        number=one.get("number", index + 1),
+        Wording(system, user, form, examples, dict(entry.get("picking") or {})),
+        number=entry.get("number", index + 1),
         line=tree.line("versions", index),
-        **{name: str(one.get(name) or "") for name in ("parent", "origin", "note", "digest")},
+        **{name: str(entry.get(name) or "") for name in ("parent", "origin", "note", "digest")},
     )
 
 
@@ -250,15 +252,15 @@ def _lines_of(tree: Tree) -> list[int]:
     return [tree.line("versions", index) for index in range(many)]
 
 
-def scheme_of(told: str) -> SchemeVersion | None:
+def scheme_of(ref: str) -> SchemeVersion | None:
     """Return the scheme version that a file names; raise JudgeError where it is not here."""
-    if not told:
+    if not ref:
         return None
-    key, _, number = told.rpartition("@")
-    found = None
+    key, _, number = ref.rpartition("@")
+    scheme_version = None
     if number.isdecimal() and len(number) < 10:
         rows = SchemeVersion.objects.select_related("scheme")
-        found = rows.filter(scheme__key=key, version=int(number)).first()
-    if found is None:
-        raise JudgeError(f"There is no scheme {told[:80]!r} here: import or make it first.")
-    return found
+        scheme_version = rows.filter(scheme__key=key, version=int(number)).first()
+    if scheme_version is None:
+        raise JudgeError(f"There is no scheme {ref[:80]!r} here: import or make it first.")
+    return scheme_version

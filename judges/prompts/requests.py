@@ -41,7 +41,7 @@ from judges.runs.selection import Selection, continuations
 KIND = "nearest"
 
 
-def start(*, by: User | None, item: Item, whole: bool, spec: Mapping[str, Any]) -> Job:
+def start(*, by: User | None, item: Item, whole_continuation: bool, spec: Mapping[str, Any]) -> Job:
     """Let the examples nearest to an item be found for a judge of this spec; return the job that does it.
 
     One that failed is returned as it is: it is done again from the list of jobs.
@@ -54,7 +54,7 @@ def start(*, by: User | None, item: Item, whole: bool, spec: Mapping[str, Any]) 
     params = {
         "digest": digest,
         "continuation": item.continuation_id,
-        "item": None if whole else item.pk,
+        "item": None if whole_continuation else item.pk,
         "shows": spec.get("shows"),
     }
     return actions.start(kind=KIND, subject=subject, by=by, params=params)
@@ -62,18 +62,18 @@ def start(*, by: User | None, item: Item, whole: bool, spec: Mapping[str, Any]) 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Embed what a text's examples and an item are about; the result is {texts: how many}."""
-    told = job.params
-    continuation = told["continuation"]
+    params = job.params
+    continuation = params["continuation"]
     if not Continuation.objects.filter(pk=continuation).exists():
         raise JobRefused("the continuation that it was to be asked about was deleted")
-    shows = {} if told["shows"] is None else {"shows": told["shows"]}
-    case = case_of(load({continuation})[continuation], told["item"], shows)
+    shows = {} if params["shows"] is None else {"shows": params["shows"]}
+    case = case_of(load({continuation})[continuation], params["item"], shows)
     try:
-        found = examples.embed(versions.of_digest(told["digest"]), case)
+        text_count = examples.embed(versions.of_digest(params["digest"]), case)
     except JudgeError as error:
         raise JobRefused(str(error)) from error
-    progress(found, found, "embedded")
-    return {"texts": found}
+    progress(text_count, text_count, "embedded")
+    return {"texts": text_count}
 
 
 JOB = JobKind(KIND, "Nearest examples", run)
@@ -146,13 +146,16 @@ def requests(
     """
     with transaction.atomic():
         plan = replace(judge, endpoint=judge.endpoint or _nowhere()).plan(campaign)
-        found = list(_requests(plan, item, draft, load_model=later is None))
+        results = list(_requests(plan, item, draft, load_model=later is None))
         transaction.set_rollback(True)
-    if not any(one.unasked == LOOKED_FOR for one in found):
-        return found
-    job = start(by=later, item=item, whole=plan.covers == WHOLE, spec=plan.rater.spec)
+    if not any(request.unasked == LOOKED_FOR for request in results):
+        return results
+    job = start(by=later, item=item, whole_continuation=plan.covers == WHOLE, spec=plan.rater.spec)
     why = f"the nearest examples were not found: {job.error}" if job.error else LOOKED_FOR
-    return [replace(one, job=job.pk, unasked=why) if one.unasked == LOOKED_FOR else one for one in found]
+    return [
+        replace(request, job=job.pk, unasked=why) if request.unasked == LOOKED_FOR else request
+        for request in results
+    ]
 
 
 def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model: bool) -> Iterator[Request]:
@@ -167,35 +170,37 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
     material = load({item.continuation_id})
     if plan.covers in COMPARING:
         material = with_compared(material, [item.pk])
-    known = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
+    answers = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
     own = None if plan.covers == WHOLE else item.pk
     for part in asker.parts():
-        case = case_of(material[item.continuation_id], own, spec, known.get(item.continuation_id), part)
-        made = Request(item.key, part, currency=_currency(plan))
+        case = case_of(material[item.continuation_id], own, spec, answers.get(item.continuation_id), part)
+        request = Request(item.key, part, currency=_currency(plan))
         if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
-            yield replace(made, unasked=unasked)
+            yield replace(request, unasked=unasked)
             continue
         if not load_model and asker.wording and not examples.is_known(asker.wording, case):
-            yield replace(made, unasked=LOOKED_FOR)
+            yield replace(request, unasked=LOOKED_FOR)
             continue
         try:
             prompt, flags = asker.prompt(case)
         except TooLong as error:
-            yield replace(made, unasked=f"{error}")
+            yield replace(request, unasked=f"{error}")
             continue
         form = forms_for(prompt, plan.endpoint.reply_form if plan.endpoint else "")[0]
         body = request_body(spec["model"], prompt, of_sample(spec.get("parameters", {}), 0), form)
-        read = about_tokens(prompt.system) + about_tokens(prompt.user)
-        written = protocol.reply_tokens
-        price = cost(plan.endpoint, read, written) if plan.endpoint else None
-        yield replace(made, body=body, flags=flags, tokens_in=read, tokens_out=written, cost=price)
+        prompt_tokens = about_tokens(prompt.system) + about_tokens(prompt.user)
+        reply_tokens = protocol.reply_tokens
+        price = cost(plan.endpoint, prompt_tokens, reply_tokens) if plan.endpoint else None
+        yield replace(
+            request, body=body, flags=flags, tokens_in=prompt_tokens, tokens_out=reply_tokens, cost=price
+        )
 
 
 def _fits(plan: RaterPlan, item: Item) -> None:
     """Refuse an item of a kind that the judge asks nothing about."""
-    wanted = ("dialogue",) if plan.covers == WHOLE else (plan.covers,)
-    if item.kind not in wanted:
-        raise JudgeError(f"{item.key!r} is a {item.kind}; this judge asks about each {wanted[0]}.")
+    kinds = ("dialogue",) if plan.covers == WHOLE else (plan.covers,)
+    if item.kind not in kinds:
+        raise JudgeError(f"{item.key!r} is a {item.kind}; this judge asks about each {kinds[0]}.")
 
 
 def _currency(plan: RaterPlan) -> str:
@@ -222,15 +227,15 @@ def item_of(corpus: Corpus, key: str, covers: str) -> Item:
     )
     turn = place.turn
     if place.others:
-        named = comparisons.keys_of(list(rows.filter(kind__in=COMPARING).values_list("pk", flat=True)))
-        found = rows.filter(pk__in=[pk for pk, own in named.items() if own == key.strip()]).first()
+        keys = comparisons.keys_of(list(rows.filter(kind__in=COMPARING).values_list("pk", flat=True)))
+        item = rows.filter(pk__in=[pk for pk, own in keys.items() if own == key.strip()]).first()
     elif turn is None or covers not in WITH_TURN:
-        found = rows.filter(kind="dialogue").first()
+        item = rows.filter(kind="dialogue").first()
     else:
-        found = rows.filter(turn__position=turn).first()
-    if found is None:
+        item = rows.filter(turn__position=turn).first()
+    if item is None:
         raise JudgeError(f"There is no item {key.strip()!r} in {corpus.name}.")
-    return found
+    return item
 
 
 def any_item(corpus: Corpus, covers: str, rng: random.Random | None = None) -> Item:
@@ -244,9 +249,11 @@ def any_item(corpus: Corpus, covers: str, rng: random.Random | None = None) -> I
     dialogues = corpus.dialogues.filter(of_dialogues())
     if names is not None:
         dialogues = dialogues.filter(cluster__in=names)
-    for pk in rng.sample(drawn := list(dialogues.values_list("pk", flat=True)), min(len(drawn), 50)):
-        if found := list(rows.filter(continuation__dialogue=pk).values_list("pk", flat=True)):
-            return rows.get(pk=rng.choice(sorted(found)))
+    for pk in rng.sample(
+        dialogue_ids := list(dialogues.values_list("pk", flat=True)), min(len(dialogue_ids), 50)
+    ):
+        if items := list(rows.filter(continuation__dialogue=pk).values_list("pk", flat=True)):
+            return rows.get(pk=rng.choice(sorted(items)))
     raise JudgeError(f"There is nothing in {'dev of ' if lock else ''}{corpus.name} to ask about.")
 
 

@@ -55,19 +55,19 @@ def folds(clusters: Iterable[str], seed: int) -> Folds:
 
     The same clusters and seed give the same parts, in whatever order the clusters come. Raises TooFew.
     """
-    found = sorted(set(clusters))
-    if len(found) < LEAST:
+    names = sorted(set(clusters))
+    if len(names) < LEAST:
         raise TooFew(
             f"a search needs people's answers in at least {LEAST} clusters of dialogues, two for each part; "
-            f"there are {len(found)}"
+            f"there are {len(names)}"
         )
-    random.Random(f"folds {seed}").shuffle(found)
-    held_back = max(2, round(SHARES[2] * len(found)))
-    choose = max(2, round(SHARES[1] * len(found)))
+    random.Random(f"folds {seed}").shuffle(names)
+    held_back = max(2, round(SHARES[2] * len(names)))
+    choose = max(2, round(SHARES[1] * len(names)))
     return Folds(
-        frozenset(found[held_back + choose :]),
-        frozenset(found[held_back : held_back + choose]),
-        frozenset(found[:held_back]),
+        frozenset(names[held_back + choose :]),
+        frozenset(names[held_back : held_back + choose]),
+        frozenset(names[:held_back]),
     )
 
 
@@ -84,7 +84,7 @@ ORDERED = frozenset({"ordinal", "interval", "ratio"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScoredQuestion:
     """A question as scores read it: its level, and the ends of its scale (None where it has none)."""
 
     level: Level
@@ -112,8 +112,8 @@ class Scorer:
     is the mean over all places.
     """
 
-    def __init__(self, questions: Mapping[str, Asked], targets: Sequence[Target]) -> None:
-        self.questions = {key: one for key, one in questions.items() if one.level != "text"}
+    def __init__(self, questions: Mapping[str, ScoredQuestion], targets: Sequence[Target]) -> None:
+        self.questions = {key: question for key, question in questions.items() if question.level != "text"}
         self.places = sum(len(self._scored(target)) for target in targets)
         self.share = len(targets) / self.places if self.places else 0.0
         self._counts: dict[str, Counter[Value]] = {key: Counter() for key in self.questions}
@@ -121,10 +121,10 @@ class Scorer:
         for target in targets:
             for (question, _), answers in self._scored(target).items():
                 self._counts[question].update(answers)
-        for key, one in self.questions.items():
+        for key, scale in self.questions.items():
             seen = [value for value in self._counts[key] if not isinstance(value, str)]
-            low = min(seen, default=0.0) if one.low is None else one.low
-            high = max(seen, default=0.0) if one.high is None else one.high
+            low = min(seen, default=0.0) if scale.low is None else scale.low
+            high = max(seen, default=0.0) if scale.high is None else scale.high
             self._ends[key] = (low, high)
 
     def score(self, target: Target, answers: Mapping[Place, Value | None]) -> float:
@@ -171,12 +171,13 @@ SCHEMA = {
 class Disagreement:
     """A case in which the judge and the people differ.
 
-    `key` is the item's, for those who read the proposal later (the model does not see it). `shown` are quoted
-    blocks as the judge saw them. `judge` and `people` are lines that say who answered what to which question.
+    `key` is the item's, for those who read the proposal later (the model does not see it). `blocks` are the
+    texts as the judge saw them, quoted. `judge` and `people` are lines that say who answered what to which
+    question.
     """
 
     key: str
-    shown: tuple[str, ...]
+    blocks: tuple[str, ...]
     judge: tuple[str, ...]
     people: tuple[str, ...]
 
@@ -190,14 +191,14 @@ class Proposal:
 
 
 def request(
-    wording: Wording, known: Mapping[str, Variable], cases: Sequence[Disagreement], trouble: str = ""
+    wording: Wording, variables: Mapping[str, Variable], cases: Sequence[Disagreement], trouble: str = ""
 ) -> Prompt:
     """Return what the improving model is asked. `trouble` says why its last proposal could not be used."""
     values = {
         "notice": NOTICE,
         "system": quote("SYSTEM PART", wording.system.split("\n")),
         "user": quote("USER PART", wording.user.split("\n")),
-        "variables": "\n".join(_line(one) for one in known.values()),
+        "variables": "\n".join(_line(variable) for variable in variables.values()),
         "cases": "\n\n".join(_case(number, case) for number, case in enumerate(cases, start=1)),
     }
     prompt = released(NAME, VERSION).fill(values, SCHEMA)
@@ -207,7 +208,7 @@ def request(
     return Prompt(prompt.system, prompt.user + again, SCHEMA)
 
 
-def read(reply: str, wording: Wording, known: Mapping[str, Variable]) -> Proposal:
+def read(reply: str, wording: Wording, variables: Mapping[str, Variable]) -> Proposal:
     """Return the proposal of a reply to `request(wording, ...)`; its reply form and worked examples stay.
 
     Raises Unparseable where it is not a proposal, or its text cannot be a prompt; the message says why.
@@ -219,7 +220,7 @@ def read(reply: str, wording: Wording, known: Mapping[str, Variable]) -> Proposa
     if extra := sorted(set(data) - set(FIELDS)):
         raise Unparseable(f"the field {extra[0][:80]} was not asked for")
     text = replace(wording, system=data["system"].strip(), user=data["user"].strip())
-    if problems := text.problems(known):
+    if problems := text.problems(variables):
         raise Unparseable(" ".join(problems))
     return Proposal(text, data["diagnosis"].strip()[:LONGEST_DIAGNOSIS])
 
@@ -231,7 +232,7 @@ def _line(variable: Variable) -> str:
 def _case(number: int, case: Disagreement) -> str:
     parts = [
         f"Case {number}",
-        *case.shown,
+        *case.blocks,
         quote("JUDGE", case.judge),
         quote("PEOPLE", case.people),
     ]
@@ -260,8 +261,8 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A text that the search came upon. `parent` is the digest of the text it was made from ('' for the
+class SearchCandidate:
+    """A text that the search proposed. `parent` is the digest of the text it was made from ('' for the
     first), `score` its mean on the choosing fold (None where it did no better than its parent on the cases it
     came from, and so was not tried there), `cases` the keys of those cases, `diagnosis` what the improving
     model said of them."""
@@ -304,7 +305,7 @@ class _Adapter:
     first: Wording
     asks: Asks
     scorers: Mapping[str, Scorer]
-    found: dict[str, Found] = field(default_factory=dict)
+    candidates: dict[str, SearchCandidate] = field(default_factory=dict)
     stopped: BaseException | None = None
 
     @contextmanager
@@ -350,14 +351,14 @@ class _Adapter:
         components_to_update: list[str],
     ) -> dict[str, str]:
         """Return both parts anew; the present ones where the improving model made nothing usable."""
-        cases = [one["case"] for one in reflective_dataset[components_to_update[0]]]
+        cases = [row["case"] for row in reflective_dataset[components_to_update[0]]]
         with self.stopping():
             proposed = self.asks.improve(self.wording(candidate), cases)
         if proposed.wording is None:
             return dict(candidate)
-        self.found.setdefault(
+        self.candidates.setdefault(
             proposed.wording.digest(),
-            Found(
+            SearchCandidate(
                 proposed.wording,
                 self.wording(candidate).digest(),
                 cases=tuple(case.key for case in cases),
@@ -369,7 +370,7 @@ class _Adapter:
     def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
         """Take down a text's score on the choosing fold, so that nothing is lost where the budget ends."""
         digest = self.wording(event["candidate"]).digest()
-        self.found[digest] = replace(self.found[digest], score=float(event["average_score"]))
+        self.candidates[digest] = replace(self.candidates[digest], score=float(event["average_score"]))
 
 
 def evolve(
@@ -377,11 +378,11 @@ def evolve(
     first: Wording,
     learn: Sequence[Target],
     choose: Sequence[Target],
-    questions: Mapping[str, Asked],
+    questions: Mapping[str, ScoredQuestion],
     asks: Asks,
     settings: Settings,
     stopping: Callable[[], bool] = lambda: False,
-) -> list[Found]:
+) -> list[SearchCandidate]:
     """Search from a text; return every text that was proposed, after the first, in their order.
 
     A fold's scores are weighted by its own people's answers, so that its mean is what `Scorer` says. The same
@@ -400,7 +401,7 @@ def evolve(
         for scorer, part in ((Scorer(questions, part), part) for part in (learn, choose))
         for target in part
     }
-    adapter: Any = _Adapter(first, asks, scorers, {first.digest(): Found(first)})
+    adapter: Any = _Adapter(first, asks, scorers, {first.digest(): SearchCandidate(first)})
     with suppress(OutOfBudget):
         gepa.optimize(
             seed_candidate={SYSTEM: first.system, USER: first.user},
@@ -423,5 +424,5 @@ def evolve(
         )
         if adapter.stopped is not None:
             raise adapter.stopped
-    found: dict[str, Found] = adapter.found
-    return list(found.values())
+    candidates: dict[str, SearchCandidate] = adapter.candidates
+    return list(candidates.values())

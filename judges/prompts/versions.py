@@ -25,7 +25,7 @@ from judges.protocols.wording import Wording
 
 def store(*, wording: Wording) -> PromptText:
     """Return the stored text of a wording, storing it first where it is new."""
-    found, _ = PromptText.objects.get_or_create(
+    text, _ = PromptText.objects.get_or_create(
         digest=wording.digest(),
         defaults={
             "system": wording.system,
@@ -35,7 +35,7 @@ def store(*, wording: Wording) -> PromptText:
             "picking": dict(wording.picking),
         },
     )
-    return found
+    return text
 
 
 def wording_of(text: PromptText) -> Wording:
@@ -45,10 +45,10 @@ def wording_of(text: PromptText) -> Wording:
 
 def of_digest(digest: str) -> Wording:
     """Return the text of a digest; raise JudgeError where it is not stored here."""
-    found = PromptText.objects.filter(digest=digest).first()
-    if found is None:
+    text = PromptText.objects.filter(digest=digest).first()
+    if text is None:
         raise JudgeError(f"The text {digest[:12]} of this judge's prompt is not stored here.")
-    return wording_of(found)
+    return wording_of(text)
 
 
 # Prompts as their pages, commands and routes list them.
@@ -71,21 +71,24 @@ class Part:
 
 def difference(first: Wording, second: Wording) -> list[Part]:
     """Return the parts of two texts: system, user, and, where either has them, form and examples."""
-    found = [
+    parts = [
         Part("system", rows(first.system, second.system)),
         Part("user", rows(first.user, second.user)),
     ]
     if first.form or second.form:
-        found.append(Part("form", rows(first.form, second.form)))
+        parts.append(Part("form", rows(first.form, second.form)))
     if first.examples or second.examples:
-        found.append(Part("examples", rows(_listed(first), _listed(second))))
-    return found
+        parts.append(Part("examples", rows(_examples_text(first), _examples_text(second))))
+    return parts
 
 
-def _listed(wording: Wording) -> str:
-    told = [f"{name}: {value}" for name, value in sorted(wording.picking.items())]
+def _examples_text(wording: Wording) -> str:
+    lines = [f"{name}: {value}" for name, value in sorted(wording.picking.items())]
     return "\n".join(
-        [*told, *(f"{one['key']} ({one['corpus']}): {one['reply']}" for one in wording.examples)]
+        [
+            *lines,
+            *(f"{example['key']} ({example['corpus']}): {example['reply']}" for example in wording.examples),
+        ]
     )
 
 
@@ -168,13 +171,13 @@ def of_spec(spec: Mapping[str, Any]) -> Version | None:
     whose version is not here any more."""
     if "wording" in spec:
         rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text")
-        named, _, number = str(spec.get("prompt", "")).rpartition("@")
-        found = list(rows.filter(text__digest=spec["wording"]).order_by("pk"))
-        own = [row for row in found if (row.prompt.name, str(row.number)) == (named, number)]
-        return version_of((own or found)[0]) if found else None
-    asked = (spec.get("protocol"), spec.get("variant", ""), spec.get("version"))
-    known = ((one, (one.protocol, one.variant, one.number)) for one in built_in())
-    return next((one for one, identity in known if identity == asked), None)
+        name, _, number = str(spec.get("prompt", "")).rpartition("@")
+        candidates = list(rows.filter(text__digest=spec["wording"]).order_by("pk"))
+        own = [row for row in candidates if (row.prompt.name, str(row.number)) == (name, number)]
+        return version_of((own or candidates)[0]) if candidates else None
+    target = (spec.get("protocol"), spec.get("variant", ""), spec.get("version"))
+    versions = ((version, (version.protocol, version.variant, version.number)) for version in built_in())
+    return next((version for version, identity in versions if identity == target), None)
 
 
 def find(ref: str) -> Version:
@@ -207,7 +210,7 @@ def _newest(rows: QuerySet[PromptVersion]) -> PromptVersion | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class PromptSummary:
     """A prompt with its newest version, how many versions it has, and how many judges use any of them."""
 
     newest: Version
@@ -243,7 +246,7 @@ class Listed:
         }
 
 
-def own() -> list[Listed]:
+def own() -> list[PromptSummary]:
     """Return people's prompts by name."""
     rows = PromptVersion.objects.select_related(
         "prompt__created_by", "prompt__scheme_version__scheme", "text", "created_by"
@@ -253,7 +256,7 @@ def own() -> list[Listed]:
         versions[row.prompt_id].append(row)
     used = judges_by_digest()
     return [
-        Listed(
+        PromptSummary(
             version_of(of[-1]),
             len(of),
             len({rater.pk for row in of for rater in used.get(row.text.digest, ())}),
@@ -263,26 +266,26 @@ def own() -> list[Listed]:
     ]
 
 
-def coming_with_concord() -> list[Listed]:
+def coming_with_concord() -> list[PromptSummary]:
     """Return the prompts that come with Concord."""
     used: dict[tuple[str, str], int] = defaultdict(int)
     plain = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=True, draft=None)
     for spec in plain.values_list("spec", flat=True):
         used[spec.get("protocol", ""), spec.get("variant", "")] += 1
-    return [Listed(version, 1, used[version.protocol, version.variant]) for version in built_in()]
+    return [PromptSummary(version, 1, used[version.protocol, version.variant]) for version in built_in()]
 
 
 def judges_by_digest(digests: Sequence[str] | None = None) -> dict[str, list[Rater]]:
     """Return the judges that have a text, by its digest."""
-    found: dict[str, list[Rater]] = defaultdict(list)
+    judges: dict[str, list[Rater]] = defaultdict(list)
     rows = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=False, draft=None).order_by(
         "name"
     )
     if digests is not None:
         rows = rows.filter(spec__wording__in=list(digests))
     for rater in rows:
-        found[rater.spec["wording"]].append(rater)
-    return dict(found)
+        judges[rater.spec["wording"]].append(rater)
+    return dict(judges)
 
 
 def runs_of(version: Version) -> list[Run]:
@@ -310,8 +313,8 @@ def versions_of(prompt: Prompt) -> list[Version]:
 def runnable() -> list[Version]:
     """Return the versions of people's prompts that are not archived, by name, the newest first."""
     rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text")
-    found = rows.filter(prompt__archived=False).order_by("prompt__name", "-number")
-    return [version_of(row) for row in found]
+    active = rows.filter(prompt__archived=False).order_by("prompt__name", "-number")
+    return [version_of(row) for row in active]
 
 
 def as_json(version: Version) -> dict[str, Any]:

@@ -19,8 +19,10 @@ JOB_KINDS = {
 }
 RUN_KINDS = {"generate": "suites.continuation.productions.steps"}
 LINKS = {
-    "corpora": [Link("Benchmarks", lambda shown: reverse("benchmarks") if shown["rows"] else "")],
-    "corpus": [Link("Generate", lambda shown: f"{reverse('generate')}?corpus={shown['corpus'].pk}")],
-    "run": [Link("Dialogue by dialogue", lambda shown: f"{reverse('productions')}?run={shown['run'].pk}")],
-    "runs": [Link("Generate", lambda shown: reverse("generate"))],
+    "corpora": [Link("Benchmarks", lambda context: reverse("benchmarks") if context["rows"] else "")],
+    "corpus": [Link("Generate", lambda context: f"{reverse('generate')}?corpus={context['corpus'].pk}")],
+    "run": [
+        Link("Dialogue by dialogue", lambda context: f"{reverse('productions')}?run={context['run'].pk}")
+    ],
+    "runs": [Link("Generate", lambda context: reverse("generate"))],
 }

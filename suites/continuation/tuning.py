@@ -30,9 +30,9 @@ SFT = "sft"
 """What such a file is called in addresses and records of downloads."""
 TOGETHER = 50
 """Dialogues that are read together."""
-NAMED = (TRAINING, EVALUATION)
+BENCHMARK_PARTS = (TRAINING, EVALUATION)
 """The parts of a benchmark."""
-CHOICES = tuple(dict.fromkeys((*NAMED, *PARTS)))
+CHOICES = tuple(dict.fromkeys((*BENCHMARK_PARTS, *PARTS)))
 LABELS_AN_EXAMPLE = 30
 """An example takes about as long as so many labels."""
 NOBODY = "people did not continue it"
@@ -43,7 +43,7 @@ class Tuning:
     """What is written: of which corpus and part, under which settings. `left_out` fills as it is written."""
 
     corpus: Corpus
-    taken: Taken
+    selection: Taken
     part: str
     settings: Settings
     taught: int = 0
@@ -51,13 +51,13 @@ class Tuning:
 
     def dialogues(self) -> QuerySet[Dialogue]:
         """Return the dialogues of the part, those of a locked test part left out."""
-        found = self.corpus.dialogues.order_by("key")
-        if self.part in NAMED:
-            found = found.filter(part=self.part)
-        if self.taken.split is not None and self.taken.part != "all":
-            mine = SplitCluster.objects.filter(split=self.taken.split, part=self.taken.part)
-            found = found.filter(cluster__in=mine.values("cluster"))
-        return found
+        rows = self.corpus.dialogues.order_by("key")
+        if self.part in BENCHMARK_PARTS:
+            rows = rows.filter(part=self.part)
+        if self.selection.split is not None and self.selection.part != "all":
+            mine = SplitCluster.objects.filter(split=self.selection.split, part=self.selection.part)
+            rows = rows.filter(cluster__in=mine.values("cluster"))
+        return rows
 
     @property
     def each(self) -> int:
@@ -75,9 +75,9 @@ class Tuning:
         for start in range(0, len(ids), TOGETHER):
             together = ids[start : start + TOGETHER]
             theirs = _by_people(together)
-            found = load(theirs.values())
+            materials = load(theirs.values())
             for pk in together:
-                lines = self._lines(found.get(theirs.get(pk, 0)))
+                lines = self._lines(materials.get(theirs.get(pk, 0)))
                 rows += len(lines)
                 if lines:
                     yield "".join(lines).encode()
@@ -90,23 +90,24 @@ class Tuning:
             self.left_out[NOBODY] += 1
             return []
         try:
-            found = list(examples(material.dialogue, material.continuation.turns, self.settings))
+            example_list = list(examples(material.dialogue, material.continuation.turns, self.settings))
         except NotTaught as refused:
             self.left_out[str(refused)] += 1
             return []
         self.taught += 1
-        return [json.dumps(example, ensure_ascii=False) + "\n" for example in found]
+        return [json.dumps(example, ensure_ascii=False) + "\n" for example in example_list]
 
     def _why_none(self, n: int) -> str:
         if not n:
-            return f"no dialogue of {self.corpus.name} is in the part {self.part or self.taken.part or 'all'}"
+            part = self.part or self.selection.part or "all"
+            return f"no dialogue of {self.corpus.name} is in the part {part}"
         reason, _ = self.left_out.most_common(1)[0]
         return f"of the {n:,} dialogues none can be taught, most often because {reason}"
 
     def facts(self) -> dict[str, Any]:
         """Return what was taken, and how many dialogues were left out for which reasons."""
         return {
-            "part": self.part or self.taken.part or "all",
+            "part": self.part or self.selection.part or "all",
             **{name: self.settings[name] for name in sorted(self.settings)},
             "dialogues": self.taught,
             "left_out": dict(sorted(self.left_out.items())),
@@ -131,10 +132,10 @@ def named_parts(corpus: Corpus) -> list[str]:
     return list(splits.sizes(corpus))
 
 
-def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the generator's settings; raise ExportRefused for those that it does not take."""
     try:
-        return CocoevalContinuation().resolved(given)
+        return CocoevalContinuation().resolved(values)
     except WrongSettings as refused:
         raise ExportRefused(str(refused).removesuffix(".")) from refused
 
@@ -145,15 +146,19 @@ def taken_for(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | N
     A benchmark has its own parts, training where nothing is said. Elsewhere they are those of the split, and
     taking test is a look at it. Raises ExportRefused for a part that there is not.
     """
-    named = named_parts(corpus)
-    part = part or (TRAINING if named else "")
-    if part in NAMED:
-        if part not in named:
-            there = f"its parts are {' and '.join(named)}" if named else "its dialogues name none"
-            raise ExportRefused(f"no dialogue of {corpus.name} is in the part {part}: {there}")
+    part_names = named_parts(corpus)
+    part = part or (TRAINING if part_names else "")
+    if part in BENCHMARK_PARTS:
+        if part not in part_names:
+            available = (
+                f"its parts are {' and '.join(part_names)}" if part_names else "its dialogues name none"
+            )
+            raise ExportRefused(f"no dialogue of {corpus.name} is in the part {part}: {available}")
         return take(corpus=corpus, part=part if part == TRAINING else "", by=by), part
-    if named:
-        raise ExportRefused(f"{corpus.name} is a benchmark: its parts are {' and '.join(named)}, not {part}")
+    if part_names:
+        raise ExportRefused(
+            f"{corpus.name} is a benchmark: its parts are {' and '.join(part_names)}, not {part}"
+        )
     return take(corpus=corpus, part=part, purpose=purpose, by=by), ""
 
 
@@ -162,10 +167,10 @@ def offered(corpus: Corpus) -> dict[str, Any] | None:
     theirs = Continuation.objects.filter(dialogue__corpus=corpus, system__name__iexact=HUMAN)
     if not theirs.filter(mode=Continuation.Mode.ROLLOUT).exclude(key=SELF).exists():
         return None
-    known = {setting.name: setting for setting in CocoevalContinuation.settings}
+    settings_by_name = {setting.name: setting for setting in CocoevalContinuation.settings}
     return {
         "parts": named_parts(corpus),
-        "promptings": known["prompting"].choices,
+        "promptings": settings_by_name["prompting"].choices,
         "turns_per_call": (1, 5, 30),
     }
 

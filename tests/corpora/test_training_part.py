@@ -296,7 +296,7 @@ def test_worked_examples_come_from_training_where_it_is_named(
     version = versions.find("own@1")
     sent = {"corpus": "bench", "rule": "balanced", "part": "training"}
     if door == "action":
-        prompts.add_examples(by=None, version=version, told=Pick(bench, "balanced", part="training"))
+        prompts.add_examples(by=None, version=version, criteria=Pick(bench, "balanced", part="training"))
     elif door == "API":
         address = "/api/v1/prompts/own/examples/"
         assert api(researcher=True).post(address, sent | {"part": "x"}, format="json").status_code == 400
@@ -315,10 +315,10 @@ def test_worked_examples_come_from_training_where_it_is_named(
     assert split.fixed_at is None
     by_hand = Pick(bench, "by_hand", keys=("e1/model-x/0",), part="training")
     with pytest.raises(JudgeError, match="is not in training"):
-        prompts.add_examples(by=None, version=version, told=by_hand)
-    both = Pick(bench, "balanced", whole=True, part="training")
+        prompts.add_examples(by=None, version=version, criteria=by_hand)
+    both = Pick(bench, "balanced", whole_corpus=True, part="training")
     with pytest.raises(JudgeError, match="training or from the whole corpus: choose one"):
-        prompts.add_examples(by=None, version=version, told=both)
+        prompts.add_examples(by=None, version=version, criteria=both)
 
 
 def labelled(scope: Scope) -> list[str]:

@@ -70,7 +70,9 @@ def simple(corpus: Corpus, rule: str, **how: Any) -> Wording:
     protocol = PROTOCOLS["cpdscore_simple"]
     assert isinstance(protocol, Asking)
     variant = "without_reference"
-    return pick(protocol, variant, protocol.wording(variant), Pick(corpus, rule, **({"whole": True} | how)))
+    return pick(
+        protocol, variant, protocol.wording(variant), Pick(corpus, rule, **({"whole_corpus": True} | how))
+    )
 
 
 def keys(wording: Wording) -> list[str]:
@@ -128,13 +130,13 @@ def test_examples_come_from_dev_alone_and_fix_the_split() -> None:
     split = splits.draw(corpus=corpus, by=None)
     dev = splits.clusters(split=split, part="dev")
     for rule in ("most_disagreed", "balanced", "nearest"):
-        chosen = simple(corpus, rule, n=8, whole=False)
+        chosen = simple(corpus, rule, n=8, whole_corpus=False)
         assert {example["cluster"] for example in chosen.examples} <= dev
     tested = min(splits.clusters(split=split, part="test"))
     with pytest.raises(JudgeError, match=f"'{tested}/c/1' is in the test part"):
         simple(corpus, "by_hand", keys=(f"{tested}/c/1",))
     version = actions.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")
-    actions.add_examples(by=None, version=versions.find("own@1"), told=Pick(corpus, "balanced"))
+    actions.add_examples(by=None, version=versions.find("own@1"), criteria=Pick(corpus, "balanced"))
     split.refresh_from_db()
     assert split.fixed_at is not None
     assert version.prompt.versions.count() == 2
@@ -142,7 +144,7 @@ def test_examples_come_from_dev_alone_and_fix_the_split() -> None:
 
 def test_a_corpus_without_a_split_gives_examples_only_on_purpose() -> None:
     with pytest.raises(JudgeError, match="has no split"):
-        simple(rated(1), "balanced", whole=False)
+        simple(rated(1), "balanced", whole_corpus=False)
 
 
 @pytest.mark.exhaustive
@@ -257,7 +259,7 @@ def test_behaviours_that_most_people_saw_become_the_reply_of_a_whole_continuatio
         )
     protocol = PROTOCOLS["cocoeval_behaviours"]
     assert isinstance(protocol, Asking)
-    told = Pick(corpus, "balanced", whole=True)
+    told = Pick(corpus, "balanced", whole_corpus=True)
     [example] = pick(protocol, "", protocol.wording(""), told).examples
     reply = json.loads(example["reply"])
     assert (example["key"], reply["repetition_turns"], reply["repetition_count"]) == ("d0/c", [2], 1)
@@ -303,8 +305,8 @@ def test_a_page_waits_for_a_job_that_embeds_what_the_nearest_are_found_by(
     corpus = rated(2)
     base = versions.find("cpdscore_simple_without_reference@1")
     actions.copy(by=None, version=base, name="near")
-    told = Pick(corpus, "nearest", n=1, whole=True)
-    actions.add_examples(by=None, version=versions.find("near@1"), told=told)
+    told = Pick(corpus, "nearest", n=1, whole_corpus=True)
+    actions.add_examples(by=None, version=versions.find("near@1"), criteria=told)
     monkeypatch.setattr(examples, "_embedder", lambda _: Remembering())
     asked = requests.item_of(corpus, "d0/c/2", "turn")
     rea = factories.user("rea", researcher=True)
@@ -356,8 +358,8 @@ def test_nobodys_labels_change() -> None:
 def test_examples_picked_before_a_split_was_drawn_are_refused_where_they_became_test() -> None:
     corpus = rated(6)
     actions.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")
-    told = Pick(corpus, "most_disagreed", n=2, whole=True)
-    actions.add_examples(by=None, version=versions.find("own@1"), told=told)
+    told = Pick(corpus, "most_disagreed", n=2, whole_corpus=True)
+    actions.add_examples(by=None, version=versions.find("own@1"), criteria=told)
     split = splits.draw(corpus=corpus, by=None)
     tested = splits.clusters(split=split, part="test")
     version = versions.find("own@2")
@@ -375,7 +377,7 @@ def test_a_file_brings_no_example_of_test_whatever_cluster_it_claims() -> None:
     split = splits.draw(corpus=corpus, by=None)
     tested = min(splits.clusters(split=split, part="test"))
     [example] = simple(
-        corpus, "by_hand", keys=(f"{min(splits.clusters(split=split, part='dev'))}/c/1",), whole=False
+        corpus, "by_hand", keys=(f"{min(splits.clusters(split=split, part='dev'))}/c/1",), whole_corpus=False
     ).examples
     own = versions.find("cpdscore_simple_without_reference").wording
     for forged in ({"key": f"{tested}/c/1"}, {"cluster": tested}):
@@ -411,6 +413,9 @@ def test_peoples_own_words_in_an_example_name_no_system() -> None:
     protocol = PROTOCOLS["rubric"].over(definition, "json")
     assert isinstance(protocol, Asking)
     [example] = pick(
-        protocol, "json", protocol.wording("json"), Pick(corpus, "by_hand", keys=("d0/c/1",), whole=True)
+        protocol,
+        "json",
+        protocol.wording("json"),
+        Pick(corpus, "by_hand", keys=("d0/c/1",), whole_corpus=True),
     ).examples
     assert json.loads(example["reply"])["remark"].startswith("Surely [name hidden]!\n‹END RESPONSE›")

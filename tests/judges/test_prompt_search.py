@@ -13,13 +13,13 @@ from sklearn.metrics import balanced_accuracy_score
 from jobs.prompt import Unparseable
 from judges.prompts.search import (
     Answers,
-    Asked,
     Asks,
     Disagreement,
-    Found,
     OutOfBudget,
     Proposed,
+    ScoredQuestion,
     Scorer,
+    SearchCandidate,
     Settings,
     Target,
     TooFew,
@@ -37,7 +37,7 @@ from tests.judges.test_prompt_files import EXAMPLE
 KNOWN = {one.name: one for one in (*COMMON, Variable("response", "the response", required=True))}
 PLAIN = Wording("$notice", "Rate $response from 1 to 5.")
 CLUES = ("a question", "an answer")
-QUESTIONS = {"good": Asked("binary")}
+QUESTIONS = {"good": ScoredQuestion("binary")}
 
 
 def targets(n: int, clusters: int = 12) -> list[Target]:
@@ -90,7 +90,7 @@ class Models:
         return Asks(self.judge, self.improve, self.disagreement)
 
 
-def search(models: Models, **settings: Any) -> list[Found]:
+def search(models: Models, **settings: Any) -> list[SearchCandidate]:
     found = targets(96)
     parts = folds((target.cluster for target in found), seed=0)
     learn = [target for target in found if target.cluster in parts.learn]
@@ -194,7 +194,11 @@ def test_the_mean_score_of_yes_no_answers_is_their_balanced_accuracy() -> None:
 
 
 def test_ordered_answers_score_by_their_distance_and_nominal_ones_by_equality() -> None:
-    asked = {"overall": Asked("ordinal", 1, 5), "stage": Asked("nominal"), "why": Asked("text")}
+    asked = {
+        "overall": ScoredQuestion("ordinal", 1, 5),
+        "stage": ScoredQuestion("nominal"),
+        "why": ScoredQuestion("text"),
+    }
     people = {("overall", 1): (4.0, 5.0), ("stage", 1): ("a", "b"), ("why", 1): ("because",)}
     scorer = Scorer(asked, [Target("t", "c", people)])
     assert scorer.agreement("overall", (4.0, 5.0), 2.5) == pytest.approx(0.5)

@@ -99,11 +99,11 @@ def test_the_request_of_a_judge_in_steps_asks_whom_it_reads(page: Client) -> Non
 @pytest.mark.parametrize("variant", ["rubric@1", "rubric_line@1", "rubric_expected@1"])
 def test_examples_of_a_rubric_say_what_people_answered_to_its_scheme(variant: str) -> None:
     corpus, version = rated(), copied(built_in=variant)
-    how = {"corpus": corpus, "rule": "by_hand", "keys": ("d0/c/2", "d1/c/4"), "whole": True}
+    how = {"corpus": corpus, "rule": "by_hand", "keys": ("d0/c/2", "d1/c/4"), "whole_corpus": True}
     with pytest.raises(JudgeError, match="asks the questions of a scheme"):
-        actions.add_examples(by=None, version=version, told=Pick(**how))
+        actions.add_examples(by=None, version=version, criteria=Pick(**how))
     told = Pick(**how, scheme=CLARITY.key)
-    made = actions.add_examples(by=None, version=version, told=told)
+    made = actions.add_examples(by=None, version=version, criteria=told)
     replies = [example["reply"] for example in versions.find(f"mine@{made.number}").wording.examples]
     quality = [json.loads(one)["quality"] if one.startswith("{") else float(one) for one in replies]
     assert quality == [3, 5]

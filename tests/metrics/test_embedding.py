@@ -100,7 +100,7 @@ def test_what_a_store_has_is_not_computed_again() -> None:
 
 def test_memory_holds_a_bounded_number_of_vectors() -> None:
     embed = WordCounts()
-    embed.kept = 100
+    embed.cache_size = 100
     for start in range(0, 1000, 50):
         embed([f"text {number}" for number in range(start, start + 50)])
         assert len(embed._vectors) <= 150

@@ -153,7 +153,7 @@ def test_a_long_conversation_holds_no_square_matrix(key: str, monkeypatch: pytes
 
 def test_texts_used_lately_stay_when_old_ones_make_room() -> None:
     embed = WordCounts()
-    embed.kept = 100
+    embed.cache_size = 100
     for start in range(0, 1000, 50):
         embed.prepare(["always here", *(f"text {number}" for number in range(start, start + 50))])
         assert len(embed._vectors) <= 150

@@ -139,7 +139,7 @@ class Command(DatabaseCommand):
             options["part"],
         )
         version = versions.find(options["version"])
-        made = actions.add_examples(by=None, version=version, told=told, note=options["note"])
+        made = actions.add_examples(by=None, version=version, criteria=told, note=options["note"])
         return self._saved(options, made)
 
     def _export(self, options: dict[str, Any]) -> Any:

@@ -307,8 +307,8 @@ class Metric:
 
     def titled(self, variant: str) -> str:
         """Return the title, with the variant wherever that is not the printed formula."""
-        told = variant.replace("_", " ")
-        return self.title if variant == PAPER else f"{self.title} ({told})"
+        label = variant.replace("_", " ")
+        return self.title if variant == PAPER else f"{self.title} ({label})"
 
     @property
     def documentation(self) -> str:

@@ -48,7 +48,7 @@ class Instrument:
     def name(self) -> str:
         """The canonical key: `hmp@reference:epsilon=0.01`, with parameters that differ from the defaults."""
         head = f"{self.metric.key}@{self.variant}"
-        tail = ",".join(f"{name}={_shown(value)}" for name, value in sorted(self.changed.items()))
+        tail = ",".join(f"{name}={_format_value(value)}" for name, value in sorted(self.changed.items()))
         return f"{head}:{tail}" if tail else head
 
     @property
@@ -59,8 +59,8 @@ class Instrument:
     @property
     def learns(self) -> bool:
         """Whether it must be fitted on a corpus before it scores."""
-        wanted = self.metric.fit_when
-        return self.metric.fit is not None and (wanted is None or wanted(self.settings))
+        fit_when = self.metric.fit_when
+        return self.metric.fit is not None and (fit_when is None or fit_when(self.settings))
 
     def spec(self, tools: Tools) -> dict[str, Any]:
         """Return all that makes its values what they are, as plain JSON: a rater's identity."""
@@ -107,28 +107,28 @@ class Instrument:
                 return self._answering(unscored(HALVES[half]))
         if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
-        found = self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
+        score = self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
         if self.metric.categories:
-            return _classed(found, self.metric.categories)
-        return self._answering(_held(found, self.metric.low, self.metric.high))
+            return _classed(score, self.metric.categories)
+        return self._answering(_snap_to_range(score, self.metric.low, self.metric.high))
 
     def _answering(self, score: Score) -> Score:
         """Return a score that answers all of the metric's questions: those left out are missing like it."""
-        left = [key for key in self.metric.answers if key not in score.answers]
-        if not left:
+        unanswered = [key for key in self.metric.answers if key not in score.answers]
+        if not unanswered:
             return score
-        return replace(score, answers={**dict.fromkeys(left, unscored(score.reason)), **score.answers})
+        return replace(score, answers={**dict.fromkeys(unanswered, unscored(score.reason)), **score.answers})
 
     def scores(self, scene: Scene, tools: Tools) -> Iterator[tuple[int | None, Score]]:
         """Yield the score of every item of a scene, in order, computed on one thread."""
         items = iter(scene.items(self.metric.kind))
         while part := list(islice(items, AT_ONCE)):
             with one_thread():
-                found = [(turn, self.score(scene, turn, tools)) for turn in part]
-            yield from found
+                results = [(turn, self.score(scene, turn, tools)) for turn in part]
+            yield from results
 
 
-def _held(score: Score, low: float | None, high: float | None) -> Score:
+def _snap_to_range(score: Score, low: float | None, high: float | None) -> Score:
     """Return a score whose value, where rounding put it just outside the declared range, is on its edge."""
     if score.value is None:
         return score
@@ -191,7 +191,7 @@ def _watched(dialogues: Iterable[Dialogue], digests: list[bytes]) -> Iterator[Di
         yield dialogue
 
 
-def _shown(value: Value) -> str:
+def _format_value(value: Value) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
@@ -227,11 +227,11 @@ def parse_key(key: str, table: Mapping[str, Metric], shared: Mapping[str, str] |
     variant = variant or metric.default_variant
     if variant not in metric.variants:
         raise KeyRefused(f"{name} has no variant {variant!r}: its variants are {' '.join(metric.variants)}")
-    known = metric.all_parameters()
-    given = {name: text for name, text in (shared or {}).items() if name in known}
-    given |= _pairs(key, tail)
+    parameters = metric.all_parameters()
+    texts = {name: text for name, text in (shared or {}).items() if name in parameters}
+    texts |= _pairs(key, tail)
     defaults = metric.defaults(variant)
-    values = {name: _value(metric, known, name, text) for name, text in given.items()}
+    values = {name: _value(metric, parameters, name, text) for name, text in texts.items()}
     return Instrument(metric, variant, {n: v for n, v in values.items() if v != defaults[n]})
 
 
@@ -245,10 +245,10 @@ def _pairs(key: str, tail: str) -> dict[str, str]:
     return pairs
 
 
-def _value(metric: Metric, known: Mapping[str, Parameter], name: str, text: str) -> Value:
-    if name not in known:
-        raise KeyRefused(f"{metric.key} has no parameter {name!r}: it has {' '.join(sorted(known))}")
-    parameter = known[name]
+def _value(metric: Metric, parameters: Mapping[str, Parameter], name: str, text: str) -> Value:
+    if name not in parameters:
+        raise KeyRefused(f"{metric.key} has no parameter {name!r}: it has {' '.join(sorted(parameters))}")
+    parameter = parameters[name]
     value = _typed(parameter.default, text)
     if value is None:
         kind = {bool: "0 or 1", int: "a whole number", float: "a number"}[type(parameter.default)]

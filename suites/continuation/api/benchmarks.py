@@ -163,13 +163,13 @@ class NewBenchmarkSerializer(serializers.Serializer[Any]):
     parameters = ParametersSerializer(required=False)
 
     def order(self) -> Order:
-        """Return what is asked for."""
+        """Return the order that the data describe."""
         data = self.validated_data
         names = ("per_source", "train", "per_conversation", "seed", "clean", "part_tokens", "allow_fewer")
-        given: dict[str, Any] = {name: data[name] for name in names}
-        given["parameters"] = data.get("parameters", {})
+        options: dict[str, Any] = {name: data[name] for name in names}
+        options["parameters"] = data.get("parameters", {})
         lists = {name: tuple(data[name]) for name in ("train_sources", "steps", "verbatim")}
-        return Order(**(given | lists))
+        return Order(**(options | lists))
 
 
 class StartedBenchmarkSerializer(NewBenchmarkSerializer):
@@ -236,21 +236,21 @@ class Benchmarks(generics.ListAPIView[Benchmark]):
     @extend_schema(request=StartedBenchmarkSerializer, responses={201: BenchmarkToldSerializer})
     def post(self, request: Request) -> Response:
         """Have a benchmark made in the background; the same order again goes on with it."""
-        wanted = StartedBenchmarkSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        data = wanted.validated_data
+        serializer = StartedBenchmarkSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
         try:
-            found = benchmark_actions.start(
+            benchmark = benchmark_actions.start(
                 by=_user(request),
                 name=data["name"],
                 sources=_sources(data),
-                order=wanted.order(),
+                order=serializer.order(),
                 endpoint=_endpoint(data),
                 leave_out_failed=data["leave_out_failed"],
             )
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
-        return Response(BenchmarkSerializer(found).data, status=status.HTTP_201_CREATED)
+        return Response(BenchmarkSerializer(benchmark).data, status=status.HTTP_201_CREATED)
 
 
 class EstimateBenchmark(APIView):
@@ -261,14 +261,14 @@ class EstimateBenchmark(APIView):
     @extend_schema(request=EstimatedBenchmarkSerializer, responses={200: BenchmarkEstimateSerializer})
     def post(self, request: Request) -> Response:
         """Estimate instances, calls, tokens and cost; nothing is sent and nothing is kept."""
-        wanted = EstimatedBenchmarkSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        data = wanted.validated_data
+        serializer = EstimatedBenchmarkSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
         try:
-            found = estimate(_sources(data), wanted.order(), _endpoint(data))
+            making_estimate = estimate(_sources(data), serializer.order(), _endpoint(data))
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
-        return Response(BenchmarkEstimateSerializer(found.as_json()).data)
+        return Response(BenchmarkEstimateSerializer(making_estimate.as_json()).data)
 
 
 class OneBenchmark(APIView):
@@ -290,11 +290,11 @@ class BenchmarkFile(APIView):
     @extend_schema(responses={(200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.STR)})
     def get(self, request: Request, pk: int) -> FileResponse:
         """Return one dialogue a line, in the native format: the bytes that it was written from."""
-        found = access.benchmark(pk)
-        if found.corpus is None:
+        benchmark = access.benchmark(pk)
+        if benchmark.corpus is None:
             raise ValidationError({"detail": "The benchmark is not made yet."})
-        name = f"benchmark-{found.pk}.jsonl"
-        return file_response(export(found.corpus), media_type="application/x-ndjson", name=name)
+        name = f"benchmark-{benchmark.pk}.jsonl"
+        return file_response(export(benchmark.corpus), media_type="application/x-ndjson", name=name)
 
 
 class GoOn(APIView):
@@ -305,9 +305,9 @@ class GoOn(APIView):
     @extend_schema(request=GoOnSerializer, responses={200: BenchmarkToldSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Try again what failed, or leave it out."""
-        wanted = GoOnSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        return _done(benchmark_actions.go_on, request, pk, **wanted.validated_data)
+        serializer = GoOnSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return _done(benchmark_actions.go_on, request, pk, **serializer.validated_data)
 
 
 class CancelMaking(APIView):
@@ -334,15 +334,15 @@ class Checked(APIView):
 
 def _done(act: Any, request: Request, pk: int, **more: Any) -> Response:
     try:
-        found = act(by=_user(request), benchmark=access.benchmark(pk), **more)
+        benchmark = act(by=_user(request), benchmark=access.benchmark(pk), **more)
     except JobError as error:
         raise ValidationError({"detail": str(error)}) from None
-    return Response(BenchmarkSerializer(found).data)
+    return Response(BenchmarkSerializer(benchmark).data)
 
 
 def _sources(data: dict[str, Any]) -> list[Source]:
-    found = ((corpus_named(one["corpus"]), one["source"].strip()) for one in data["sources"])
-    return [(corpus, called or corpus.name) for corpus, called in found]
+    pairs = ((corpus_named(entry["corpus"]), entry["source"].strip()) for entry in data["sources"])
+    return [(corpus, source_name or corpus.name) for corpus, source_name in pairs]
 
 
 def _endpoint(data: dict[str, Any]) -> Endpoint | None:

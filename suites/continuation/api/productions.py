@@ -177,17 +177,17 @@ class Generators(APIView):
     @extend_schema(responses={200: GeneratorSerializer(many=True)})
     def get(self, request: Request) -> Response:
         """List them."""
-        listed = [
+        rows = [
             {
-                "key": one.key,
-                "version": one.version,
-                "title": one.title,
-                "produces": one.produces,
-                "settings": [asdict(setting) for setting in one.settings],
+                "key": generator.key,
+                "version": generator.version,
+                "title": generator.title,
+                "produces": generator.produces,
+                "settings": [asdict(setting) for setting in generator.settings],
             }
-            for one in GENERATORS.values()
+            for generator in GENERATORS.values()
         ]
-        return Response(GeneratorSerializer(listed, many=True).data)
+        return Response(GeneratorSerializer(rows, many=True).data)
 
 
 @extend_schema_view(get=extend_schema(parameters=PRODUCTIONS.parameters))
@@ -235,10 +235,10 @@ class EstimateProductions(APIView):
         """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
         data = _checked(request)
         try:
-            found = estimate(_generation(data).plan(), _dialogues(data), data["trials"])
+            generation_estimate = estimate(_generation(data).plan(), _dialogues(data), data["trials"])
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
-        return Response(EstimateSerializer(found.as_json()).data)
+        return Response(EstimateSerializer(generation_estimate.as_json()).data)
 
 
 class OneProduction(generics.RetrieveAPIView[Production]):
@@ -264,14 +264,14 @@ class Steps(generics.ListAPIView[ProductionCall]):
         """Return the links to the calls."""
         if getattr(self, "swagger_fake_view", False):
             return ProductionCall.objects.none()
-        found = access.production(self.kwargs["pk"])
-        return found.links.select_related("call").order_by("step", "part")
+        production = access.production(self.kwargs["pk"])
+        return production.links.select_related("call").order_by("step", "part")
 
 
 def _checked(request: Request) -> dict[str, Any]:
-    wanted = NewProductionsSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    data: dict[str, Any] = wanted.validated_data
+    serializer = NewProductionsSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data: dict[str, Any] = serializer.validated_data
     return data
 
 

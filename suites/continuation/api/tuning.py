@@ -33,12 +33,12 @@ PARAMETERS = [
     OpenApiParameter("part", str, enum=["", *tuning.CHOICES]),
     *(
         OpenApiParameter(
-            one.name,
-            type(one.default),
-            enum=list(one.choices) or None,
-            description=one.help,
+            setting.name,
+            type(setting.default),
+            enum=list(setting.choices) or None,
+            description=setting.help,
         )
-        for one in CocoevalContinuation.settings
+        for setting in CocoevalContinuation.settings
     ),
 ]
 LINES = files(["application/x-ndjson"]) | {(202, "application/json"): OpenApiTypes.OBJECT}
@@ -46,7 +46,7 @@ LINES = files(["application/x-ndjson"]) | {(202, "application/json"): OpenApiTyp
 
 def _field(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
     if setting.choices:
-        choices = [str(one) for one in setting.choices]
+        choices = [str(choice) for choice in setting.choices]
         return serializers.ChoiceField(choices, default=setting.default, help_text=setting.help)
     return serializers.IntegerField(
         min_value=setting.low, max_value=setting.high, default=int(setting.default), help_text=setting.help
@@ -61,7 +61,9 @@ class SftSerializer(ExportPartSerializer):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add the generator's settings."""
-        return super().get_fields() | {one.name: _field(one) for one in CocoevalContinuation.settings}
+        return super().get_fields() | {
+            setting.name: _field(setting) for setting in CocoevalContinuation.settings
+        }
 
 
 @extend_schema(methods=["GET"], parameters=PARAMETERS, responses=LINES)
@@ -75,16 +77,18 @@ def sft(request: Request) -> Response | StreamingHttpResponse:
     reply that says what people said. `part` is training (without it) or evaluation of a benchmark, else a
     part of the split: test by POST with its purpose. Many are written by a job, as labels are.
     """
-    given = SftSerializer(data=request.query_params.dict() if request.method == "GET" else request.data)
-    given.is_valid(raise_exception=True)
-    data, user = given.validated_data, request.user
+    serializer = SftSerializer(data=request.query_params.dict() if request.method == "GET" else request.data)
+    serializer.is_valid(raise_exception=True)
+    data, user = serializer.validated_data, request.user
     corpus, part = data["corpus"], data["part"]
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
     try:
-        settings = tuning.settings_of({one.name: data[one.name] for one in CocoevalContinuation.settings})
-        taken, named = tuning.taken_for(corpus=corpus, part=part, purpose=data["purpose"], by=user)  # type: ignore[arg-type]
-        order = Order(SFT, corpus, None, taken, "jsonl", choice={"part": named, **settings})
+        settings = tuning.settings_of(
+            {setting.name: data[setting.name] for setting in CocoevalContinuation.settings}
+        )
+        selection, named_part = tuning.taken_for(corpus=corpus, part=part, purpose=data["purpose"], by=user)  # type: ignore[arg-type]
+        order = Order(SFT, corpus, None, selection, "jsonl", choice={"part": named_part, **settings})
         return response_of(downloads.order_or_job(order=order, by=user), order.name)  # type: ignore[arg-type]
     except CalibrationError as refused:
         raise ValidationError({"detail": f"{refused}."}) from refused

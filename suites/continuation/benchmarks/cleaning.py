@@ -45,14 +45,14 @@ def words(text: str) -> list[str]:
 
 def added(old: str, new: str) -> list[str]:
     """Return the words that a new text has more often than the old one, in order; none for a reduction."""
-    left = Counter(words(old))
-    found: list[str] = []
+    remaining = Counter(words(old))
+    new_words: list[str] = []
     for word in words(new):
-        if left[word]:
-            left[word] -= 1
+        if remaining[word]:
+            remaining[word] -= 1
         else:
-            found.append(word)
-    return found
+            new_words.append(word)
+    return new_words
 
 
 def counted(texts: Iterable[str]) -> int:
@@ -101,8 +101,8 @@ class CocoevalCleaning(Generator):
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Keep the texts of all turns that say something."""
-        told = [[place, turn.text] for place, turn in enumerate(dialogue.turns) if spoken(turn)]
-        return {"utterances": told, "batch": settings["batch"]}
+        utterances = [[place, turn.text] for place, turn in enumerate(dialogue.turns) if spoken(turn)]
+        return {"utterances": utterances, "batch": settings["batch"]}
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return a prompt for each batch, or the texts that came."""
@@ -117,15 +117,15 @@ class CocoevalCleaning(Generator):
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Keep each new text that is a reduction of the old one."""
         texts: list[list[Any]] = []
-        kept: list[int] = []
+        unreduced: list[int] = []
         for batch, reply in zip(_batches(state), replies, strict=True):
             new = read(reply.text, [number for number, _ in batch])
             for number, old in batch:
                 if added(clean(old), new[number]):
-                    kept.append(number)
+                    unreduced.append(number)
                 elif new[number] != clean(old).strip():
                     texts.append([number, new[number]])
-        return {**state, "texts": texts, "kept": kept}
+        return {**state, "texts": texts, "kept": unreduced}
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return the texts as they are."""
@@ -146,20 +146,20 @@ def read(reply: str, numbers: Sequence[int]) -> dict[int, str]:
     where an entry has another form, or the numbers are not those that were asked for, each once.
     """
     data = json_object(_as_object(reply))
-    told = data.get(LIST)
-    if not isinstance(told, list) or set(data) != {LIST}:
+    entries = data.get(LIST)
+    if not isinstance(entries, list) or set(data) != {LIST}:
         raise Unparseable(f"a list of utterances, or one field {LIST} with it, is needed")
-    found: dict[int, str] = {}
-    for entry in told:
+    texts: dict[int, str] = {}
+    for entry in entries:
         number, text = _entry(entry)
-        if number in found:
+        if number in texts:
             raise Unparseable(f"utterance {number} is there twice")
-        found[number] = text
-    if missing := [number for number in numbers if number not in found]:
+        texts[number] = text
+    if missing := [number for number in numbers if number not in texts]:
         raise Unparseable(f"utterance {missing[0]} is missing")
-    if extra := sorted(set(found) - set(numbers)):
+    if extra := sorted(set(texts) - set(numbers)):
         raise Unparseable(f"utterance {extra[0]} was not asked for")
-    return found
+    return texts
 
 
 def _entry(entry: Any) -> tuple[int, str]:
@@ -182,8 +182,8 @@ def _as_object(reply: str) -> str:
 
 
 def _batches(state: State) -> list[list[list[Any]]]:
-    told, size = state["utterances"], state["batch"]
-    return [told[start : start + size] for start in range(0, len(told), size)]
+    utterances, size = state["utterances"], state["batch"]
+    return [utterances[start : start + size] for start in range(0, len(utterances), size)]
 
 
 def _prompt(batch: Sequence[Sequence[Any]]) -> Prompt:
@@ -195,9 +195,9 @@ def _prompt(batch: Sequence[Sequence[Any]]) -> Prompt:
 
 
 def _done(state: State) -> Done:
-    kept = state.get("kept", [])
+    unreduced = state.get("kept", [])
     result = {
         "turns": [{"number": number, "text": text} for number, text in state.get("texts", [])],
-        NOT_A_REDUCTION: kept,
+        NOT_A_REDUCTION: unreduced,
     }
-    return Done(text=result, flags=(f"{NOT_A_REDUCTION}: {len(kept)}",) if kept else ())
+    return Done(text=result, flags=(f"{NOT_A_REDUCTION}: {len(unreduced)}",) if unreduced else ())

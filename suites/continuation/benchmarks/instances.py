@@ -32,13 +32,13 @@ def starts(seed: int, dialogue: str, n: int, most: int = 1) -> list[int]:
     its number from those that are left: at least 60 turns from every one before it. Fewer where nothing is
     left; none where n is below 60.
     """
-    left = list(range(HISTORY, n - CONTINUATION + 1))
-    found: list[int] = []
-    while left and len(found) < most:
-        start = one_of(left, seed, "cut", dialogue, len(found))
-        found.append(start)
-        left = [other for other in left if abs(other - start) >= LEAST]
-    return found
+    candidates = list(range(HISTORY, n - CONTINUATION + 1))
+    cuts: list[int] = []
+    while candidates and len(cuts) < most:
+        start = one_of(candidates, seed, "cut", dialogue, len(cuts))
+        cuts.append(start)
+        candidates = [other for other in candidates if abs(other - start) >= LEAST]
+    return cuts
 
 
 # Which instances a benchmark has: those for evaluation by source, and those for training, of other
@@ -64,7 +64,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Quota:
     """How many instances: `per_source` for evaluation, `train` in all, from `train_sources` (() for all), up
     to `per_conversation` of each conversation."""
 
@@ -96,44 +96,44 @@ Unit = tuple[str, str]
 Cuts = dict[Unit, list[Instance]]
 
 
-def choose(offers: Sequence[Offer], wanted: Wanted, seed: int, sources: Collection[str]) -> list[Instance]:
+def choose(offers: Sequence[Offer], quota: Quota, seed: int, sources: Collection[str]) -> list[Instance]:
     """Return the instances, ordered by part, source, conversation and start. Order of offers does not matter.
 
     Evaluation takes the first instance of as many conversations as it can, then second ones, and so on.
     Where too little is then left for training, it takes all instances of as few conversations as possible, in
     the sources that training draws from. Raises Shortage, unless fewer are allowed (always for none at all).
     """
-    training = set(wanted.train_sources or sources)
-    cuts = {source: _cuts(offers, source, wanted.per_conversation, seed) for source in sorted(sources)}
-    evaluation = {source: spread(found)[: wanted.per_source] for source, found in cuts.items()}
-    train = _train(cuts, evaluation, training, wanted.train, seed)
-    if len(train) < wanted.train:
-        compact = {source: dense(cuts[source])[: wanted.per_source] for source in cuts if source in training}
+    training = set(quota.train_sources or sources)
+    cuts = {source: _cuts(offers, source, quota.per_conversation, seed) for source in sorted(sources)}
+    evaluation = {source: spread(source_cuts)[: quota.per_source] for source, source_cuts in cuts.items()}
+    train = _train(cuts, evaluation, training, quota.train, seed)
+    if len(train) < quota.train:
+        compact = {source: dense(cuts[source])[: quota.per_source] for source in cuts if source in training}
         evaluation |= compact
-        train = _train(cuts, evaluation, training, wanted.train, seed)
-    if not wanted.allow_fewer:
-        _refuse_fewer(cuts, evaluation, train, wanted, training)
-    found = sorted([*(one for part in evaluation.values() for one in part), *train])
-    if not found:
+        train = _train(cuts, evaluation, training, quota.train, seed)
+    if not quota.allow_fewer:
+        _refuse_fewer(cuts, evaluation, train, quota, training)
+    instances = sorted([*(instance for part in evaluation.values() for instance in part), *train])
+    if not instances:
         raise Shortage(f"no conversation has {LEAST} turns with text: nothing can be cut.")
-    return found
+    return instances
 
 
 def _cuts(offers: Sequence[Offer], source: str, most: int, seed: int) -> Cuts:
     """Return the possible instances of a source by cluster, clusters in drawn order."""
     own = {offer.conversation: offer for offer in offers if offer.source == source}
-    found: Cuts = {}
+    cuts: Cuts = {}
     for key in in_drawn_order({offer.cluster for offer in own.values()}, seed, f"order {source}"):
-        found[source, key] = sorted(
+        cuts[source, key] = sorted(
             (
                 Instance("evaluation", source, offer.conversation, start, number)
                 for offer in own.values()
                 if offer.cluster == key
                 for number, start in enumerate(starts(seed, offer.conversation, offer.turns, most))
             ),
-            key=lambda one: (one.number, one.conversation),
+            key=lambda instance: (instance.number, instance.conversation),
         )
-    return {unit: cut for unit, cut in found.items() if cut}
+    return {unit: cut for unit, cut in cuts.items() if cut}
 
 
 def spread(cuts: Cuts) -> list[Instance]:
@@ -144,7 +144,7 @@ def spread(cuts: Cuts) -> list[Instance]:
 
 def dense(cuts: Cuts) -> list[Instance]:
     """Return all of the first cluster, then all of the second, and so on."""
-    return [one for cut in cuts.values() for one in cut]
+    return [instance for cut in cuts.values() for instance in cut]
 
 
 def _train(
@@ -154,38 +154,47 @@ def _train(
     number: int,
     seed: int,
 ) -> list[Instance]:
-    taken = {(one.source, one.conversation) for part in evaluation.values() for one in part}
+    used = {(instance.source, instance.conversation) for part in evaluation.values() for instance in part}
     free = [
-        one
+        instance
         for source in sorted(cuts)
         if source in sources
         for cut in cuts[source].values()
-        if not any((one.source, one.conversation) in taken for one in cut)
-        for one in cut
+        if not any((instance.source, instance.conversation) in used for instance in cut)
+        for instance in cut
     ]
-    free.sort(key=lambda one: (one.number, u(seed, "train", one.source, one.conversation, one.number), one))
-    return [Instance("train", one.source, one.conversation, one.start, one.number) for one in free[:number]]
+    free.sort(
+        key=lambda instance: (
+            instance.number,
+            u(seed, "train", instance.source, instance.conversation, instance.number),
+            instance,
+        )
+    )
+    return [
+        Instance("train", instance.source, instance.conversation, instance.start, instance.number)
+        for instance in free[:number]
+    ]
 
 
 def _refuse_fewer(
     cuts: Mapping[str, Cuts],
     evaluation: Mapping[str, Sequence[Instance]],
     train: Sequence[Instance],
-    wanted: Wanted,
+    quota: Quota,
     training: Collection[str],
 ) -> None:
     more = "Raise --per-conversation, ask for fewer, or give --allow-fewer."
-    for source, found in evaluation.items():
-        if len(found) < wanted.per_source:
+    for source, instances in evaluation.items():
+        if len(instances) < quota.per_source:
             raise Shortage(
-                f"the source {source!r} has {len(found)} instances of the {wanted.per_source} asked for: "
+                f"the source {source!r} has {len(instances)} instances of the {quota.per_source} asked for: "
                 f"{len(cuts[source])} conversations of at least {LEAST} turns with text, up to "
-                f"{wanted.per_conversation} of each. {more}"
+                f"{quota.per_conversation} of each. {more}"
             )
-    if len(train) < wanted.train:
-        listed = ", ".join(repr(source) for source in sorted(training))
+    if len(train) < quota.train:
+        source_names = ", ".join(repr(source) for source in sorted(training))
         raise Shortage(
-            f"training: {len(train)} instances of the {wanted.train} asked for are left in {listed}, in "
+            f"training: {len(train)} instances of the {quota.train} asked for are left in {source_names}, in "
             f"conversations that evaluation does not use. {more}"
         )
 
@@ -199,19 +208,19 @@ _OWN = ("name", "role")
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What came of cleaning a conversation: new texts by position, and the positions that kept theirs."""
+    """A cleaned conversation: new texts by position, and the positions whose text was not reduced."""
 
     texts: Mapping[int, str]
-    kept: frozenset[int] = frozenset()
+    unreduced: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> Cleaned:
         """Return what the generator's result says."""
-        texts = {int(one["number"]): str(one["text"]) for one in result["turns"]}
+        texts = {int(turn["number"]): str(turn["text"]) for turn in result["turns"]}
         return cls(texts, frozenset(map(int, result["not_a_reduction"])))
 
 
-def told(dialogue: Dialogue, cleaned: Cleaned | None = None) -> tuple[Turn, ...]:
+def spoken_turns(dialogue: Dialogue, cleaned: Cleaned | None = None) -> tuple[Turn, ...]:
     """Return the turns with text of a conversation: those that count and that are cut.
 
     Where it was cleaned, each turn's extra has its `raw` text, its flag, and as `left_out` what was said
@@ -219,7 +228,7 @@ def told(dialogue: Dialogue, cleaned: Cleaned | None = None) -> tuple[Turn, ...]
     """
     if cleaned is None:
         return tuple(turn for turn in dialogue.turns if spoken(turn))
-    found: list[Turn] = []
+    turns: list[Turn] = []
     empty: list[dict[str, str]] = []
     for place, turn in enumerate(dialogue.turns):
         if not spoken(turn):
@@ -229,13 +238,13 @@ def told(dialogue: Dialogue, cleaned: Cleaned | None = None) -> tuple[Turn, ...]
             empty.append({"speaker": turn.speaker, RAW: turn.text})
             continue
         extra: dict[str, Any] = {**turn.extra, RAW: turn.text}
-        if place in cleaned.kept:
+        if place in cleaned.unreduced:
             extra[FLAGS] = ["not_a_reduction"]
         if empty:
             extra[LEFT_OUT] = empty
             empty = []
-        found.append(replace(turn, text=text, extra=extra))
-    return tuple(found)
+        turns.append(replace(turn, text=text, extra=extra))
+    return tuple(turns)
 
 
 def assembled(
@@ -252,7 +261,7 @@ def assembled(
     r = turns[instance.start : instance.start + CONTINUATION]
     if first < 0 or len(r) < CONTINUATION:
         raise ValueError(f"{instance.key}: the conversation has {len(turns)} turns with text")
-    found = {
+    origin = {
         "source": instance.source,
         "first_turn": first,
         "part": instance.part,
@@ -266,7 +275,7 @@ def assembled(
         cluster=cluster,
         language=conversation.language,
         summary=summary,
-        metadata={**texts, **found},
+        metadata={**texts, **origin},
     )
 
 
@@ -275,12 +284,12 @@ def people(conversation: Dialogue, metadata: Metadata | None) -> tuple[Participa
     roles, profiles and aliases where M does not."""
     if metadata is None:
         return conversation.participants
-    known = {person.id: person for person in conversation.participants}
-    found: list[Participant] = []
+    declared = {person.id: person for person in conversation.participants}
+    participants: list[Participant] = []
     for person in metadata["participants"]:
-        before = known.get(person["id"], Participant(person["id"]))
+        before = declared.get(person["id"], Participant(person["id"]))
         extra = {name: value for name, value in person.items() if name not in ("id", *_OWN)}
-        found.append(
+        participants.append(
             replace(
                 before,
                 name=before.name or person["name"],
@@ -288,7 +297,7 @@ def people(conversation: Dialogue, metadata: Metadata | None) -> tuple[Participa
                 extra={**before.extra, **extra},
             )
         )
-    return tuple(found)
+    return tuple(participants)
 
 
 # The statistics of a benchmark by source (CoCoEval, table 2), and what cleaning took away.
@@ -298,17 +307,17 @@ def people(conversation: Dialogue, metadata: Metadata | None) -> tuple[Participa
 
 def line(dialogue: Dialogue) -> str:
     """Return a dialogue with its continuations as one line of JSON, keys sorted, without the line's end."""
-    told: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "id": dialogue.id,
         "cluster": dialogue.cluster,
         "language": dialogue.language,
         "summary": dialogue.summary,
         "metadata": dict(dialogue.metadata),
-        "participants": [_person(one) for one in dialogue.participants],
-        "turns": [_turn(one) for one in dialogue.turns],
-        "continuations": [_continuation(one) for one in dialogue.continuations],
+        "participants": [_person(participant) for participant in dialogue.participants],
+        "turns": [_turn(turn) for turn in dialogue.turns],
+        "continuations": [_continuation(continuation) for continuation in dialogue.continuations],
     }
-    return json.dumps(_without_nothing(told), ensure_ascii=False, sort_keys=True)
+    return json.dumps(_without_nothing(payload), ensure_ascii=False, sort_keys=True)
 
 
 def _person(person: Participant) -> dict[str, Any]:
@@ -325,7 +334,7 @@ def _person(person: Participant) -> dict[str, Any]:
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
-    told = _without_nothing(
+    optional = _without_nothing(
         {
             "given": turn.given,
             "at": turn.at,
@@ -338,17 +347,17 @@ def _turn(turn: Turn) -> dict[str, Any]:
         }
     )
     audience = {} if turn.audience is None else {"audience": list(turn.audience)}
-    return {"speaker": turn.speaker, "text": turn.text, **told, **audience}
+    return {"speaker": turn.speaker, "text": turn.text, **optional, **audience}
 
 
-def _continuation(one: Continuation) -> dict[str, Any]:
-    told = _without_nothing({"trial": one.trial, "condition": dict(one.condition)})
+def _continuation(continuation: Continuation) -> dict[str, Any]:
+    optional = _without_nothing({"trial": continuation.trial, "condition": dict(continuation.condition)})
     return {
-        "id": one.id,
-        "system": one.system,
-        "mode": one.mode,
-        "turns": [_turn(turn) for turn in one.turns],
-        **told,
+        "id": continuation.id,
+        "system": continuation.system,
+        "mode": continuation.mode,
+        "turns": [_turn(turn) for turn in continuation.turns],
+        **optional,
     }
 
 
@@ -373,22 +382,25 @@ def tokens(text: str) -> int:
     return len(_treebank().tokenize(text))
 
 
-def shown(dialogue: Dialogue) -> tuple[Turn, ...]:
-    """Return x and r."""
-    return (*dialogue.turns, *(turn for one in dialogue.continuations for turn in one.turns))
+def visible_turns(dialogue: Dialogue) -> tuple[Turn, ...]:
+    """Return the turns of x and r: the context and its continuations."""
+    return (
+        *dialogue.turns,
+        *(turn for continuation in dialogue.continuations for turn in continuation.turns),
+    )
 
 
 def by_source(dialogues: Iterable[Dialogue]) -> dict[str, dict[str, Any]]:
     """Return per source, in order of names: instances by part, people listed and speaking (means over
     instances), turns, tokens a turn (mean over the turns of x and r), and flags."""
-    found: dict[str, list[Dialogue]] = {}
+    dialogues_by_source: dict[str, list[Dialogue]] = {}
     for dialogue in dialogues:
-        found.setdefault(str(dialogue.metadata["source"]), []).append(dialogue)
-    return {source: _of(found[source]) for source in sorted(found)}
+        dialogues_by_source.setdefault(str(dialogue.metadata["source"]), []).append(dialogue)
+    return {source: _of(dialogues_by_source[source]) for source in sorted(dialogues_by_source)}
 
 
 def _of(dialogues: Sequence[Dialogue]) -> dict[str, Any]:
-    turns = [turn for dialogue in dialogues for turn in shown(dialogue)]
+    turns = [turn for dialogue in dialogues for turn in visible_turns(dialogue)]
     parts = [dialogue.metadata["part"] for dialogue in dialogues]
     return {
         "instances": len(dialogues),
@@ -397,7 +409,7 @@ def _of(dialogues: Sequence[Dialogue]) -> dict[str, Any]:
         "conversations": len({dialogue.cluster for dialogue in dialogues}),
         "participants_listed": fmean(len(dialogue.participants) for dialogue in dialogues),
         "participants_speaking": fmean(
-            len({turn.speaker for turn in shown(dialogue)}) for dialogue in dialogues
+            len({turn.speaker for turn in visible_turns(dialogue)}) for dialogue in dialogues
         ),
         "tokens_per_turn": fmean(tokens(turn.text) for turn in turns),
         "turns": len(turns),
@@ -415,8 +427,8 @@ def removed(before: Iterable[Turn], after: Iterable[Turn]) -> dict[str, Any]:
 
 def share_of(removals: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return several such figures as one."""
-    told = list(removals)
-    old, new = (sum(one[name] for one in told) for name in ("words_before", "words_after"))
+    rows = list(removals)
+    old, new = (sum(row[name] for row in rows) for name in ("words_before", "words_after"))
     return {"words_before": old, "words_after": new, "share_removed": (old - new) / old if old else None}
 
 

@@ -104,16 +104,16 @@ def read(
     and a person who is missing or there twice. Beliefs about oneself, and empty ones, are left out.
     """
     reader = _Reader(ids)
-    found = reader.whole(data)
-    listed = [person["id"] for person in found["participants"]]
-    shown = {own: name for name, own in ids.items()}
-    if twice := next((one for one in listed if listed.count(one) > 1), None):
-        raise Unparseable(f"participants: {shown[twice]!r} is there twice")
-    if missing := [one for one in speaking if one not in listed]:
-        raise Unparseable(f"participants: the speaker {shown[missing[0]]!r} is missing")
+    metadata = reader.read_metadata(data)
+    listed_ids = [person["id"] for person in metadata["participants"]]
+    shown_ids = {own: name for name, own in ids.items()}
+    if twice := next((person_id for person_id in listed_ids if listed_ids.count(person_id) > 1), None):
+        raise Unparseable(f"participants: {shown_ids[twice]!r} is there twice")
+    if missing := [speaker for speaker in speaking if speaker not in listed_ids]:
+        raise Unparseable(f"participants: the speaker {shown_ids[missing[0]]!r} is missing")
     order = list(ids.values())
-    found["participants"].sort(key=lambda person: order.index(person["id"]))
-    return found, reader.flags
+    metadata["participants"].sort(key=lambda person: order.index(person["id"]))
+    return metadata, reader.flags
 
 
 class _Reader:
@@ -123,55 +123,57 @@ class _Reader:
         self._ids = ids
         self.flags: list[str] = []
 
-    def whole(self, data: Any) -> Metadata:
-        """Return all of it."""
+    def read_metadata(self, data: Any) -> Metadata:
+        """Read the metadata of the conversation and of everybody in it."""
         fields = self._fields(data, "", (*TEXTS, "participants"))
         people = fields["participants"]
         if not isinstance(people, list):
             raise Unparseable("participants: a list is needed")
-        found: Metadata = {name: _text(fields[name], name) for name in TEXTS}
-        found["participants"] = [
+        metadata: Metadata = {name: _text(fields[name], name) for name in TEXTS}
+        metadata["participants"] = [
             self._person(person, f"participants[{number}]") for number, person in enumerate(people)
         ]
-        return found
+        return metadata
 
     def _person(self, data: Any, where: str) -> Metadata:
         fields = self._fields(data, where, ("id", *PERSON_TEXTS, AREAS, HIDDEN))
-        key = self._known(fields["id"], f"{where}.id")
-        found: Metadata = {"id": key}
-        found |= {name: _text(fields[name], f"{where}.{name}") for name in PERSON_TEXTS}
-        if found["reporting_to"]:
-            found["reporting_to"] = self._known(fields["reporting_to"], f"{where}.reporting_to")
-        found[AREAS] = _texts(fields[AREAS], f"{where}.{AREAS}")
-        found[HIDDEN] = self._hidden(fields[HIDDEN], f"{where}.{HIDDEN}", key)
-        return found
+        key = self._own_id(fields["id"], f"{where}.id")
+        person: Metadata = {"id": key}
+        person |= {name: _text(fields[name], f"{where}.{name}") for name in PERSON_TEXTS}
+        if person["reporting_to"]:
+            person["reporting_to"] = self._own_id(fields["reporting_to"], f"{where}.reporting_to")
+        person[AREAS] = _texts(fields[AREAS], f"{where}.{AREAS}")
+        person[HIDDEN] = self._hidden(fields[HIDDEN], f"{where}.{HIDDEN}", key)
+        return person
 
     def _hidden(self, data: Any, where: str, person: str) -> Metadata:
         fields = self._fields(data, where, (STYLE, *HIDDEN_TEXTS, BELIEFS))
-        found: Metadata = {STYLE: self._style(fields[STYLE], f"{where}.{STYLE}")}
-        found |= {name: _text(fields[name], f"{where}.{name}") for name in HIDDEN_TEXTS}
+        hidden: Metadata = {STYLE: self._style(fields[STYLE], f"{where}.{STYLE}")}
+        hidden |= {name: _text(fields[name], f"{where}.{name}") for name in HIDDEN_TEXTS}
         beliefs = fields[BELIEFS]
         if not isinstance(beliefs, dict):
             raise Unparseable(f"{where}.{BELIEFS}: an object is needed")
-        told = {
-            self._known(about, f"{where}.{BELIEFS}"): _text(text, f"{where}.{BELIEFS}.{about[:40]}")
+        belief_texts = {
+            self._own_id(about, f"{where}.{BELIEFS}"): _text(text, f"{where}.{BELIEFS}.{about[:40]}")
             for about, text in beliefs.items()
         }
         order = list(self._ids.values())
-        found[BELIEFS] = {
-            about: told[about] for about in sorted(told, key=order.index) if told[about] and about != person
+        hidden[BELIEFS] = {
+            about: belief_texts[about]
+            for about in sorted(belief_texts, key=order.index)
+            if belief_texts[about] and about != person
         }
-        return found
+        return hidden
 
     def _style(self, data: Any, where: str) -> Metadata:
         fields = self._fields(data, where, ("length", *STYLE_LISTS, "details"))
-        found: Metadata = {"length": _text(fields["length"], f"{where}.length")}
-        found |= {name: _texts(fields[name], f"{where}.{name}") for name in STYLE_LISTS}
-        found["details"] = _text(fields["details"], f"{where}.details")
-        for style in found["style_types"]:
+        style_fields: Metadata = {"length": _text(fields["length"], f"{where}.length")}
+        style_fields |= {name: _texts(fields[name], f"{where}.{name}") for name in STYLE_LISTS}
+        style_fields["details"] = _text(fields["details"], f"{where}.details")
+        for style in style_fields["style_types"]:
             if style not in STYLES:
                 self._flag(f"{UNKNOWN_STYLE}: {style[:60]}")
-        return found
+        return style_fields
 
     def _fields(self, data: Any, where: str, names: Sequence[str]) -> Mapping[str, Any]:
         at = f"{where}." if where else ""
@@ -185,7 +187,7 @@ class _Reader:
                 self._flag(f"{EXTRA_FIELD}: {name[:60]}")
         return data
 
-    def _known(self, value: Any, where: str) -> str:
+    def _own_id(self, value: Any, where: str) -> str:
         if not isinstance(value, str) or value not in self._ids:
             raise Unparseable(f"{where}: {str(value)[:60]!r} is not the id of anybody in the conversation")
         return self._ids[value]
@@ -206,7 +208,7 @@ def _text(value: Any, where: str) -> str:
 def _texts(value: Any, where: str) -> list[str]:
     if not isinstance(value, list) or len(value) > MOST:
         raise Unparseable(f"{where}: a list of at most {MOST} texts is needed")
-    return [_text(one, where) for one in value]
+    return [_text(item, where) for item in value]
 
 
 BELIEVED = 3
@@ -239,20 +241,22 @@ class CocoevalMetadata(Generator):
         """Keep the conversation in lines, cut into parts."""
         names, speaking = by_id(dialogue), speakers(dialogue.turns)
         people = list(dict.fromkeys([*(person.id for person in dialogue.participants), *speaking]))
-        told = [turn for turn in dialogue.turns if turn.text.strip() or turn.act != "message"]
-        lines = transcript(told, names)
+        turns = [turn for turn in dialogue.turns if turn.text.strip() or turn.act != "message"]
+        lines = transcript(turns, names)
         spans = spans_of(lines, int(settings["part_tokens"]), int(settings["overlap"]))
         return {
             "ids": [[names.of(person), person] for person in people],
             "speaking": speaking,
-            "parts": [[lines[start:end], speakers(told[start:end])] for start, end in spans],
+            "parts": [[lines[start:end], speakers(turns[start:end])] for start, end in spans],
         }
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
         """A conversation needs speakers whose ids can be told apart."""
         names = by_id(dialogue)
-        shown = [names.of(one) for one in {*(p.id for p in dialogue.participants), *speakers(dialogue.turns)}]
-        if len(set(shown)) < len(shown):
+        shown_ids = [
+            names.of(person) for person in {*(p.id for p in dialogue.participants), *speakers(dialogue.turns)}
+        ]
+        if len(set(shown_ids)) < len(shown_ids):
             return "two of its speakers have ids that look alike"
         return "" if any(map(spoken, dialogue.turns)) else "nothing is said in it"
 
@@ -273,43 +277,43 @@ class CocoevalMetadata(Generator):
         if "drafts" in state or len(state["parts"]) == 1:
             metadata, flags = _read(state, None, replies[0].text)
             return {**state, "metadata": metadata, "flags": flags}
-        found = [_read(state, part, reply.text) for part, reply in enumerate(replies)]
+        drafts = [_read(state, part, reply.text) for part, reply in enumerate(replies)]
         read_already = [[[], speaking] for _, speaking in state["parts"]]
-        return {**state, "parts": read_already, "drafts": [metadata for metadata, _ in found]}
+        return {**state, "parts": read_already, "drafts": [metadata for metadata, _ in drafts]}
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return metadata of usual length about everybody."""
-        shown = dict(_ids(state, own_first=True))
+        shown_ids = dict(_ids(state, own_first=True))
         if "drafts" in state:
-            return [_pretended(list(shown.values()))]
-        return [_pretended([shown[one] for one in speaking]) for _, speaking in state["parts"]]
+            return [_pretended(list(shown_ids.values()))]
+        return [_pretended([shown_ids[speaker] for speaker in speaking]) for _, speaking in state["parts"]]
 
 
 def spans_of(lines: Sequence[str], most: int, overlap: int) -> list[tuple[int, int]]:
     """Return [start, end) of parts of at most `most` tokens (one line at least), each beginning `overlap`
     lines before the end of the one before it, or fewer where it would not get on otherwise."""
     sizes = [about_tokens(line) + 1 for line in lines]
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = 0
     while True:
         end, size = start + 1, sum(sizes[start : start + 1])
         while end < len(lines) and size + sizes[end] <= most:
             size += sizes[end]
             end += 1
-        found.append((start, end))
+        spans.append((start, end))
         if end >= len(lines):
-            return found
+            return spans
         start = max(end - overlap, start + 1)
 
 
 def _ids(state: State, own_first: bool = False) -> list[tuple[str, str]]:
-    return [(own, shown) if own_first else (shown, own) for shown, own in state["ids"]]
+    return [(own, shown_id) if own_first else (shown_id, own) for shown_id, own in state["ids"]]
 
 
 def _read(state: State, part: int | None, reply: str) -> tuple[Metadata, list[str]]:
     """Return what a reply says: of a part everybody who speaks in it, of the whole everybody who speaks."""
-    whole = part is None or len(state["parts"]) == 1
-    speaking = state["speaking"] if whole else state["parts"][part][1]
+    is_complete = part is None or len(state["parts"]) == 1
+    speaking = state["speaking"] if is_complete else state["parts"][part][1]
     return read(json_object(reply), dict(_ids(state)), speaking)
 
 
@@ -317,48 +321,48 @@ def _people(state: State) -> str:
     speaking = set(state["speaking"])
     return quote(
         "PEOPLE",
-        [shown if own in speaking else f"{shown} (says nothing)" for shown, own in _ids(state)],
+        [shown_id if own in speaking else f"{shown_id} (says nothing)" for shown_id, own in _ids(state)],
     )
 
 
 def _reading(state: State, part: int) -> Prompt:
     lines, speaking = state["parts"][part]
     number = len(state["parts"])
-    shown = dict(_ids(state, own_first=True))
+    shown_ids = dict(_ids(state, own_first=True))
     which = "" if number == 1 else f"You see part {part + 1} of {number} of the conversation. "
     values = {
         "which": which,
         "people": _people(state),
-        "speaking": quote("SPEAKING", [shown[one] for one in speaking]),
+        "speaking": quote("SPEAKING", [shown_ids[speaker] for speaker in speaking]),
         "conversation": quote("CONVERSATION", lines),
         "styles": ", ".join(STYLES),
     }
-    return filled("cocoeval_metadata", 1, values, schema([shown for shown, _ in _ids(state)]))
+    return filled("cocoeval_metadata", 1, values, schema([shown_id for shown_id, _ in _ids(state)]))
 
 
 def _merging(state: State) -> Prompt:
-    shown = dict(_ids(state, own_first=True))
-    drafts = [json.dumps(_shown(draft, shown), ensure_ascii=False) for draft in state["drafts"]]
+    shown_ids = dict(_ids(state, own_first=True))
+    drafts = [json.dumps(_with_shown_ids(draft, shown_ids), ensure_ascii=False) for draft in state["drafts"]]
     values = {
         "people": _people(state),
-        "speaking": quote("SPEAKING", [shown[one] for one in state["speaking"]]),
+        "speaking": quote("SPEAKING", [shown_ids[speaker] for speaker in state["speaking"]]),
         "parts": "\n\n".join(quote(f"PART {number}", [text]) for number, text in enumerate(drafts, start=1)),
         "styles": ", ".join(STYLES),
     }
     return filled("cocoeval_metadata_merged", 1, values, schema([name for name, _ in _ids(state)]))
 
 
-def _shown(metadata: Metadata, shown: dict[str, str]) -> Metadata:
+def _with_shown_ids(metadata: Metadata, shown_ids: dict[str, str]) -> Metadata:
     """Return M with ids as they are shown."""
     people = []
     for person in metadata["participants"]:
         hidden = person["hidden_information"]
-        beliefs = {shown[about]: text for about, text in hidden["beliefs_about_others"].items()}
+        beliefs = {shown_ids[about]: text for about, text in hidden["beliefs_about_others"].items()}
         people.append(
             {
                 **person,
-                "id": shown[person["id"]],
-                "reporting_to": shown.get(person["reporting_to"], ""),
+                "id": shown_ids[person["id"]],
+                "reporting_to": shown_ids.get(person["reporting_to"], ""),
                 "hidden_information": {**hidden, "beliefs_about_others": beliefs},
             }
         )
@@ -382,8 +386,8 @@ def _pretended(ids: Sequence[str]) -> str:
         },
     }
     people = []
-    for one in ids:
-        beliefs = dict.fromkeys([other for other in ids if other != one][:BELIEVED], text)
+    for person_id in ids:
+        beliefs = dict.fromkeys([other for other in ids if other != person_id][:BELIEVED], text)
         hidden = {**person["hidden_information"], "beliefs_about_others": beliefs}
-        people.append({"id": one, **person, "hidden_information": hidden})
+        people.append({"id": person_id, **person, "hidden_information": hidden})
     return json.dumps({**dict.fromkeys(TEXTS, text), "participants": people}, ensure_ascii=False)

@@ -41,8 +41,8 @@ def speakers(turns: Iterable[Turn]) -> list[str]:
 
 def by_id(dialogue: Dialogue) -> Names:
     """Return what each person is called in prompts that ask for ids: the id, on one line."""
-    known = [Participant(person.id) for person in dialogue.participants]
-    return _met(Names(known, Blind()), dialogue)
+    participants = [Participant(person.id) for person in dialogue.participants]
+    return _met(Names(participants, Blind()), dialogue)
 
 
 def by_name(dialogue: Dialogue) -> Names:
@@ -57,13 +57,13 @@ def _met(names: Names, dialogue: Dialogue) -> Names:
 
 def transcript(turns: Sequence[Turn], names: Names) -> list[str]:
     """Return turns as lines, one entry a turn: a heading where session or date change, then who says what."""
-    found: list[str] = []
+    entries: list[str] = []
     for turn, before in zip(turns, (None, *turns), strict=False):
         above = heading(turn, before)
         first, *rest = happening(turn, names, clean(turn.text)).line().split("\n")
         lines = [*([f"== {above} =="] if above else []), first, *(MORE + line for line in rest)]
-        found.append("\n".join(lines))
-    return found
+        entries.append("\n".join(lines))
+    return entries
 
 
 def numbered(number: int, text: str) -> str:
@@ -105,10 +105,10 @@ class CocoevalSummary(Generator):
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Keep the first `until` turns with text, as lines; -1 stands for none."""
-        told = [turn for turn in dialogue.turns if spoken(turn)]
+        turns = [turn for turn in dialogue.turns if spoken(turn)]
         until = int(settings["until"])
-        shown = told[:until] if until > 0 else told if until == 0 else []
-        return {"lines": transcript(shown, by_name(dialogue))}
+        window = turns[:until] if until > 0 else turns if until == 0 else []
+        return {"lines": transcript(window, by_name(dialogue))}
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return the one prompt, or the summary; an empty one where there is nothing to sum up."""
@@ -131,10 +131,10 @@ class CocoevalSummary(Generator):
 def read(reply: str) -> str:
     """Return the one paragraph of a reply; raise Unparseable for none, more than one, or a very long one."""
     data = json_object(reply)
-    told = data.get("summary")
-    if not isinstance(told, str) or set(data) != {"summary"}:
+    summary = data.get("summary")
+    if not isinstance(summary, str) or set(data) != {"summary"}:
         raise Unparseable("one field summary with a text is needed")
-    paragraphs = [line for line in clean(told).split("\n") if line.strip()]
+    paragraphs = [line for line in clean(summary).split("\n") if line.strip()]
     if len(paragraphs) != 1:
         raise Unparseable("the summary is empty" if not paragraphs else "the summary is not one paragraph")
     text = " ".join(paragraphs[0].split())

@@ -24,7 +24,7 @@ from suites.continuation.generators.mpceval_predictions import (
     SpeakerGivenContent,
 )
 
-_LISTED: tuple[Generator, ...] = (
+_ALL_GENERATORS: tuple[Generator, ...] = (
     CocoevalCleaning(),
     CocoevalMetadata(),
     CocoevalSummary(),
@@ -35,7 +35,9 @@ _LISTED: tuple[Generator, ...] = (
     Conversation(),
     Response(),
 )
-GENERATORS: Table[Generator] = Table("generators", {generator.key: generator for generator in _LISTED})
+GENERATORS: Table[Generator] = Table(
+    "generators", {generator.key: generator for generator in _ALL_GENERATORS}
+)
 
 __all__ = [
     "GENERATORS",

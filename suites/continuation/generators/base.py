@@ -168,18 +168,18 @@ class Setting:
 
     def checked(self, value: Any) -> Value:
         """Return a value as it is used, read from text where it is one; raise WrongSettings."""
-        found = self._read(value)
-        if type(found) is not type(self.default):
+        parsed = self._read(value)
+        if type(parsed) is not type(self.default):
             raise WrongSettings(f"{self.name}: {str(value)[:40]!r} is not {_kind(self.default)}.")
-        if self.choices and found not in self.choices:
+        if self.choices and parsed not in self.choices:
             raise WrongSettings(
                 f"{self.name}: {str(value)[:40]!r} is not one of {', '.join(map(str, self.choices))}."
             )
-        if isinstance(found, str) and (len(found) > 2000 or "\x00" in found):
+        if isinstance(parsed, str) and (len(parsed) > 2000 or "\x00" in parsed):
             raise WrongSettings(f"{self.name}: a text of at most 2,000 characters is needed.")
-        if isinstance(found, int) and not isinstance(found, bool):
-            self._bounded(found)
-        return found
+        if isinstance(parsed, int) and not isinstance(parsed, bool):
+            self._bounded(parsed)
+        return parsed
 
     def _read(self, value: Any) -> Any:
         if not isinstance(value, str) or isinstance(self.default, str):
@@ -204,14 +204,14 @@ def _kind(default: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply to one prompt. Tokens are None where the server does not say; `asked` counts the completions
+    """A reply to one prompt. Tokens are None where the server does not say; `attempts` counts the completions
     that were paid for until one could be read, `seconds` how long the last of them took (None where
     nobody measured). `error` says why there is none, to a generator that takes failures."""
 
     text: str
     tokens_in: int | None = None
     tokens_out: int | None = None
-    asked: int = 1
+    attempts: int = 1
     seconds: float | None = None
     error: str = ""
 
@@ -328,7 +328,7 @@ class Generator(ABC):
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the name of a system that nobody named: the model, and the settings that vary."""
-        varying = (str(condition[one.name]) for one in self.settings if one.varies)
+        varying = (str(condition[setting.name]) for setting in self.settings if setting.varies)
         return " ".join([model, *varying])
 
     def reasks(self, settings: Settings) -> int:
@@ -354,15 +354,17 @@ class Generator(ABC):
         """
         raise NotShared(self.key)
 
-    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+    def resolved(self, values: Mapping[str, Any]) -> dict[str, Value]:
         """Return a value for every setting: those that are given, else the defaults. Raises WrongSettings."""
-        known = {one.name: one for one in self.settings}
-        if unknown := sorted(set(given) - set(known)):
-            listed = ", ".join(known) or "none"
-            raise WrongSettings(f"{self.key} has no setting {unknown[0]!r}; it has {listed}.")
-        found = {name: one.checked(given.get(name, one.default)) for name, one in known.items()}
-        self.checked(found)
-        return found
+        settings = {setting.name: setting for setting in self.settings}
+        if unknown := sorted(set(values) - set(settings)):
+            names = ", ".join(settings) or "none"
+            raise WrongSettings(f"{self.key} has no setting {unknown[0]!r}; it has {names}.")
+        complete = {
+            name: setting.checked(values.get(name, setting.default)) for name, setting in settings.items()
+        }
+        self.checked(complete)
+        return complete
 
 
 class NotShared(TypeError):
@@ -370,7 +372,7 @@ class NotShared(TypeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StoredTurns:
     """Turns as generators keep them in their state: plain JSON and back."""
 
     turns: tuple[Turn, ...] = field(default_factory=tuple)
@@ -391,20 +393,20 @@ class Shown:
         ]
 
     @classmethod
-    def from_json(cls, told: Sequence[Mapping[str, Any]]) -> Shown:
+    def from_json(cls, rows: Sequence[Mapping[str, Any]]) -> StoredTurns:
         """Return the turns that `as_json` wrote."""
         return cls(
             tuple(
                 Turn(
-                    speaker=one["speaker"],
-                    text=one["text"],
-                    act=one.get("act", "message"),
-                    addressees=tuple(one.get("addressees", ())),
-                    audience=tuple(one["audience"]) if "audience" in one else None,
-                    session=one.get("session", ""),
-                    time=one.get("time", ""),
+                    speaker=row["speaker"],
+                    text=row["text"],
+                    act=row.get("act", "message"),
+                    addressees=tuple(row.get("addressees", ())),
+                    audience=tuple(row["audience"]) if "audience" in row else None,
+                    session=row.get("session", ""),
+                    time=row.get("time", ""),
                 )
-                for one in told
+                for row in rows
             )
         )
 
@@ -433,26 +435,26 @@ def spend(spent: Spent, prompt: Prompt, reply: Reply, settings: Settings, where:
     for every completion. Each of several completions counts for as long as the last one took; a reply that
     another run was given before costs no time.
     """
-    if reply.asked > int(settings[CALLS]):
-        raise Failed(f"{CALLS}: {where} took {reply.asked} calls, and {settings[CALLS]} are allowed")
-    times = max(1, reply.asked)
-    sent = times * about_tokens("\n".join(part for part in (prompt.system, prompt.user) if part))
-    said = times * about_tokens(reply.text)
-    found = {
-        TOKENS_IN: spent[TOKENS_IN] + (sent if reply.tokens_in is None else reply.tokens_in),
-        TOKENS_OUT: spent[TOKENS_OUT] + (said if reply.tokens_out is None else reply.tokens_out),
-        SECONDS: spent[SECONDS] + reply.asked * (reply.seconds or 0.0),
+    if reply.attempts > int(settings[CALLS]):
+        raise Failed(f"{CALLS}: {where} took {reply.attempts} calls, and {settings[CALLS]} are allowed")
+    times = max(1, reply.attempts)
+    prompt_tokens = times * about_tokens("\n".join(part for part in (prompt.system, prompt.user) if part))
+    reply_tokens = times * about_tokens(reply.text)
+    totals = {
+        TOKENS_IN: spent[TOKENS_IN] + (prompt_tokens if reply.tokens_in is None else reply.tokens_in),
+        TOKENS_OUT: spent[TOKENS_OUT] + (reply_tokens if reply.tokens_out is None else reply.tokens_out),
+        SECONDS: spent[SECONDS] + reply.attempts * (reply.seconds or 0.0),
     }
     for name in (TOKENS_IN, TOKENS_OUT):
-        if found[name] > int(settings[name]):
-            raise Failed(f"{name}: {found[name]:,} tokens after {where}, and {settings[name]:,} are allowed")
-    _timed(found[SECONDS], reply, int(settings[SECONDS]), where)
-    return found
+        if totals[name] > int(settings[name]):
+            raise Failed(f"{name}: {totals[name]:,} tokens after {where}, and {settings[name]:,} are allowed")
+    _timed(totals[SECONDS], reply, int(settings[SECONDS]), where)
+    return totals
 
 
 def _timed(seconds: float, reply: Reply, limit: int, where: str) -> None:
     share = limit / DIALOGUES
-    if limit and reply.asked and reply.seconds is None:
+    if limit and reply.attempts and reply.seconds is None:
         raise Failed(f"{SECONDS}: how long {where} took is not known; set the limit to 0")
     if limit and seconds > share:
         raise Failed(
@@ -466,23 +468,23 @@ def _timed(seconds: float, reply: Reply, limit: int, where: str) -> None:
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class LruCache(Generic[T]):
     """At most `most` values by key; the one that was used longest ago makes room."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._held: OrderedDict[Hashable, T] = OrderedDict()
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
         self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of a key, made where it is not there; two threads may both make it."""
         with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key]
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
         value = make()
         with self._lock:
-            self._held[key] = value
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
+            self._values[key] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
         return value

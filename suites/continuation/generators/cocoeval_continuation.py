@@ -31,8 +31,8 @@ from suites.continuation.generators.base import (
     Reply,
     Setting,
     Settings,
-    Shown,
     State,
+    StoredTurns,
     Value,
     WrongSettings,
     filled,
@@ -54,12 +54,12 @@ class Person:
     """Who may speak: the participant's id, as it is shown, and what else he or she is called."""
 
     id: str
-    shown: str
+    shown_name: str
     also: tuple[str, ...] = ()
 
     def as_json(self) -> list[Any]:
         """Return it as plain JSON."""
-        return [self.id, self.shown, list(self.also)]
+        return [self.id, self.shown_name, list(self.also)]
 
 
 def people_of(dialogue: Dialogue) -> tuple[Person, ...]:
@@ -67,14 +67,14 @@ def people_of(dialogue: Dialogue) -> tuple[Person, ...]:
     declared = dialogue.participants or tuple(
         Participant(speaker) for speaker in dict.fromkeys(turn.speaker for turn in dialogue.turns)
     )
-    found: list[Person] = []
+    people: list[Person] = []
     for number, person in enumerate(declared, start=1):
-        shown = one_line(person.id) or f"Speaker {number}"
-        while any(shown == other.shown for other in found):
-            shown = f"{shown} ({number})"
+        shown_name = one_line(person.id) or f"Speaker {number}"
+        while any(shown_name == other.shown_name for other in people):
+            shown_name = f"{shown_name} ({number})"
         names = (person.name, *person.aliases)
-        found.append(Person(person.id, shown, tuple(name for name in names if name.strip())))
-    return tuple(found)
+        people.append(Person(person.id, shown_name, tuple(name for name in names if name.strip())))
+    return tuple(people)
 
 
 class Cast:
@@ -82,23 +82,27 @@ class Cast:
 
     def __init__(self, people: Iterable[Person]) -> None:
         self.people = tuple(people)
-        self.names = Names([Participant(one.id, one.shown) for one in self.people], _NOBODY)
+        self.names = Names([Participant(person.id, person.shown_name) for person in self.people], _NOBODY)
 
     @classmethod
-    def from_json(cls, told: Sequence[Sequence[Any]]) -> Cast:
+    def from_json(cls, rows: Sequence[Sequence[Any]]) -> Cast:
         """Return those that `Person.as_json` wrote."""
-        return cls(Person(pk, shown, tuple(also)) for pk, shown, also in told)
+        return cls(Person(pk, shown_name, tuple(also)) for pk, shown_name, also in rows)
 
     def find(self, speaker: str) -> tuple[Person | None, bool]:
         """Return who is meant, None where nobody or several may be, and whether by a name or an alias."""
-        for one in self.people:
-            if speaker in (one.shown, one.id):
-                return one, False
-        wanted = fold(one_line(speaker))
-        by_id = [one for one in self.people if wanted in (fold(one.shown), fold(one.id))]
+        for person in self.people:
+            if speaker in (person.shown_name, person.id):
+                return person, False
+        folded_name = fold(one_line(speaker))
+        by_id = [
+            candidate
+            for candidate in self.people
+            if folded_name in (fold(candidate.shown_name), fold(candidate.id))
+        ]
         if by_id:
             return (by_id[0] if len(by_id) == 1 else None), False
-        by_name = [one for one in self.people if wanted in map(fold, one.also)]
+        by_name = [candidate for candidate in self.people if folded_name in map(fold, candidate.also)]
         return (by_name[0] if len(by_name) == 1 else None), True
 
 
@@ -108,17 +112,17 @@ def metadata_json(dialogue: Dialogue, people: Sequence[Person]) -> str:
     The order of keys in what is stored does not count.
     """
     view = View(systems=(dialogue.system,))
-    known = {str(key): value for key, value in dialogue.metadata.items()}
-    told = {key: known[key] for key in known if key not in (*BOOKKEEPING, PEOPLE)}
+    metadata = {str(key): value for key, value in dialogue.metadata.items()}
+    visible = {key: metadata[key] for key in metadata if key not in (*BOOKKEEPING, PEOPLE)}
     declared = {person.id: person for person in dialogue.participants}
-    listed = [_person(one, declared.get(one.id), view) for one in people]
-    return json.dumps({**_plain(told, view), PEOPLE: listed}, indent=1, ensure_ascii=False)
+    person_rows = [_person(person, declared.get(person.id), view) for person in people]
+    return json.dumps({**_plain(visible, view), PEOPLE: person_rows}, indent=1, ensure_ascii=False)
 
 
-def _person(one: Person, declared: Participant | None, view: View) -> dict[str, Any]:
-    found: dict[str, Any] = {"id": one.shown}
+def _person(person: Person, declared: Participant | None, view: View) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": person.shown_name}
     if declared is None:
-        return found
+        return row
     own = {
         "name": declared.name,
         "role": declared.role,
@@ -126,7 +130,7 @@ def _person(one: Person, declared: Participant | None, view: View) -> dict[str, 
         "aliases": list(declared.aliases),
     }
     extra = _plain(dict(declared.extra), view)
-    return found | {k: _plain(v, view) for k, v in own.items() if v} | {
+    return row | {k: _plain(v, view) for k, v in own.items() if v} | {
         key: value for key, value in extra.items() if key not in {"id", *own}
     }  # fmt: skip
 
@@ -134,8 +138,8 @@ def _person(one: Person, declared: Participant | None, view: View) -> dict[str, 
 def _plain(value: Any, view: View) -> Any:
     """Return a value with clean texts and sorted keys, without entries that would name a system."""
     if isinstance(value, Mapping):
-        kept = sorted((str(key), part) for key, part in value.items() if not view.withholds(str(key)))
-        return {view.line(key): _plain(part, view) for key, part in kept}
+        visible = sorted((str(key), part) for key, part in value.items() if not view.withholds(str(key)))
+        return {view.line(key): _plain(part, view) for key, part in visible}
     if isinstance(value, list | tuple):
         return [_plain(part, view) for part in value]
     return view.about(value) if isinstance(value, str) else value
@@ -159,8 +163,12 @@ def window_lines(turns: Sequence[Turn], first: int, names: Names) -> list[str]:
 
 def first_number(dialogue: Dialogue) -> int:
     """Return the number of a dialogue's first turn in the conversation that it was cut from, else 1."""
-    told = dialogue.metadata.get(FIRST_TURN)
-    return told if isinstance(told, int) and not isinstance(told, bool) and told >= 0 else 1
+    first_turn = dialogue.metadata.get(FIRST_TURN)
+    return (
+        first_turn
+        if isinstance(first_turn, int) and not isinstance(first_turn, bool) and first_turn >= 0
+        else 1
+    )
 
 
 @cache
@@ -177,7 +185,7 @@ def _described(key: str) -> str:
 
 # Replies of `cocoeval_continuation`: their form, and reading them strictly.
 
-WRITTEN = "generated_turns"
+GENERATED_TURNS = "generated_turns"
 COPIES = ("previous_turns", "five_previous_turns")
 """What the list of copied turns is called: ours, and the paper's name for five."""
 FIVE = 5
@@ -190,8 +198,8 @@ Entry = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a reply has to answer: the numbers of the turns, who may speak, and the turns to copy.
+class TurnRequest:
+    """What a reply must contain: the numbers of the turns, who may speak, and the turns to copy.
 
     `copies` are (number, speaker as shown, text) of the turns to repeat. `usual` is the median length in
     words per person, and `in_all` the median over all.
@@ -222,7 +230,7 @@ def schema(copies: int) -> dict[str, Any]:
     """Return the JSON schema of a reply."""
     types = zip(TURN_FIELDS, ("integer", "string", "string"), strict=True)
     turn = _object({name: {"type": kind} for name, kind in types})
-    names = [*([copies_name(copies)] if copies else []), WRITTEN]
+    names = [*([copies_name(copies)] if copies else []), GENERATED_TURNS]
     return _object({name: {"type": "array", "items": turn} for name in names})
 
 
@@ -230,12 +238,12 @@ def _object(fields: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def form(asked: Asked) -> str:
+def form(request: TurnRequest) -> str:
     """Return the form of a reply as the prompt shows it."""
-    lists = [f'  "{WRITTEN}": [{_entry(asked.first)}{", ..." if asked.count > 1 else ""}]']
-    if asked.copies:
-        more = ", ..." if len(asked.copies) > 1 else ""
-        lists.insert(0, f'  "{copies_name(len(asked.copies))}": [{_entry(asked.copies[0][0])}{more}]')
+    lists = [f'  "{GENERATED_TURNS}": [{_entry(request.first)}{", ..." if request.count > 1 else ""}]']
+    if request.copies:
+        more = ", ..." if len(request.copies) > 1 else ""
+        lists.insert(0, f'  "{copies_name(len(request.copies))}": [{_entry(request.copies[0][0])}{more}]')
     return "{\n" + ",\n".join(lists) + "\n}"
 
 
@@ -243,13 +251,13 @@ def _entry(number: int) -> str:
     return f'{{"turn_number": {number}, "speaker": "...", "content": "..."}}'
 
 
-def written(asked: Asked, turns: Sequence[tuple[str, str]]) -> str:
-    """Return the reply that says these turns: (speaker as shown, text) of each."""
+def write_reply(request: TurnRequest, turns: Sequence[tuple[str, str]]) -> str:
+    """Write the reply that consists of these turns: (speaker as shown, text) of each."""
     lists: dict[str, list[Entry]] = {}
-    if asked.copies:
-        lists[copies_name(len(asked.copies))] = [_turn(*copied) for copied in asked.copies]
-    numbered = enumerate(turns, start=asked.first)
-    lists[WRITTEN] = [_turn(number, speaker, text) for number, (speaker, text) in numbered]
+    if request.copies:
+        lists[copies_name(len(request.copies))] = [_turn(*copied) for copied in request.copies]
+    numbered = enumerate(turns, start=request.first)
+    lists[GENERATED_TURNS] = [_turn(number, speaker, text) for number, (speaker, text) in numbered]
     return json.dumps(lists, ensure_ascii=False)
 
 
@@ -257,65 +265,65 @@ def _turn(number: int, speaker: str, text: str) -> Entry:
     return dict(zip(TURN_FIELDS, (number, speaker, text), strict=True))
 
 
-def read(reply: str, asked: Asked) -> Read:
+def read(reply: str, request: TurnRequest) -> Read:
     """Return the turns of a reply; raise Unparseable where it is not in the form that was asked for.
 
     A shifted run of numbers, a speaker who is named otherwise than by id, a text that is much longer than
     usual and copies that differ stand, each with a flag.
     """
     data = json_object(reply)
-    copied = _copied(data, bool(asked.copies))
-    if unknown := sorted(set(data) - {WRITTEN, *COPIES}):
+    copied = _copied(data, bool(request.copies))
+    if unknown := sorted(set(data) - {GENERATED_TURNS, *COPIES}):
         raise Unparseable(f"there is no field {unknown[0][:40]!r} in the form that was asked for")
-    entries = _entries(data, asked.count)
-    flags = [*_renumbered(entries, asked)]
+    entries = _entries(data, request.count)
+    flags = [*_renumbered(entries, request)]
     turns = []
-    for number, entry in enumerate(entries, start=asked.first):
-        who, by_name = _speaker(entry, number, asked.cast)
+    for number, entry in enumerate(entries, start=request.first):
+        speaker, by_name = _speaker(entry, number, request.cast)
         text = _content(entry, number)
         flags += [f"{BY_NAME}: turn {number}"] if by_name else []
-        flags += _overlong(text, number, who, asked)
-        turns.append((who, text))
-    flags += _differing(copied, asked)
+        flags += _overlong(text, number, speaker, request)
+        turns.append((speaker, text))
+    flags += _differing(copied, request)
     return Read(tuple(turns), tuple(flags))
 
 
 def _copied(data: Mapping[str, Any], is_asked: bool) -> list[Any]:
-    there = [name for name in COPIES if name in data]
-    if len(there) > 1:
-        raise Unparseable(f"the copied turns are there twice, as {' and as '.join(there)}")
+    present = [name for name in COPIES if name in data]
+    if len(present) > 1:
+        raise Unparseable(f"the copied turns are there twice, as {' and as '.join(present)}")
     if not is_asked:
-        if there:
-            raise Unparseable(f"{there[0]}: no turns were to be copied")
+        if present:
+            raise Unparseable(f"{present[0]}: no turns were to be copied")
         return []
-    if not there or not isinstance(data[there[0]], list):
+    if not present or not isinstance(data[present[0]], list):
         raise Unparseable(f"the list {COPIES[1]} or {COPIES[0]} is missing")
-    return list(data[there[0]])
+    return list(data[present[0]])
 
 
 def _entries(data: Mapping[str, Any], count: int) -> list[Entry]:
-    value = data.get(WRITTEN)
+    value = data.get(GENERATED_TURNS)
     if not isinstance(value, list):
-        raise Unparseable(f"the list {WRITTEN} is missing")
+        raise Unparseable(f"the list {GENERATED_TURNS} is missing")
     if len(value) != count:
-        raise Unparseable(f"{WRITTEN} has {len(value):,} turns, not {count}")
+        raise Unparseable(f"{GENERATED_TURNS} has {len(value):,} turns, not {count}")
     for place, entry in enumerate(value):
         if not isinstance(entry, dict) or sorted(entry) != sorted(TURN_FIELDS):
-            raise Unparseable(f"{WRITTEN}[{place}] is not an object of {', '.join(TURN_FIELDS)}")
+            raise Unparseable(f"{GENERATED_TURNS}[{place}] is not an object of {', '.join(TURN_FIELDS)}")
     return value
 
 
-def _renumbered(entries: Sequence[Entry], asked: Asked) -> list[str]:
+def _renumbered(entries: Sequence[Entry], request: TurnRequest) -> list[str]:
     numbers = [entry["turn_number"] for entry in entries]
     for number in numbers:
         if not isinstance(number, int) or isinstance(number, bool):
             raise Unparseable(f"turn_number: {str(number)[:40]!r} is not a whole number")
-    if numbers[0] == asked.first and numbers == _run(asked.first, asked.count):
+    if numbers[0] == request.first and numbers == _run(request.first, request.count):
         return []
-    if numbers != _run(numbers[0], asked.count):
-        shown = ", ".join(str(number)[:40] for number in numbers[:10])
-        raise Unparseable(f"the turns are numbered {shown}, not {asked.first} and on without gaps")
-    return [f"{RENUMBERED}: turn {asked.first} and on came as {str(numbers[0])[:40]} and on"]
+    if numbers != _run(numbers[0], request.count):
+        number_list = ", ".join(str(number)[:40] for number in numbers[:10])
+        raise Unparseable(f"the turns are numbered {number_list}, not {request.first} and on without gaps")
+    return [f"{RENUMBERED}: turn {request.first} and on came as {str(numbers[0])[:40]} and on"]
 
 
 def _run(first: int, count: int) -> list[int]:
@@ -343,34 +351,36 @@ def _content(entry: Entry, number: int) -> str:
     return value
 
 
-def _overlong(text: str, number: int, who: str, asked: Asked) -> list[str]:
-    usual = (asked.usual or {}).get(who, asked.in_all)
+def _overlong(text: str, number: int, speaker: str, request: TurnRequest) -> list[str]:
+    usual = (request.usual or {}).get(speaker, request.in_all)
     length = len(words(clean(text)))
     if not usual or length <= MANY_TIMES * usual:
         return []
     return [f"{OVERLONG}: turn {number} has {length:,} words, usual are {usual:g}"]
 
 
-def _differing(copied: Sequence[Any], asked: Asked) -> list[str]:
+def _differing(copied: Sequence[Any], request: TurnRequest) -> list[str]:
     """Say how many of the copied turns are not those that were shown, in speaker or in text."""
-    wanted = [(_who(speaker, asked.cast), spaced(text)) for _, speaker, text in asked.copies]
-    found = [_said(entry, asked.cast) for entry in copied]
-    same = sum(one == other for one, other in zip(wanted, found, strict=False))
-    differ = max(len(wanted), len(found)) - same
-    return [f"{COPY_DIFFERS}: {differ} of {len(wanted)} turns before turn {asked.first}"] if differ else []
+    expected = [(_speaker_key(speaker, request.cast), spaced(text)) for _, speaker, text in request.copies]
+    copies = [_read_copy(entry, request.cast) for entry in copied]
+    same = sum(first == second for first, second in zip(expected, copies, strict=False))
+    differ = max(len(expected), len(copies)) - same
+    return (
+        [f"{COPY_DIFFERS}: {differ} of {len(expected)} turns before turn {request.first}"] if differ else []
+    )
 
 
-def _said(entry: Any, cast: Cast) -> tuple[str, str] | None:
+def _read_copy(entry: Any, cast: Cast) -> tuple[str, str] | None:
     if not isinstance(entry, dict):
         return None
     speaker, content = entry.get("speaker"), entry.get("content")
     if not isinstance(speaker, str) or not isinstance(content, str):
         return None
-    return _who(speaker, cast), spaced(clean(content))
+    return _speaker_key(speaker, cast), spaced(clean(content))
 
 
-def _who(speaker: str, cast: Cast) -> str:
-    """Return who is meant; somebody who is not in the list is known by what he or she is called."""
+def _speaker_key(speaker: str, cast: Cast) -> str:
+    """Return a key for a speaker: the id of a listed person, else the folded name."""
     person, _ = cast.find(speaker)
     return f"id {person.id}" if person else f"called {fold(speaker)}"
 
@@ -383,10 +393,12 @@ TOPIC = ("topic", *OBJECTIVE)
 """Entries of the metadata that say what a conversation is about."""
 
 
-def told(dialogue: Dialogue, names: Sequence[str]) -> list[str]:
+def metadata_lines(dialogue: Dialogue, names: Sequence[str]) -> list[str]:
     """Return entries of the metadata as lines, [] where there is none of them."""
-    known: Mapping[str, Any] = {name: dialogue.metadata[name] for name in names if name in dialogue.metadata}
-    return entry_lines(entries(known, View(systems=(dialogue.system,))))
+    metadata: Mapping[str, Any] = {
+        name: dialogue.metadata[name] for name in names if name in dialogue.metadata
+    }
+    return entry_lines(entries(metadata, View(systems=(dialogue.system,))))
 
 
 def facts(dialogue: Dialogue) -> list[str]:
@@ -395,7 +407,7 @@ def facts(dialogue: Dialogue) -> list[str]:
     return Seen(Case(dialogue, Continuation(SELF, dialogue.system, ()), view=view)).facts()
 
 
-def listed(names: Sequence[str]) -> str:
+def join_or(names: Sequence[str]) -> str:
     """Return names in words: a, b or c."""
     return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
@@ -471,14 +483,14 @@ class CocoevalContinuation(Generator):
         before = dialogue.turns[-window:]
         lengths = _lengths(dialogue.turns)
         return {
-            "settings": {one.name: settings[one.name] for one in self.settings},
-            "people": [one.as_json() for one in people],
+            "settings": {setting.name: settings[setting.name] for setting in self.settings},
+            "people": [person.as_json() for person in people],
             "metadata": metadata_json(dialogue, people),
             "summary": clean(dialogue.summary).strip(),
-            "usual": [[who, median(found)] for who, found in lengths.items()],
-            "in_all": median([length for found in lengths.values() for length in found] or [0]),
+            "usual": [[speaker, median(own_lengths)] for speaker, own_lengths in lengths.items()],
+            "in_all": median([length for own_lengths in lengths.values() for length in own_lengths] or [0]),
             "first": first_number(dialogue) + len(dialogue.turns) - len(before),
-            "before": Shown(before).as_json(),
+            "before": StoredTurns(before).as_json(),
             "written": [],
             "flags": [],
         }
@@ -486,54 +498,54 @@ class CocoevalContinuation(Generator):
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return the one prompt of the next step, or the continuation."""
         if len(state["written"]) >= state["settings"]["turns"]:
-            return Done(turns=_written(state), flags=tuple(state["flags"]))
-        asked = _asked(state)
+            return Done(turns=_written_turns(state), flags=tuple(state["flags"]))
+        request = _turn_request(state)
         turns, first = _window(state)
         settings = state["settings"]
         values = {
-            "k": _turns_told(asked.count),
-            "asked": f"turns {asked.first} to {asked.first + asked.count - 1}"
-            if asked.count > 1
-            else f"turn {asked.first}",
-            "first": str(asked.first),
-            "form": form(asked),
-            "copying": _copying(len(asked.copies)),
+            "k": _turns_told(request.count),
+            "asked": f"turns {request.first} to {request.first + request.count - 1}"
+            if request.count > 1
+            else f"turn {request.first}",
+            "first": str(request.first),
+            "form": form(request),
+            "copying": _copying(len(request.copies)),
             "behaviours": behaviours_text(),
             "metadata": quote("METADATA", state["metadata"].split("\n")),
             "summary": quote("SUMMARY", state["summary"].split("\n") if state["summary"] else ()),
-            "history": quote("HISTORY", window_lines(turns, first, asked.cast.names)),
+            "history": quote("HISTORY", window_lines(turns, first, request.cast.names)),
         }
         name = f"{self.key}_{settings['prompting']}"
-        return [filled(name, PROMPTS, values, schema(len(asked.copies)))]
+        return [filled(name, PROMPTS, values, schema(len(request.copies)))]
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Add the turns of the one reply."""
-        found = read(replies[0].text, _asked(state))
+        answer = read(replies[0].text, _turn_request(state))
         return {
             **state,
-            "written": [*state["written"], *([speaker, text] for speaker, text in found.turns)],
-            "flags": [*state["flags"], *found.flags],
+            "written": [*state["written"], *([speaker, text] for speaker, text in answer.turns)],
+            "flags": [*state["flags"], *answer.flags],
         }
 
     def pretend(self, state: State) -> Sequence[str]:
         """Say the turns of the window again, as long as people's are."""
-        asked, before = _asked(state), Shown.from_json(state["before"]).turns
-        people = asked.cast.people
+        request, before = _turn_request(state), StoredTurns.from_json(state["before"]).turns
+        people = request.cast.people
         turns = []
-        for place in range(len(state["written"]), len(state["written"]) + asked.count):
+        for place in range(len(state["written"]), len(state["written"]) + request.count):
             text = clean(before[place % len(before)].text)
-            turns.append((people[place % len(people)].shown, text if text.strip() else "…"))
-        return [written(asked, turns)]
+            turns.append((people[place % len(people)].shown_name, text if text.strip() else "…"))
+        return [write_reply(request, turns)]
 
     def anew(self, reply: str) -> str:
         """Return the written turns, without those that were copied."""
-        return json.dumps(json.loads(reply)[WRITTEN], ensure_ascii=False)
+        return json.dumps(json.loads(reply)[GENERATED_TURNS], ensure_ascii=False)
 
     def reply(self, state: State, turns: Sequence[Turn]) -> str:
         """Return the reply to the next step that says these turns."""
-        asked = _asked(state)
-        names = asked.cast.names
-        return written(asked, [(names.of(turn.speaker), clean(turn.text)) for turn in turns])
+        request = _turn_request(state)
+        names = request.cast.names
+        return write_reply(request, [(names.of(turn.speaker), clean(turn.text)) for turn in turns])
 
 
 def _is_said(turn: Turn) -> bool:
@@ -542,36 +554,36 @@ def _is_said(turn: Turn) -> bool:
 
 def _lengths(turns: Sequence[Turn]) -> dict[str, list[int]]:
     """Return the lengths in words of everybody's turns."""
-    found: dict[str, list[int]] = {}
+    lengths: dict[str, list[int]] = {}
     for turn in turns:
         if _is_said(turn):
-            found.setdefault(turn.speaker, []).append(len(words(clean(turn.text))))
-    return found
+            lengths.setdefault(turn.speaker, []).append(len(words(clean(turn.text))))
+    return lengths
 
 
-def _written(state: State) -> tuple[Turn, ...]:
+def _written_turns(state: State) -> tuple[Turn, ...]:
     return tuple(Turn(speaker, text) for speaker, text in state["written"])
 
 
 def _window(state: State) -> tuple[tuple[Turn, ...], int]:
     """Return the turns that are shown, the written ones last, and the number of the first of them."""
-    turns = (*Shown.from_json(state["before"]).turns, *_written(state))
-    shown = turns[-state["settings"]["window"] :]
-    return shown, state["first"] + len(turns) - len(shown)
+    turns = (*StoredTurns.from_json(state["before"]).turns, *_written_turns(state))
+    window = turns[-state["settings"]["window"] :]
+    return window, state["first"] + len(turns) - len(window)
 
 
-def _asked(state: State) -> Asked:
+def _turn_request(state: State) -> TurnRequest:
     settings = state["settings"]
     cast = Cast.from_json(state["people"])
     turns, first = _window(state)
-    said: list[tuple[int, Turn]] = []
+    recent: list[tuple[int, Turn]] = []
     for number, turn in zip(range(first + len(turns) - 1, first - 1, -1), reversed(turns), strict=True):
-        if len(said) == settings["copy"]:
+        if len(recent) == settings["copy"]:
             break
         if _is_said(turn):
-            said.append((number, turn))
-    copies = [(number, cast.names.of(turn.speaker), clean(turn.text)) for number, turn in reversed(said)]
-    return Asked(
+            recent.append((number, turn))
+    copies = [(number, cast.names.of(turn.speaker), clean(turn.text)) for number, turn in reversed(recent)]
+    return TurnRequest(
         first=first + len(turns),
         count=settings["turns_per_call"],
         cast=cast,
@@ -588,8 +600,8 @@ def _turns_told(count: int) -> str:
 def _copying(count: int) -> str:
     if not count:
         return ""
-    what = "the last turn" if count == 1 else f"the last {count} turns"
-    return f"{copies_name(count)}: {what} of HISTORY, repeated word for word.\n"
+    phrase = "the last turn" if count == 1 else f"the last {count} turns"
+    return f"{copies_name(count)}: {phrase} of HISTORY, repeated word for word.\n"
 
 
 # Examples for fine-tuning: what the generator would send, and people's own turns as the reply to it.
@@ -624,8 +636,8 @@ def examples(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) -> 
     """
     if reason := why_not(dialogue, people, settings):
         raise NotTaught(reason)
-    found = list(_examples(dialogue, people[: int(settings["turns"])], settings))
-    yield from found
+    example_list = list(_examples(dialogue, people[: int(settings["turns"])], settings))
+    yield from example_list
 
 
 def _examples(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) -> Iterator[Example]:
@@ -645,8 +657,8 @@ def _examples(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) ->
 
 def _check(read: Any, people: Sequence[Turn]) -> None:
     """Refuse where what was read back is not what people said."""
-    said = [(turn.speaker, clean(turn.text)) for turn in people]
-    if not isinstance(read, Done) or [(turn.speaker, turn.text) for turn in read.turns] != said:
+    expected = [(turn.speaker, clean(turn.text)) for turn in people]
+    if not isinstance(read, Done) or [(turn.speaker, turn.text) for turn in read.turns] != expected:
         raise NotTaught("people's own turns are read back otherwise than they were said")
     if odd := [flag for flag in read.flags if not flag.startswith(OVERLONG)]:
         raise NotTaught(f"people's own turns are read back with the flag {odd[0]}")

@@ -17,8 +17,8 @@ from suites.continuation.generators.base import (
     Reply,
     Setting,
     Settings,
-    Shown,
     State,
+    StoredTurns,
     Value,
     fields,
     filled,
@@ -62,19 +62,19 @@ class Response(Generator):
         """Return the turns up to the last that is answered, the personas, and the points."""
         cast = Cast.of(dialogue)
         speakers = _speakers(dialogue)
-        who = speakers[1] if len(speakers) > 1 else ""
-        points = [at for at, turn in enumerate(dialogue.turns) if turn.speaker == who and says(turn)]
-        known = {person.id: person for person in dialogue.participants}
-        personas = {one.id: cast.person(one, known.get(one.id)) for one in cast.members}
-        others = [line for one in cast.members if one.id != who for line in personas[one.id]]
+        speaker = speakers[1] if len(speakers) > 1 else ""
+        points = [at for at, turn in enumerate(dialogue.turns) if turn.speaker == speaker and says(turn)]
+        participants = {person.id: person for person in dialogue.participants}
+        personas = {member.id: cast.person(member, participants.get(member.id)) for member in cast.members}
+        others = [line for member in cast.members if member.id != speaker for line in personas[member.id]]
         return {
             "cast": cast.as_json(),
-            "who": who,
-            "own": personas.get(who, []),
+            "who": speaker,
+            "own": personas.get(speaker, []),
             "others": others if settings[PERSONAS] == BOTH else [],
-            "turns": Shown(dialogue.turns[: points[-1] + 1] if points else ()).as_json(),
+            "turns": StoredTurns(dialogue.turns[: points[-1] + 1] if points else ()).as_json(),
             "points": points,
-            "settings": {one.name: settings[one.name] for one in base.SETTINGS},
+            "settings": {setting.name: settings[setting.name] for setting in base.SETTINGS},
             "responses": [],
             "spent": dict(base.NOTHING),
         }
@@ -84,7 +84,7 @@ class Response(Generator):
         number = len(state["responses"])
         if number < len(state["points"]):
             return [_prompt(self, state, state["points"][number])]
-        turns = Shown.from_json(state["turns"]).turns
+        turns = StoredTurns.from_json(state["turns"]).turns
         answered = zip(state["points"], state["responses"], strict=True)
         return Done(
             turns=tuple(Turn(state["who"], text, at=at) for at, text in answered),
@@ -124,7 +124,7 @@ def _speakers(dialogue: Dialogue) -> list[str]:
 
 def _prompt(generator: Generator, state: State, point: int) -> Prompt:
     cast = Cast.from_json(state["cast"])
-    seen = Shown.from_json(state["turns"][:point]).turns
+    seen = StoredTurns.from_json(state["turns"][:point]).turns
     blocks = [
         quote("YOUR PERSONA", state["own"]),
         *([quote("OTHER PERSONA", state["others"])] if state["others"] else []),

@@ -18,8 +18,8 @@ from suites.continuation.generators.base import (
     Reply,
     Setting,
     Settings,
-    Shown,
     State,
+    StoredTurns,
     Value,
     WrongSettings,
     array,
@@ -58,12 +58,12 @@ CONSTRAINT_SETTINGS = (
 
 def checked_constraints(settings: Settings) -> None:
     """Raise WrongSettings for numbers of turns that contradict one another."""
-    wanted, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
+    target, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
     if most and least > most:
         raise WrongSettings(f"{LEAST} is {least} and {MOST} is {most}: the least is more than the greatest.")
-    if wanted < least or (most and wanted > most):
-        bounds = f"at least {least}" if wanted < least else f"at most {most}"
-        raise WrongSettings(f"{TURNS} is {wanted}, but {bounds} are asked for: change one of the two.")
+    if target < least or (most and target > most):
+        bounds = f"at least {least}" if target < least else f"at most {most}"
+        raise WrongSettings(f"{TURNS} is {target}, but {bounds} are asked for: change one of the two.")
 
 
 def constraint_error(dialogue: Dialogue, speakers: int, settings: Settings) -> str:
@@ -95,11 +95,11 @@ def worded(settings: Settings) -> str:
 
 
 def _length(settings: Settings) -> str:
-    wanted, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
+    target, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
     if not least and not most:
-        return f"The new part has exactly {_turns(wanted)}."
+        return f"The new part has exactly {_turns(target)}."
     limits = [f"at least {least}"] * bool(least) + [f"at most {most}"] * bool(most)
-    return f"The new part has about {_turns(wanted)}: {' and '.join(limits)}."
+    return f"The new part has about {_turns(target)}: {' and '.join(limits)}."
 
 
 def _turns(number: int) -> str:
@@ -115,7 +115,7 @@ def _times(number: int) -> str:
 SPEAKER, MESSAGE, ADDRESSEE = "speaker", "message", "addressee"
 EVERYBODY = frozenset(["all", "everybody", "everyone"])
 UNKNOWN_SPEAKER, UNKNOWN_ADDRESSEE, EXTRA_FIELD = "unknown_speaker", "unknown_addressee", "extra_field"
-LISTED = 10
+MOST_LISTED = 10
 Read = tuple[Turn, tuple[str, ...]]
 """A turn, and names of flags about it."""
 
@@ -141,26 +141,26 @@ def next_turn(reply: str, number: int, cast: Cast, *, addressees: bool) -> Read:
 
 def _turn(entry: Any, number: int, cast: Cast, addressees: bool) -> Read:
     where = f"turn {number}"
-    wanted = names_in(addressees)
-    told = fields(entry, wanted, where)
-    who, flags = _speaker(told, where, cast)
-    text = message(told[MESSAGE], f"{where}: the message")
+    field_names = names_in(addressees)
+    values = fields(entry, field_names, where)
+    speaker_id, flags = _speaker(values, where, cast)
+    text = message(values[MESSAGE], f"{where}: the message")
     to: tuple[str, ...] = ()
     if addressees:
-        to, more = _addressees(told[ADDRESSEE], where, who, cast)
+        to, more = _addressees(values[ADDRESSEE], where, speaker_id, cast)
         flags += more
-    if set(told) - set(wanted):
+    if set(values) - set(field_names):
         flags.append(EXTRA_FIELD)
-    return Turn(who, text, addressees=to), tuple(flags)
+    return Turn(speaker_id, text, addressees=to), tuple(flags)
 
 
-def _speaker(told: Mapping[str, Any], where: str, cast: Cast) -> tuple[str, list[str]]:
-    name = speaker(told[SPEAKER], f"{where}: the speaker")
+def _speaker(values: Mapping[str, Any], where: str, cast: Cast) -> tuple[str, list[str]]:
+    name = speaker(values[SPEAKER], f"{where}: the speaker")
     member = _member(name, cast)
     return (member.id, []) if member else (name, [UNKNOWN_SPEAKER])
 
 
-def _addressees(value: Any, where: str, who: str, cast: Cast) -> tuple[tuple[str, ...], list[str]]:
+def _addressees(value: Any, where: str, speaker_id: str, cast: Cast) -> tuple[tuple[str, ...], list[str]]:
     """Return whom a turn is addressed to: nobody, somebody, or all others. An unlisted name stays."""
     if not isinstance(value, str):
         raise Unparseable(f"{where}: the addressee is not a text")
@@ -170,18 +170,18 @@ def _addressees(value: Any, where: str, who: str, cast: Cast) -> tuple[tuple[str
     if (member := _member(name, cast)) is not None:
         return (member.id,), []
     if fold(name) in EVERYBODY:
-        return tuple(one.id for one in cast.members if one.id != who), []
+        return tuple(other.id for other in cast.members if other.id != speaker_id), []
     return (name,), [UNKNOWN_ADDRESSEE]
 
 
-def flags_told(found: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
+def describe_flags(turns_by_flag: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
     """Return flags with the turns that have them: `unknown_speaker: turns 3, 7`."""
-    told = []
-    for name, turns in sorted(found.items()):
-        more = f" and {len(turns) - LISTED:,} more" if len(turns) > LISTED else ""
-        numbers = ", ".join(map(str, turns[:LISTED]))
-        told.append(f"{name}: {'turn' if len(turns) == 1 else 'turns'} {numbers}{more}")
-    return tuple(told)
+    lines = []
+    for name, turns in sorted(turns_by_flag.items()):
+        more = f" and {len(turns) - MOST_LISTED:,} more" if len(turns) > MOST_LISTED else ""
+        numbers = ", ".join(map(str, turns[:MOST_LISTED]))
+        lines.append(f"{name}: {'turn' if len(turns) == 1 else 'turns'} {numbers}{more}")
+    return tuple(lines)
 
 
 def _member(name: str, cast: Cast) -> Member | None:
@@ -222,10 +222,10 @@ class Conversation(Generator):
         speakers = len(Cast.of(dialogue).members)
         if settings[FROM] == SCRATCH and dialogue.turns:
             return "it has turns, and a conversation from scratch begins without any"
-        if settings[FROM] == SCRATCH and not cocoeval_continuation.told(
+        if settings[FROM] == SCRATCH and not cocoeval_continuation.metadata_lines(
             dialogue, cocoeval_continuation.TOPIC
         ):
-            return f"its metadata have no {cocoeval_continuation.listed(cocoeval_continuation.TOPIC)}"
+            return f"its metadata have no {cocoeval_continuation.join_or(cocoeval_continuation.TOPIC)}"
         if settings[FROM] == HISTORY and not dialogue.turns:
             return f"it has no turns to continue; set {FROM} to {SCRATCH}"
         if speakers < 2:
@@ -239,7 +239,7 @@ class Conversation(Generator):
             "cast": cast.as_json(),
             "people": cast.people(dialogue),
             "facts": cocoeval_continuation.facts(dialogue),
-            "history": Shown(dialogue.turns).as_json(),
+            "history": StoredTurns(dialogue.turns).as_json(),
             "settings": dict(settings),
             "written": [],
             "done": False,
@@ -249,7 +249,9 @@ class Conversation(Generator):
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return the prompt for the conversation or its next turn, or all turns that were written."""
         if state["done"]:
-            return Done(turns=Shown.from_json(state["written"]).turns, flags=flags_told(state["flags"]))
+            return Done(
+                turns=StoredTurns.from_json(state["written"]).turns, flags=describe_flags(state["flags"])
+            )
         names = names_in(state["settings"][ADDRESSEES])
         step_by_step = _step_by_step(state)
         schema = object_schema(names) if step_by_step else list_schema("conversation", names)
@@ -272,30 +274,33 @@ class Conversation(Generator):
         for place, (_, names) in enumerate(read, start=number):
             for name in names:
                 flags.setdefault(name, []).append(place)
-        written = [*state["written"], *Shown(tuple(turn for turn, _ in read)).as_json()]
-        return {**state, "written": written, "done": done, "flags": flags}
+        new_turns = [*state["written"], *StoredTurns(tuple(turn for turn, _ in read)).as_json()]
+        return {**state, "written": new_turns, "done": done, "flags": flags}
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return a turn, or as many as are wanted, by the speakers in their order."""
-        names = Cast.from_json(state["cast"]).shown()
-        wanted = state["settings"][TURNS]
+        names = Cast.from_json(state["cast"]).shown_names()
+        count = state["settings"][TURNS]
         words = " ".join(["word"] * _usual_words(state))
-        asked = names_in(state["settings"][ADDRESSEES])
+        field_names = names_in(state["settings"][ADDRESSEES])
         at = len(state["written"])
-        numbers = [at] if _step_by_step(state) else range(wanted)
+        numbers = [at] if _step_by_step(state) else range(count)
         turns = [
-            {name: {SPEAKER: names[i % len(names)], MESSAGE: words, ADDRESSEE: "all"}[name] for name in asked}
+            {
+                name: {SPEAKER: names[i % len(names)], MESSAGE: words, ADDRESSEE: "all"}[name]
+                for name in field_names
+            }
             for i in numbers
         ]
         return [json.dumps(turns[0] if _step_by_step(state) else turns, ensure_ascii=False)]
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model with what is not as usual, such as `m1 from scratch max_in_a_row 1`."""
-        told = [model, "conversation"]
-        for one in self.settings:
-            if (value := condition[one.name]) != one.default:
-                told.append(one.name if value is True else f"{one.name} {value}")
-        return " ".join(told)
+        parts = [model, "conversation"]
+        for setting in self.settings:
+            if (value := condition[setting.name]) != setting.default:
+                parts.append(setting.name if value is True else f"{setting.name} {value}")
+        return " ".join(parts)
 
 
 ADDRESSEES = ADDRESSEES_SETTING
@@ -313,17 +318,19 @@ def _step_by_step(state: State) -> bool:
 def _values(state: State, names: Sequence[str]) -> dict[str, str]:
     """Return what the places of the prompt stand for."""
     cast, settings = Cast.from_json(state["cast"]), state["settings"]
-    history, written = (Shown.from_json(state[name]).turns for name in ("history", "written"))
+    history, new_turns = (StoredTurns.from_json(state[name]).turns for name in ("history", "written"))
     blocks = [quote("CAST", state["people"])]
     blocks += [quote("TOPIC", state["facts"])] if state["facts"] else []
     blocks += [quote("CONVERSATION", cast.transcript(history))] if history else []
-    blocks += [quote("NEW TURNS", cast.transcript(written, after=history, numbers=True))] if written else []
+    blocks += (
+        [quote("NEW TURNS", cast.transcript(new_turns, after=history, numbers=True))] if new_turns else []
+    )
     fields: dict[str, Any] = dict.fromkeys(names, "...")
     return {
         "task": CONTINUES if settings[FROM] == HISTORY else BEGINS,
         "blocks": "\n\n".join(blocks),
         "constraints": worded(settings),
-        "number": str(len(written) + 1),
+        "number": str(len(new_turns) + 1),
         "wanted": str(settings[TURNS]),
         "fields": "\n".join(f'- "{name}": {FORMS[name]}' for name in names),
         "example": json.dumps(fields),

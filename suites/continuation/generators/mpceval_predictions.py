@@ -18,8 +18,8 @@ from suites.continuation.generators.base import (
     Reply,
     Setting,
     Settings,
-    Shown,
     State,
+    StoredTurns,
     Value,
     WrongSettings,
     array,
@@ -41,12 +41,12 @@ FORM = f"the point is {LAST}, {EVERY}N (such as {EVERY}5), or numbers of turns (
 
 def is_single(point: str) -> bool:
     """Return whether a setting names one point of a dialogue."""
-    return point.strip() == LAST or len(_listed(point) or ()) == 1
+    return point.strip() == LAST or len(_point_numbers(point) or ()) == 1
 
 
 def check_points(point: str) -> None:
     """Raise WrongSettings for a setting that names no points."""
-    if point.strip() != LAST and not _step(point) and not _listed(point):
+    if point.strip() != LAST and not _step(point) and not _point_numbers(point):
         raise WrongSettings(f"point: {point[:60]!r} is not understood; {FORM}.")
 
 
@@ -57,12 +57,12 @@ def prediction_points(point: str, turns: Sequence[Turn]) -> tuple[tuple[int, ...
     nobody's turn beside which the prediction could stand. `last` is the last such place.
     """
     if point.strip() == LAST:
-        found = [at for at in range(1, len(turns)) if says(turns[at])][-1:]
-        return tuple(found), 0
+        points = [at for at in range(1, len(turns)) if says(turns[at])][-1:]
+        return tuple(points), 0
     step = _step(point)
-    wanted = range(step, len(turns), step) if step else _listed(point)
-    there = [at for at in wanted if 0 < at < len(turns) and says(turns[at])]
-    return tuple(there), len(wanted) - len(there)
+    numbers = range(step, len(turns), step) if step else _point_numbers(point)
+    valid_points = [at for at in numbers if 0 < at < len(turns) and says(turns[at])]
+    return tuple(valid_points), len(numbers) - len(valid_points)
 
 
 def says(turn: Turn) -> bool:
@@ -72,11 +72,11 @@ def says(turn: Turn) -> bool:
 
 def _step(point: str) -> int:
     """Return n of `every:n`, 0 for anything else."""
-    told = point.strip()
-    return _number_of_mpceval_points(told.removeprefix(EVERY)) if told.startswith(EVERY) else 0
+    text = point.strip()
+    return _number_of_mpceval_points(text.removeprefix(EVERY)) if text.startswith(EVERY) else 0
 
 
-def _listed(point: str) -> tuple[int, ...]:
+def _point_numbers(point: str) -> tuple[int, ...]:
     """Return the numbers of a list, ascending and each once; () for anything else."""
     numbers = [_number_of_mpceval_points(part) for part in point.split(",")]
     return tuple(sorted(set(numbers))) if all(numbers) and len(numbers) <= MOST else ()
@@ -84,8 +84,8 @@ def _listed(point: str) -> tuple[int, ...]:
 
 def _number_of_mpceval_points(text: str) -> int:
     """Return a number from 1, 0 for anything else."""
-    told = text.strip()
-    return int(told) if told.isascii() and told.isdigit() and len(told) <= 6 else 0
+    digits = text.strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 6 else 0
 
 
 # What the three predictions of a next turn share: settings, what is shown, batches, and reading.
@@ -131,14 +131,16 @@ class Prediction(Generator):
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
         """Return why nothing can be predicted: no such point, or nothing of what was to be shown."""
-        found, _ = prediction_points(str(settings["point"]), dialogue.turns)
-        if not found:
+        points, _ = prediction_points(str(settings["point"]), dialogue.turns)
+        if not points:
             return f"nothing is said by people at the point {settings['point']}, after another turn"
-        if settings["objective"] and not cocoeval_continuation.told(
+        if settings["objective"] and not cocoeval_continuation.metadata_lines(
             dialogue, cocoeval_continuation.OBJECTIVE
         ):
-            return f"its metadata have no {cocoeval_continuation.listed(cocoeval_continuation.OBJECTIVE)}"
-        if settings["profiles"] and not any(one.profile or one.role for one in dialogue.participants):
+            return f"its metadata have no {cocoeval_continuation.join_or(cocoeval_continuation.OBJECTIVE)}"
+        if settings["profiles"] and not any(
+            participant.profile or participant.role for participant in dialogue.participants
+        ):
             return "none of its participants has a profile"
         return ""
 
@@ -147,15 +149,15 @@ class Prediction(Generator):
         points, left_out = prediction_points(str(settings["point"]), dialogue.turns)
         window = int(settings["window"])
         first = max(0, points[0] - window) if window and points else 0
-        kept = dialogue.turns[first : points[-1] + 1] if points else ()
+        window_turns = dialogue.turns[first : points[-1] + 1] if points else ()
         cast = Cast.of(dialogue)
         return {
             "cast": cast.as_json(),
-            "turns": Shown(kept).as_json(),
+            "turns": StoredTurns(window_turns).as_json(),
             "first": first,
             "points": list(points),
             "window": window,
-            "objective": cocoeval_continuation.told(dialogue, cocoeval_continuation.OBJECTIVE)
+            "objective": cocoeval_continuation.metadata_lines(dialogue, cocoeval_continuation.OBJECTIVE)
             if settings["objective"]
             else [],
             "profiles": cast.people(dialogue) if settings["profiles"] else [],
@@ -169,11 +171,11 @@ class Prediction(Generator):
         if not state["answers"]:
             return [self._prompt([(state, point)]) for point in state["points"]]
         turns = []
-        for point, (who, text) in zip(state["points"], state["answers"], strict=True):
+        for point, (speaker_id, text) in zip(state["points"], state["answers"], strict=True):
             own = _own(state, point)
             turns.append(
                 Turn(
-                    who if SPEAKER in self.asks else own.speaker,
+                    speaker_id if SPEAKER in self.asks else own.speaker,
                     text if MESSAGE in self.asks else own.text,
                     at=point,
                 )
@@ -189,21 +191,21 @@ class Prediction(Generator):
         """Return the state with what was predicted at every point."""
         answers, flags = [], list(state["flags"])
         for point, reply in zip(state["points"], replies, strict=True):
-            who, text, is_new = self._read(state, point, reply.text)
-            answers.append([who, text])
+            speaker_id, text, is_new = self._read(state, point, reply.text)
+            answers.append([speaker_id, text])
             flags += [f"{UNKNOWN_SPEAKER}: after {point} turns"] if is_new else []
         return {**state, "answers": answers, "flags": flags}
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return the last speaker's name and a message of about the mean length, for each point."""
-        texts = [turn.text for turn in Shown.from_json(state["turns"]).turns] or ["yes"]
+        texts = [turn.text for turn in StoredTurns.from_json(state["turns"]).turns] or ["yes"]
         words = max(1, sum(len(text.split()) for text in texts) // len(texts))
         replies = []
         for point in state["points"]:
-            names = Cast.from_json(state["cast"]).known_at(point).shown()
-            said = {NUMBER: "1", SPEAKER: names[0], MESSAGE: " ".join(["word"] * words)}
+            names = Cast.from_json(state["cast"]).known_at(point).shown_names()
+            values = {NUMBER: "1", SPEAKER: names[0], MESSAGE: " ".join(["word"] * words)}
             replies.append(
-                json.dumps([{name: said[name] for name in (NUMBER, *self.asks)}], ensure_ascii=False)
+                json.dumps([{name: values[name] for name in (NUMBER, *self.asks)}], ensure_ascii=False)
             )
         return replies
 
@@ -221,44 +223,50 @@ class Prediction(Generator):
 
         Raises Unparseable for anything but a list of numbered objects, and for a number that was not sent.
         """
-        found: dict[int, list[Mapping[str, Any]]] = {number: [] for number in range(1, len(states) + 1)}
+        entries_by_number: dict[int, list[Mapping[str, Any]]] = {
+            number: [] for number in range(1, len(states) + 1)
+        }
         for place, entry in enumerate(array(reply)):
-            found[_number(entry, place, len(states))].append(entry)
+            entries_by_number[_number(entry, place, len(states))].append(entry)
         return [
             json.dumps([{**entries[0], NUMBER: "1"}], ensure_ascii=False) if len(entries) == 1 else None
-            for entries in found.values()
+            for entries in entries_by_number.values()
         ]
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model with what is not as usual, such as `m1 window 8 profiles`."""
-        told = [model, *(f"{half} given" for half in self.condition)]
-        for one in self.settings:
-            if one.varies and (value := condition[one.name]) != one.default:
-                told.append(one.name if value is True else f"{one.name} {value}")
-        return " ".join(told)
+        parts = [model, *(f"{half} given" for half in self.condition)]
+        for setting in self.settings:
+            if setting.varies and (value := condition[setting.name]) != setting.default:
+                parts.append(setting.name if value is True else f"{setting.name} {value}")
+        return " ".join(parts)
 
-    def _prompt(self, asked: Sequence[tuple[State, int]]) -> Prompt:
-        sections = [self._section(number, *one) for number, one in enumerate(asked, start=1)]
-        may_be_new = all(state["new_speakers"] for state, _ in asked)
+    def _prompt(self, state_points: Sequence[tuple[State, int]]) -> Prompt:
+        sections = [
+            self._section(number, *state_point) for number, state_point in enumerate(state_points, start=1)
+        ]
+        may_be_new = all(state["new_speakers"] for state, _ in state_points)
         values = {
             "dialogues": "\n\n".join(sections),
-            "count": "one object" if len(asked) == 1 else f"{len(asked)} objects, one for each conversation",
-            "speaker_rule": NEW if may_be_new else LISTED,
+            "count": "one object"
+            if len(state_points) == 1
+            else f"{len(state_points)} objects, one for each conversation",
+            "speaker_rule": NEW if may_be_new else LISTED_SPEAKERS,
         }
         return filled(self.key, self.version, values, list_schema("predictions", (NUMBER, *self.asks)))
 
     def _section(self, number: int, state: State, point: int) -> str:
         cast = Cast.from_json(state["cast"]).known_at(point)
-        seen = Shown.from_json(state["turns"]).turns[: point - state["first"]]
-        shown = seen[-state["window"] :] if state["window"] else seen
-        left_out = point - len(shown)
+        seen = StoredTurns.from_json(state["turns"]).turns[: point - state["first"]]
+        visible = seen[-state["window"] :] if state["window"] else seen
+        left_out = point - len(visible)
         heading = f"Conversation {number}"
         blocks = [
             f"{heading}, without its first {left_out:,} turns" if left_out else heading,
-            quote(f"{SPEAKERS} {number}", cast.shown()),
+            quote(f"{SPEAKERS} {number}", cast.shown_names()),
             *([quote(f"{OBJECTIVE} {number}", state["objective"])] if state["objective"] else []),
             *([quote(f"{PROFILES} {number}", state["profiles"])] if state["profiles"] else []),
-            quote(f"{DIALOGUE} {number}", cast.transcript(shown)),
+            quote(f"{DIALOGUE} {number}", cast.transcript(visible)),
         ]
         own = _own(state, point)
         if SPEAKER not in self.asks:
@@ -287,25 +295,25 @@ class Prediction(Generator):
         return member.id if member else name, text, member is None
 
 
-LISTED = "exactly as it stands under SPEAKERS; nobody else speaks"
+LISTED_SPEAKERS = "exactly as it stands under SPEAKERS; nobody else speaks"
 NEW = "as it stands under SPEAKERS, or, where somebody new joins in, the name of that person"
 
 
 def _own(state: State, point: int) -> Turn:
     """Return the turn that people said at a point."""
-    return Shown.from_json([state["turns"][point - state["first"]]]).turns[0]
+    return StoredTurns.from_json([state["turns"][point - state["first"]]]).turns[0]
 
 
 def _number(entry: Any, place: int, most: int) -> int:
     """Return the number of an entry's dialogue; raise Unparseable where it has none that was sent."""
     where = f"object {place + 1} of the reply"
-    told = fields(entry, (NUMBER,), where)[NUMBER]
+    value = fields(entry, (NUMBER,), where)[NUMBER]
     numbers = {str(number): number for number in range(1, most + 1)}
-    if isinstance(told, bool) or not isinstance(told, int | str) or str(told) not in numbers:
+    if isinstance(value, bool) or not isinstance(value, int | str) or str(value) not in numbers:
         raise Unparseable(
-            f"{where}: {NUMBER} {str(told)[:40]!r} is not the number of a dialogue that was sent"
+            f"{where}: {NUMBER} {str(value)[:40]!r} is not the number of a dialogue that was sent"
         )
-    return numbers[str(told)]
+    return numbers[str(value)]
 
 
 # MPCEval: the next speaker and that speaker's message, at fixed points of a dialogue.

@@ -24,13 +24,13 @@ class Member:
     turn of one whom nobody introduced, -1 for a declared participant."""
 
     id: str
-    shown: str
+    shown_name: str
     also: tuple[str, ...] = ()
     since: int = -1
 
     def called(self) -> tuple[frozenset[str], ...]:
         """Return what he or she goes by, folded: as shown, the id, other names."""
-        groups: tuple[Iterable[str], ...] = ((self.shown,), (self.id,), self.also)
+        groups: tuple[Iterable[str], ...] = ((self.shown_name,), (self.id,), self.also)
         return tuple(frozenset(filter(None, (fold(one_line(name)) for name in names))) for names in groups)
 
 
@@ -51,47 +51,51 @@ class Cast:
         names = Names(people, View(systems=(dialogue.system,)).hide)
         members: list[Member] = []
         for person in people:
-            shown = _unlike(names.of(person.id), {fold(one.shown) for one in members})
+            shown_name = _unlike(names.of(person.id), {fold(member.shown_name) for member in members})
             also = tuple(name for name in (person.name, *person.aliases) if name.strip())
             since = -1 if person.id in declared else first[person.id]
-            members.append(Member(person.id, shown, also, since))
+            members.append(Member(person.id, shown_name, also, since))
         return cls(tuple(members), dialogue.system)
 
     @classmethod
-    def from_json(cls, told: dict[str, Any]) -> Cast:
+    def from_json(cls, payload: dict[str, Any]) -> Cast:
         """Return the cast that `as_json` wrote."""
-        members = (Member(pk, shown, tuple(also), since) for pk, shown, also, since in told["members"])
-        return cls(tuple(members), told["system"])
+        members = (
+            Member(pk, shown_name, tuple(also), since) for pk, shown_name, also, since in payload["members"]
+        )
+        return cls(tuple(members), payload["system"])
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain JSON."""
-        members = [[one.id, one.shown, list(one.also), one.since] for one in self.members]
+        members = [[member.id, member.shown_name, list(member.also), member.since] for member in self.members]
         return {"members": members, "system": self.system}
 
     def known_at(self, at: int) -> Cast:
         """Return those who are known before the turn at an index: nobody who first speaks later."""
-        return replace(self, members=tuple(one for one in self.members if one.since < at))
+        return replace(self, members=tuple(member for member in self.members if member.since < at))
 
-    def shown(self) -> list[str]:
+    def shown_names(self) -> list[str]:
         """Return the names, as shown."""
-        return [one.shown for one in self.members]
+        return [member.shown_name for member in self.members]
 
     def name_of(self, speaker: str) -> str:
         """Return the name under which a speaker is shown."""
-        return next((one.shown for one in self.members if one.id == speaker), one_line(speaker))
+        return next((member.shown_name for member in self.members if member.id == speaker), one_line(speaker))
 
     def find(self, name: str) -> Member | None:
         """Return who is meant by a name as shown, an id, a name or an alias, compared after `fold`; None for
         nobody. Raises Unparseable where it may be several."""
-        wanted = fold(one_line(name))
+        folded_name = fold(one_line(name))
         for kind in range(3):
-            found = [one for one in self.members if wanted and wanted in one.called()[kind]]
-            if len(found) > 1:
+            matches = [
+                member for member in self.members if folded_name and folded_name in member.called()[kind]
+            ]
+            if len(matches) > 1:
                 raise Unparseable(
-                    f"the speaker {name[:60]!r} may be {' or '.join(one.shown for one in found)}"
+                    f"the speaker {name[:60]!r} may be {' or '.join(member.shown_name for member in matches)}"
                 )
-            if found:
-                return found[0]
+            if matches:
+                return matches[0]
         return None
 
     def transcript(
@@ -112,35 +116,35 @@ class Cast:
 
     def people(self, dialogue: Dialogue) -> list[str]:
         """Return what is known of each of them as lines: the name, below it role, profile and stance."""
-        known = {person.id: person for person in dialogue.participants}
-        return [line for one in self.members for line in self.person(one, known.get(one.id))]
+        participants = {person.id: person for person in dialogue.participants}
+        return [line for member in self.members for line in self.person(member, participants.get(member.id))]
 
-    def person(self, member: Member, known: Participant | None) -> list[str]:
+    def person(self, member: Member, participant: Participant | None) -> list[str]:
         """Return what is known of one of them as lines, the name first."""
-        told = known or Participant(member.id)
-        profile = (*([f"role: {told.role}"] if told.role else []), *told.profile)
-        stance = stance_of(known)
-        shown = Participant(
-            member.id, member.shown, profile=profile, extra={STANCE: stance} if stance else {}
+        source = participant or Participant(member.id)
+        profile = (*([f"role: {source.role}"] if source.role else []), *source.profile)
+        stance = stance_of(participant)
+        visible = Participant(
+            member.id, member.shown_name, profile=profile, extra={STANCE: stance} if stance else {}
         )
-        return self._seen((), (shown,)).people()
+        return self._seen((), (visible,)).people()
 
     def _seen(self, turns: tuple[Turn, ...], people: tuple[Participant, ...] = ()) -> Seen:
-        people = people or tuple(Participant(one.id, one.shown) for one in self.members)
+        people = people or tuple(Participant(member.id, member.shown_name) for member in self.members)
         dialogue = Dialogue(id="", turns=turns, participants=people, system=self.system)
         return Seen(Case(dialogue, Continuation(SELF, self.system, turns), view=PEOPLE))
 
 
 def stance_of(person: Participant | None) -> str:
     """Return the stance that a participant's `extra` says, '' for none."""
-    told = person.extra.get(STANCE) if person else None
-    return told.strip() if isinstance(told, str) else ""
+    stance = person.extra.get(STANCE) if person else None
+    return stance.strip() if isinstance(stance, str) else ""
 
 
-def _unlike(name: str, taken: set[str]) -> str:
+def _unlike(name: str, used_names: set[str]) -> str:
     """Return a name that is not taken: numbered where it is."""
-    number, found = 1, name
-    while fold(found) in taken:
+    number, unique = 1, name
+    while fold(unique) in used_names:
         number += 1
-        found = f"{name} ({number})"
-    return found
+        unique = f"{name} ({number})"
+    return unique

@@ -131,16 +131,16 @@ class BenchmarkForm(WithParameters):
 
     def clean_called(self) -> dict[str, str]:
         """Return what sources are called by corpus."""
-        found: dict[str, str] = {}
+        source_names: dict[str, str] = {}
         for line in self.cleaned_data["called"]:
             corpus, equals, source = (part.strip() for part in line.rpartition("="))
             if not equals or not corpus or not source:
                 raise forms.ValidationError(f"{line[:60]!r} is not corpus = source.")
-            found[corpus] = source
-        chosen = {corpus.name for corpus in self.cleaned_data.get("corpora", ())}
-        if unknown := sorted(set(found) - chosen):
+            source_names[corpus] = source
+        corpus_names = {corpus.name for corpus in self.cleaned_data.get("corpora", ())}
+        if unknown := sorted(set(source_names) - corpus_names):
             raise forms.ValidationError(f"{unknown[0][:60]!r} is not one of the corpora that are chosen.")
-        return found
+        return source_names
 
     def sources(self) -> list[Source]:
         """Return the source corpora with what their sources are called."""
@@ -175,7 +175,7 @@ def benchmark_list(request: HttpRequest) -> HttpResponse:
     """Researchers: benchmarks that were made or are being made, latest first."""
     rows = Benchmark.objects.select_related("corpus", "created_by")
     page = Paginator(rows, 25).get_page(request.GET.get("page"))
-    active = any(one.state == Benchmark.State.MAKING for one in page)
+    active = any(benchmark.state == Benchmark.State.MAKING for benchmark in page)
     return render(request, "continuation/benchmarks.html", {"page": page, "active": active, **ROOM})
 
 
@@ -196,17 +196,23 @@ def _go_on(request: HttpRequest, form: BenchmarkForm) -> HttpResponse | None:
     data = form.cleaned_data
     try:
         if "confirmed" not in request.POST:
-            asked = estimate(form.sources(), form.order(), data["endpoint"])
-            told = [
+            making_estimate = estimate(form.sources(), form.order(), data["endpoint"])
+            form_values = [
                 (name, value)
                 for name, values in request.POST.lists()
                 if name != "csrfmiddlewaretoken"
                 for value in values
             ]
-            context = {"estimate": asked, "told": told, "name": data["name"], "titles": TITLES, **ROOM}
-            context["steps"] = [(TITLES[one.step], one) for one in asked.steps]
+            context = {
+                "estimate": making_estimate,
+                "told": form_values,
+                "name": data["name"],
+                "titles": TITLES,
+                **ROOM,
+            }
+            context["steps"] = [(TITLES[step.step], step) for step in making_estimate.steps]
             return render(request, "continuation/confirm_benchmark.html", context)
-        found = benchmark_actions.start(
+        benchmark = benchmark_actions.start(
             by=user_of(request),
             name=data["name"],
             sources=form.sources(),
@@ -216,24 +222,24 @@ def _go_on(request: HttpRequest, form: BenchmarkForm) -> HttpResponse | None:
     except JobError as error:
         form.add_error(None, str(error))
         return None
-    return redirect("benchmark", found.pk)
+    return redirect("benchmark", benchmark.pk)
 
 
 @require_GET
 @researcher_only
 def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far a benchmark is, or its figures and what reviewers found."""
-    found = access.benchmark(pk)
-    job = jobs.active_job(benchmark_actions.KIND, f"benchmark {found.name}")
+    benchmark = access.benchmark(pk)
+    job = jobs.active_job(benchmark_actions.KIND, f"benchmark {benchmark.name}")
     context: dict[str, Any] = {
-        "benchmark": found,
-        "order": Order.of(found.order),
-        "steps": steps_of(found),
-        "fake_model": is_fake(found),
-        "at": TITLES.get(found.step, ""),
+        "benchmark": benchmark,
+        "order": Order.of(benchmark.order),
+        "steps": steps_of(benchmark),
+        "fake_model": is_fake(benchmark),
+        "at": TITLES.get(benchmark.step, ""),
         "job": job,
         "scheme": SCHEME,
-        "review": benchmark_actions.shares(found.corpus) if found.corpus else [],
+        "review": benchmark_actions.shares(benchmark.corpus) if benchmark.corpus else [],
         **ROOM,
     }
     return render(request, "continuation/benchmark.html", context)
@@ -243,11 +249,11 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def benchmark_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Researchers: the dialogues of a benchmark, one a line, as they were written."""
-    found = access.benchmark(pk)
-    if found.corpus is None:
+    benchmark = access.benchmark(pk)
+    if benchmark.corpus is None:
         raise Http404
-    name = f"benchmark-{found.pk}.jsonl"
-    return file_response(export(found.corpus), media_type="application/x-ndjson", name=name)
+    name = f"benchmark-{benchmark.pk}.jsonl"
+    return file_response(export(benchmark.corpus), media_type="application/x-ndjson", name=name)
 
 
 @require_POST

@@ -89,7 +89,7 @@ class GenerateForm(WithParameters):
     def __init__(self, *args: Any, generator: Generator, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.generator, self.corpus = generator, corpus
-        own = {f"{SETTING}{one.name}": setting_field(one) for one in generator.settings}
+        own = {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
         self.fields.update(own | cap_fields() | {"mode": mode_field()})
         offer_parts(self, corpus)
 
@@ -102,13 +102,13 @@ class GenerateForm(WithParameters):
 
     def clean_condition(self) -> dict[str, str]:
         """Return the keys of the condition."""
-        found: dict[str, str] = {}
+        condition: dict[str, str] = {}
         for line in filter(None, map(str.strip, self.cleaned_data["condition"].splitlines())):
             key, equals, value = line.partition("=")
-            if not equals or key.strip() in found:
+            if not equals or key.strip() in condition:
                 raise forms.ValidationError(f"{line[:60]!r} is not key=value, or its key is given twice.")
-            found[key.strip()] = value.strip()
-        return found
+            condition[key.strip()] = value.strip()
+        return condition
 
     def clean(self) -> dict[str, Any]:
         """Check the settings together, and the selection."""
@@ -127,7 +127,7 @@ class GenerateForm(WithParameters):
 
     def settings(self) -> list[forms.BoundField]:
         """Return the fields of the settings."""
-        return [self[f"{SETTING}{one.name}"] for one in self.generator.settings]
+        return [self[f"{SETTING}{setting.name}"] for setting in self.generator.settings]
 
     def caps(self) -> list[forms.BoundField]:
         """Return the fields of what the run may take."""
@@ -147,11 +147,11 @@ class GenerateForm(WithParameters):
 
     def given_settings(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the settings that are given."""
-        named = {one.name: data.get(f"{SETTING}{one.name}") for one in self.generator.settings}
-        return {name: value for name, value in named.items() if value not in (None, "")}
+        values = {setting.name: data.get(f"{SETTING}{setting.name}") for setting in self.generator.settings}
+        return {name: value for name, value in values.items() if value not in (None, "")}
 
-    def chosen(self) -> Generation:
-        """Return what was set up."""
+    def generation(self) -> Generation:
+        """Return the generation that the form describes."""
         data = self.cleaned_data
         return Generation(
             self.generator.key,
@@ -164,29 +164,29 @@ class GenerateForm(WithParameters):
 
     def dialogues(self, data: dict[str, Any] | None = None) -> Dialogues:
         """Return the chosen dialogues; raise SystemsError for a selection that cannot be."""
-        told = self.cleaned_data if data is None else data
-        part = told.get("part", "")
+        values = self.cleaned_data if data is None else data
+        part = values.get("part", "")
         return Dialogues(
             self.corpus,
             split_for(self.corpus, part),
             part,
-            told.get("min_turns") or 0,
-            told.get("max_turns") or 0,
-            told.get("first") or 0,
+            values.get("min_turns") or 0,
+            values.get("max_turns") or 0,
+            values.get("first") or 0,
         )
 
 
-def setting_field(one: Setting) -> forms.Field:
+def setting_field(setting: Setting) -> forms.Field:
     """Return the field of a setting."""
-    shared: dict[str, Any] = {"label": one.name.replace("_", " ").capitalize(), "help_text": one.help}
-    shared |= {"initial": one.default, "required": False}
-    if isinstance(one.default, bool):
+    shared: dict[str, Any] = {"label": setting.name.replace("_", " ").capitalize(), "help_text": setting.help}
+    shared |= {"initial": setting.default, "required": False}
+    if isinstance(setting.default, bool):
         return forms.BooleanField(**shared)
-    if one.choices:
-        choices = [(str(choice), str(choice).replace("_", " ")) for choice in one.choices]
+    if setting.choices:
+        choices = [(str(choice), str(choice).replace("_", " ")) for choice in setting.choices]
         return forms.ChoiceField(choices=choices, **shared)
-    if isinstance(one.default, int):
-        return forms.IntegerField(min_value=one.low, max_value=one.high, **shared)
+    if isinstance(setting.default, int):
+        return forms.IntegerField(min_value=setting.low, max_value=setting.high, **shared)
     return forms.CharField(max_length=2000, **shared)
 
 
@@ -209,8 +209,8 @@ def generate(request: HttpRequest) -> HttpResponse:
         )
     generator = GENERATORS.get(request.GET.get("generator", ""))
     if generator is None:
-        written = [one for one in GENERATORS.values() if one.produces != "text"]
-        return render(request, "continuation/choose.html", {"corpus": corpus, "generators": written, **ROOM})
+        writers = [candidate for candidate in GENERATORS.values() if candidate.produces != "text"]
+        return render(request, "continuation/choose.html", {"corpus": corpus, "generators": writers, **ROOM})
     form = GenerateForm(request.POST or None, generator=generator, corpus=corpus)
     context: dict[str, Any] = {"corpus": corpus, "generator": generator, "form": form, **ROOM}
     if request.method == "POST" and form.is_valid() and (response := _go_on(request, form, context)):
@@ -223,17 +223,21 @@ def _go_on(request: HttpRequest, form: GenerateForm, context: dict[str, Any]) ->
     trials = form.cleaned_data["trials"]
     try:
         if "confirmed" not in request.POST:
-            asked = estimate(form.chosen().plan(), form.dialogues(), trials)
-            told = [
+            generation_estimate = estimate(form.generation().plan(), form.dialogues(), trials)
+            form_values = [
                 (name, value)
                 for name, values in request.POST.lists()
                 if name != "csrfmiddlewaretoken"
                 for value in values
             ]
-            return render(request, "continuation/confirm.html", context | {"estimate": asked, "told": told})
+            return render(
+                request,
+                "continuation/confirm.html",
+                context | {"estimate": generation_estimate, "told": form_values},
+            )
         started = actions.start_job(
             by=user_of(request),
-            generation=form.chosen(),
+            generation=form.generation(),
             dialogues=form.dialogues(),
             trials=trials,
             settings=settings_of(form.cleaned_data),
@@ -252,10 +256,10 @@ def _go_on(request: HttpRequest, form: GenerateForm, context: dict[str, Any]) ->
 
 def counts(rows: QuerySet[Production]) -> dict[str, int]:
     """Return how many productions are in each status, and in `all`."""
-    found = dict.fromkeys(Production.Status.values, 0)
+    totals = dict.fromkeys(Production.Status.values, 0)
     for row in rows.order_by().values("status").annotate(n=Count("pk")):
-        found[row["status"]] = row["n"]
-    return found | {"all": sum(found.values())}
+        totals[row["status"]] = row["n"]
+    return totals | {"all": sum(totals.values())}
 
 
 @require_GET
@@ -281,9 +285,11 @@ def production_list(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def production_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: one production, what it wrote, and the replies that led there."""
-    found = access.production(pk)
-    links = found.links.select_related("call").order_by("step", "part")
+    production = access.production(pk)
+    links = production.links.select_related("call").order_by("step", "part")
     page = Paginator(links, 50).get_page(request.GET.get("page"))
-    told = "" if found.result is None else json.dumps(found.result, indent=2, ensure_ascii=False)
-    context = {"production": found, "page": page, "told": told, "query": "", **ROOM}
+    result_text = (
+        "" if production.result is None else json.dumps(production.result, indent=2, ensure_ascii=False)
+    )
+    context = {"production": production, "page": page, "told": result_text, "query": "", **ROOM}
     return render(request, "continuation/production.html", context)

@@ -28,16 +28,16 @@ def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     if corpus is None or campaign is not None:
         raise Http404
     user: Any = request.user
-    told = request.POST if request.method == "POST" else request.GET
+    params = request.POST if request.method == "POST" else request.GET
     names = [setting.name for setting in CocoevalContinuation.settings]
-    given = {name: told[name][:100] for name in names if told.get(name)}
+    values = {name: params[name][:100] for name in names if params.get(name)}
     purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
     try:
-        settings = tuning.settings_of(given)
-        taken, part = tuning.taken_for(
-            corpus=corpus, part=told.get("part", "")[:20], purpose=purpose, by=user
+        settings = tuning.settings_of(values)
+        selection, part = tuning.taken_for(
+            corpus=corpus, part=params.get("part", "")[:20], purpose=purpose, by=user
         )
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
         return redirect(f"{reverse('exports')}?{place_told(corpus.pk, None)}")
-    return answer(request, Order(SFT, corpus, None, taken, "jsonl", choice={"part": part, **settings}))
+    return answer(request, Order(SFT, corpus, None, selection, "jsonl", choice={"part": part, **settings}))

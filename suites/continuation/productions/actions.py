@@ -98,18 +98,18 @@ class Estimate:
         done = f" ({self.done:,} are there)" if self.done else ""
         where = f"{self.host}, on this machine" if self.is_here else self.host
         anew = f", {self.tokens_new:,} of them anew" if self.tokens_new < self.tokens_out else ""
-        left = "".join(f" Left out: {n:,} ({why})." for why, n in self.left_out.items())
+        omissions = "".join(f" Left out: {n:,} ({why})." for why, n in self.left_out.items())
         return (
             f"{self.productions:,} to write by {self.name}{done}: {about}{self.calls:,} calls, about "
             f"{self.tokens_in:,} tokens to read and {self.tokens_out:,} to write{anew} ({self.counted_by}), "
             f"cost {self.price}; the text goes to {where} (endpoint {self.endpoint}, model "
-            f"{self.model}).{left}"
+            f"{self.model}).{omissions}"
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What productions take: calls, and tokens read, written, and written anew in all."""
+class Usage:
+    """Calls and tokens of productions: tokens read, written, and written anew."""
 
     calls: int
     tokens_in: int
@@ -130,19 +130,19 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
         eligible += 1
         if len(begun) < COUNTED:
             begun.append((row.pk, generator.rough(), _first_states(plan, generator, record, trials)))
-    there = _there(plan, dialogues, trials)
-    done = sum(status == Production.Status.DONE for status, _ in there.values())
+    existing = _existing_productions(plan, dialogues, trials)
+    done = sum(status == Production.Status.DONE for status, _ in existing.values())
     count, counted_by = counter(plan.endpoint)
-    left = _still(plan, begun, there, eligible, trials, count)
+    usage = _remaining_usage(plan, begun, existing, eligible, trials, count)
     host = urlsplit(plan.endpoint.base_url).hostname or ""
     return Estimate(
         productions=eligible * trials,
         done=done,
-        calls=left.calls,
-        tokens_in=left.tokens_in,
-        tokens_out=left.tokens_out,
-        tokens_new=left.tokens_new,
-        cost=cost(plan.endpoint, left.tokens_in, left.tokens_out),
+        calls=usage.calls,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        tokens_new=usage.tokens_new,
+        cost=cost(plan.endpoint, usage.tokens_in, usage.tokens_out),
         currency=plan.endpoint.currency,
         endpoint=plan.endpoint.name,
         model=plan.endpoint.answering_model,
@@ -169,90 +169,92 @@ def _first_states(
     return tuple(generator.begin_trial(record, plan.settings, trial) for trial in range(trials))
 
 
-def _there(plan: Plan, dialogues: Dialogues, trials: int) -> dict[Place, tuple[str, State]]:
+def _existing_productions(plan: Plan, dialogues: Dialogues, trials: int) -> dict[Place, tuple[str, State]]:
     """Return the status and the state of the productions that were begun before."""
     writer = Writer.objects.filter(corpus=dialogues.corpus, name=plan.name).first()
     if writer is None:
         return {}
     rows = Production.objects.filter(writer=writer, condition_hash=plan.digest, trial__lt=trials)
-    chosen = rows.filter(dialogue__in=list(dialogues.rows().values_list("pk", flat=True)))
+    selected = rows.filter(dialogue__in=list(dialogues.rows().values_list("pk", flat=True)))
     return {
         (dialogue, trial): (status, memory)
-        for dialogue, trial, status, memory in chosen.values_list("dialogue", "trial", "status", "memory")
+        for dialogue, trial, status, memory in selected.values_list("dialogue", "trial", "status", "memory")
     }
 
 
-def _still(
+def _remaining_usage(
     plan: Plan,
     begun: Sequence[Begun],
-    there: dict[Place, tuple[str, State]],
+    existing: dict[Place, tuple[str, State]],
     eligible: int,
     trials: int,
     count: Count,
-) -> Taken:
-    """Return the calls and tokens that are still to come."""
+) -> Usage:
+    """Estimate the calls and tokens that are still to come."""
     width = plan.generator.together(plan.settings)
     states = [
-        (generator, there.get((pk, trial), ("", first[trial]))[1])
+        (generator, existing.get((pk, trial), ("", first[trial]))[1])
         for trial in range(trials)
         for pk, generator, first in begun
-        if there.get((pk, trial), ("", {}))[0] != Production.Status.DONE
+        if existing.get((pk, trial), ("", {}))[0] != Production.Status.DONE
     ]
     if not states:
-        return Taken(0, 0, 0, 0)
+        return Usage(0, 0, 0, 0)
     if width > 1:
         alone = [state for _, state in states]
         groups = [alone[at : at + width] for at in range(0, len(alone), width)]
-        taken = [_taken_together(plan.generator, group, count) for group in groups]
+        usages = [_shared_usage(plan.generator, group, count) for group in groups]
         scale = eligible / len(begun)
-        return Taken(
-            calls=math.ceil(sum(one.calls for one in taken) * scale),
-            tokens_in=round(sum(one.tokens_in for one in taken) * scale),
-            tokens_out=round(sum(one.tokens_out for one in taken) * scale),
-            tokens_new=round(sum(one.tokens_new for one in taken) * scale),
+        return Usage(
+            calls=math.ceil(sum(usage.calls for usage in usages) * scale),
+            tokens_in=round(sum(usage.tokens_in for usage in usages) * scale),
+            tokens_out=round(sum(usage.tokens_out for usage in usages) * scale),
+            tokens_new=round(sum(usage.tokens_new for usage in usages) * scale),
         )
     step = max(1, len(states) // SAMPLED)
-    some = [taken_by(generator, state, count) for generator, state in states[::step][:SAMPLED]]
+    some = [usage_of(generator, state, count) for generator, state in states[::step][:SAMPLED]]
     scale = eligible / len(begun)
-    each_takes = None if there else plan.generator.calls(plan.settings)
+    each_takes = None if existing else plan.generator.calls(plan.settings)
     counted = (
         each_takes if each_takes is not None else calls_of(generator, state) for generator, state in states
     )
     calls = round(sum(counted) * scale)
-    each = sum(one.calls for one in some) or 1
-    return Taken(
+    each = sum(usage.calls for usage in some) or 1
+    return Usage(
         calls=calls,
-        tokens_in=round(calls * sum(one.tokens_in for one in some) / each),
-        tokens_out=round(calls * sum(one.tokens_out for one in some) / each),
-        tokens_new=round(calls * sum(one.tokens_new for one in some) / each),
+        tokens_in=round(calls * sum(usage.tokens_in for usage in some) / each),
+        tokens_out=round(calls * sum(usage.tokens_out for usage in some) / each),
+        tokens_new=round(calls * sum(usage.tokens_new for usage in some) / each),
     )
 
 
-def taken_by(generator: Generator, state: State, count: Count = about_tokens) -> Taken:
-    """Return what a production takes from a state on, with made-up replies."""
-    calls = read = written = new = 0
+def usage_of(generator: Generator, state: State, count: Count = about_tokens) -> Usage:
+    """Estimate the usage of a production from a state on, with made-up replies."""
+    calls = prompt_tokens = reply_tokens = new = 0
     for prompts, replies in _steps(generator, state):
         calls += len(prompts)
-        read += sum(count(prompt.system) + count(prompt.user) for prompt in prompts)
-        written += sum(map(count, replies))
+        prompt_tokens += sum(count(prompt.system) + count(prompt.user) for prompt in prompts)
+        reply_tokens += sum(map(count, replies))
         new += sum(count(generator.anew(reply)) for reply in replies)
-    return Taken(calls, read, written, new)
+    return Usage(calls, prompt_tokens, reply_tokens, new)
 
 
 def calls_of(generator: Generator, state: State) -> int:
     """Return how many calls a production takes from a state on, with made-up replies."""
-    left = generator.calls_left(state)
-    return left if left is not None else sum(len(prompts) for prompts, _ in _steps(generator, state))
+    remaining = generator.calls_left(state)
+    return (
+        remaining if remaining is not None else sum(len(prompts) for prompts, _ in _steps(generator, state))
+    )
 
 
 def _steps(generator: Generator, state: State) -> Iterator[tuple[Sequence[Prompt], Sequence[str]]]:
     """Yield the prompts of each step with made-up replies, up to the end or to where a limit is passed."""
     for _ in range(MOST_STEPS):
-        asked = generator.request(state)
-        if isinstance(asked, Done):
+        request = generator.request(state)
+        if isinstance(request, Done):
             return
         replies = generator.pretend(state)
-        yield asked, replies
+        yield request, replies
         try:
             state = generator.receive(state, [Reply(reply, seconds=0.0) for reply in replies])
         except Failed:
@@ -260,12 +262,12 @@ def _steps(generator: Generator, state: State) -> Iterator[tuple[Sequence[Prompt
     raise AssertionError(f"{generator.key} does not come to an end")
 
 
-def _taken_together(generator: Generator, states: Sequence[State], count: Count) -> Taken:
+def _shared_usage(generator: Generator, states: Sequence[State], count: Count) -> Usage:
     prompt = generator.shared(states)
     replies = [reply for state in states for reply in generator.pretend(state)]
-    read = count(prompt.system) + count(prompt.user)
+    prompt_tokens = count(prompt.system) + count(prompt.user)
     new = sum(count(generator.anew(reply)) for reply in replies)
-    return Taken(1, read, sum(map(count, replies)), new)
+    return Usage(1, prompt_tokens, sum(map(count, replies)), new)
 
 
 KIND = "generate"
@@ -352,41 +354,41 @@ def _start(
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
     settings.put(run)
-    found: set[int] = set()
+    production_ids: set[int] = set()
     left_out: Counter[str] = Counter()
     for each, rows in planned:
-        begun = Beginning(run, writer, each, trials)
+        begun = ProductionStarter(run, writer, each, trials)
         for row, record in rows:
             begun.look_at(row.pk, record)
             if progress:
                 progress(begun.seen, begun.seen)
         begun.open()
         run.expected = (run.expected or 0) + begun.expected
-        found |= begun.found
+        production_ids |= begun.production_ids
         left_out.update(begun.left_out)
-    if not found:
+    if not production_ids:
         raise SystemsError(_nothing(left_out))
-    _mark_used(planned[0][0], found)
+    _mark_used(planned[0][0], production_ids)
     run.save(update_fields=["expected"])
-    _take_over(run, found)
-    run.reused = Production.objects.filter(pk__in=found).exclude(run=run).count()
+    _take_over(run, production_ids)
+    run.reused = Production.objects.filter(pk__in=production_ids).exclude(run=run).count()
     runs.log(by, "start run" if created else "resume run", run)
     runs.reopen(run)
     return run
 
 
-class Beginning:
-    """Productions that are begun, some dialogues at a time."""
+class ProductionStarter:
+    """Begins the productions of a run, some dialogues at a time."""
 
     def __init__(self, run: Run, writer: Writer, plan: Plan, trials: int) -> None:
         self.run, self.writer, self.plan, self.trials = run, writer, plan, trials
         self.seen = self.expected = 0
-        self.found: set[int] = set()
+        self.production_ids: set[int] = set()
         self.left_out: dict[str, int] = {}
         self._new: list[Production] = []
         self._each = plan.generator.calls(plan.settings)
         rows = Production.objects.filter(writer=writer, condition_hash=plan.digest, trial__lt=trials)
-        self._there = {
+        self._existing = {
             (dialogue, trial): pk for pk, dialogue, trial in rows.values_list("pk", "dialogue", "trial")
         }
         temperature = plan.spec["parameters"].get("temperature")
@@ -401,8 +403,8 @@ class Beginning:
             return
         state = None
         for trial in range(self.trials):
-            if pk := self._there.get((dialogue, trial)):
-                self.found.add(pk)
+            if pk := self._existing.get((dialogue, trial)):
+                self.production_ids.add(pk)
                 continue
             if state is None or generator.needs:  # what is bound to material may begin each trial otherwise
                 state = generator.begin_trial(record, self.plan.settings, trial)
@@ -415,13 +417,15 @@ class Beginning:
         width = self.plan.generator.together(self.plan.settings)
         if width > 1:
             self.expected = -(-len(self._new) // width)
-        self._new.sort(key=lambda one: one.trial)
+        self._new.sort(key=lambda production: production.trial)
         size = max(1, _BATCH // width) * width
         for at in range(0, len(self._new), size):
-            made = Production.objects.bulk_create(self._new[at : at + size])
+            productions = Production.objects.bulk_create(self._new[at : at + size])
             rows = Production.objects.select_related("writer__system", "dialogue", "run")
-            steps.open_steps(list(rows.filter(pk__in=[one.pk for one in made]).order_by("pk")))
-            self.found |= {one.pk for one in made}
+            steps.open_steps(
+                list(rows.filter(pk__in=[production.pk for production in productions]).order_by("pk"))
+            )
+            self.production_ids |= {production.pk for production in productions}
 
     def _production(self, dialogue: int, trial: int, state: dict[str, Any]) -> Production:
         return Production(
@@ -437,33 +441,33 @@ class Beginning:
         )
 
 
-def _mark_used(plan: Plan, found: Collection[int]) -> None:
+def _mark_used(plan: Plan, production_ids: Collection[int]) -> None:
     """Have what the generator is bound to stay as it is."""
     if plan.generator.needs:
-        first = Production.objects.filter(pk__in=found).values_list("dialogue", flat=True)[0]
+        first = Production.objects.filter(pk__in=production_ids).values_list("dialogue", flat=True)[0]
         LOADERS[plan.generator.needs].mark_used(first, plan.settings)
 
 
-def _take_over(run: Run, found: Collection[int]) -> None:
+def _take_over(run: Run, production_ids: Collection[int]) -> None:
     """Bring what is not finished here: of other runs, and what was cancelled of this one."""
-    unfinished = Production.objects.filter(pk__in=found).exclude(status=Production.Status.DONE)
+    unfinished = Production.objects.filter(pk__in=production_ids).exclude(status=Production.Status.DONE)
     others = unfinished.exclude(run=run)
-    left = set(others.values_list("run", flat=True))
-    taken = list(others.values_list("pk", flat=True))
+    run_ids = set(others.values_list("run", flat=True))
+    moved_ids = list(others.values_list("pk", flat=True))
     idle = [Call.State.PENDING, Call.State.CANCELLED, Call.State.FAILED]
-    theirs = ProductionCall.objects.filter(production__in=taken)
+    theirs = ProductionCall.objects.filter(production__in=moved_ids)
     Call.objects.filter(pk__in=theirs.values("call"), state__in=idle).update(run=run, **runs.AFRESH)
-    Production.objects.filter(pk__in=taken).update(run=run)
+    Production.objects.filter(pk__in=moved_ids).update(run=run)
     run.calls.filter(state=Call.State.CANCELLED).update(**runs.AFRESH)
-    for pk in left:
+    for pk in run_ids:
         runs.settle(pk)
 
 
 def _nothing(left_out: Mapping[str, int]) -> str:
     if not left_out:
         return "There is no dialogue in this selection."
-    told = "; ".join(f"{why} ({n})" for why, n in left_out.items())
-    return f"Nothing can be written for these dialogues: {told}."
+    reasons = "; ".join(f"{why} ({n})" for why, n in left_out.items())
+    return f"Nothing can be written for these dialogues: {reasons}."
 
 
 # Starting generation for many dialogues: a job, so that nobody waits in a request while it is begun.
@@ -489,7 +493,7 @@ def start_job(
     plan = generation.plan()
     if dialogues.rows().count() <= AT_ONCE:
         return start(by=by, generation=generation, dialogues=dialogues, trials=trials, settings=settings)
-    told = {
+    payload = {
         "generator": generation.generator,
         "endpoint": generation.endpoint.pk,
         "settings": dict(generation.settings),
@@ -498,21 +502,21 @@ def start_job(
         "condition": dict(generation.condition),
     }
     how = (settings or RunSettings()).as_json()
-    params = {"generation": told, "dialogues": dialogues.as_json(), "trials": trials, "settings": how}
+    params = {"generation": payload, "dialogues": dialogues.as_json(), "trials": trials, "settings": how}
     subject = f"{plan.name[:180]} for {dialogues.corpus.name}, {digest(params)[:8]}"
     return jobs.start(kind=JOB_KIND, subject=subject, params=params, by=by)
 
 
 def run(job: Job, progress: JobProgress) -> dict[str, Any]:
     """Begin what a job names, in one transaction; its result is {run: id}."""
-    told = job.params
+    params = job.params
     try:
         started = start(
             by=job.created_by,
-            generation=_generation(told["generation"]),
-            dialogues=dialogues_from(told["dialogues"]),
-            trials=told["trials"],
-            settings=settings_from(told["settings"]),
+            generation=_generation(params["generation"]),
+            dialogues=dialogues_from(params["dialogues"]),
+            trials=params["trials"],
+            settings=settings_from(params["settings"]),
             progress=progress,
         )
     except JobRefused:
@@ -522,20 +526,22 @@ def run(job: Job, progress: JobProgress) -> dict[str, Any]:
     return {"run": started.pk}
 
 
-def _generation(told: Mapping[str, Any]) -> Generation:
-    endpoint = Endpoint.objects.filter(pk=told["endpoint"], active=True).first()
+def _generation(payload: Mapping[str, Any]) -> Generation:
+    endpoint = Endpoint.objects.filter(pk=payload["endpoint"], active=True).first()
     if endpoint is None:
         raise JobRefused("its endpoint was taken away")
-    return Generation(**{**told, "endpoint": endpoint})
+    return Generation(**{**payload, "endpoint": endpoint})
 
 
-def dialogues_from(told: Mapping[str, Any]) -> Dialogues:
+def dialogues_from(payload: Mapping[str, Any]) -> Dialogues:
     """Return the selection that `Dialogues.as_json` wrote; raise JobRefused where it is gone."""
-    corpus = Corpus.objects.filter(pk=told["corpus"]).first()
-    split = Split.objects.filter(pk=told["split"] or 0).first()
-    if corpus is None or (told["split"] and split is None):
+    corpus = Corpus.objects.filter(pk=payload["corpus"]).first()
+    split = Split.objects.filter(pk=payload["split"] or 0).first()
+    if corpus is None or (payload["split"] and split is None):
         raise JobRefused("what it was to go over was deleted")
-    return Dialogues(corpus, split, told["part"], told["min_turns"], told["max_turns"], told["first"])
+    return Dialogues(
+        corpus, split, payload["part"], payload["min_turns"], payload["max_turns"], payload["first"]
+    )
 
 
 JOB = JobKind(JOB_KIND, "Start of generation", run)

@@ -35,7 +35,7 @@ from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS
 from suites.continuation.models import Benchmark, BenchmarkRun, Production
 from suites.continuation.productions import benchmark_steps
-from suites.continuation.productions.actions import taken_by
+from suites.continuation.productions.actions import usage_of
 from suites.continuation.productions.benchmark_steps import (
     CLEANING,
     CUT,
@@ -72,10 +72,10 @@ def start(
     sources with too few conversations.
     """
     order = order.checked()
-    found = Benchmark.objects.select_for_update().filter(name=name).first()
-    if found is not None:
-        _alike(found, sources, order, endpoint)
-        return _reopened(by, found, order, leave_out_failed)
+    existing = Benchmark.objects.select_for_update().filter(name=name).first()
+    if existing is not None:
+        _alike(existing, sources, order, endpoint)
+        return _reopened(by, existing, order, leave_out_failed)
     _refuse_name(name)
     if not sources:
         raise SystemsError("from: at least one source corpus is needed.")
@@ -84,18 +84,18 @@ def start(
     if order.asks and endpoint is None:
         raise SystemsError("endpoint: a model is asked, so an endpoint is needed.")
     _refuse_shortage(sources, order)
-    made = Benchmark.objects.create(
+    benchmark = Benchmark.objects.create(
         name=name,
         endpoint=endpoint if order.asks else None,
-        sources=_told(sources),
+        sources=_sources_json(sources),
         made_from=[corpus.name for corpus, _ in sources],
         order=order.as_json(),
         leave_out_failed=leave_out_failed,
         created_by=by,
     )
-    _log(by, "make benchmark", made, {"sources": made.made_from, **made.order})
-    _wake(made, by)
-    return made
+    _log(by, "make benchmark", benchmark, {"sources": benchmark.made_from, **benchmark.order})
+    _wake(benchmark, by)
+    return benchmark
 
 
 def advance(benchmark: int) -> Benchmark:
@@ -103,71 +103,71 @@ def advance(benchmark: int) -> Benchmark:
 
     It may be called at any time, by several at once."""
     with transaction.atomic():
-        found = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark)
-        if found.state != Benchmark.State.MAKING:
-            return found
-        made = None
+        locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark)
+        if locked.state != Benchmark.State.MAKING:
+            return locked
+        contents = None
         making: Making | None = None
         try:
             with transaction.atomic():
-                making = Making(found)
-                made = making.go_on()
-                if made is not None:
-                    write(found, made)
+                making = Making(locked)
+                contents = making.go_on()
+                if contents is not None:
+                    write(locked, contents)
         except (SystemsError, Shortage) as error:
-            found.state, found.error, found.corpus = Benchmark.State.STUCK, str(error), None
-        if not found.is_done:
-            found.step = making.step if making else found.step
-        found.save()
-        if found.is_done:
-            _log(found.created_by, "benchmark made", found, {"sha256": found.sha256})
-        return found
+            locked.state, locked.error, locked.corpus = Benchmark.State.STUCK, str(error), None
+        if not locked.is_done:
+            locked.step = making.step if making else locked.step
+        locked.save()
+        if locked.is_done:
+            _log(locked.created_by, "benchmark made", locked, {"sha256": locked.sha256})
+        return locked
 
 
 @transaction.atomic
 def go_on(*, by: User | None, benchmark: Benchmark, leave_out_failed: bool = False) -> Benchmark:
     """Go on with a benchmark that is stuck or was cancelled: what failed is tried again, or left out."""
-    found = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
-    if found.state not in (Benchmark.State.STUCK, Benchmark.State.CANCELLED):
-        raise SystemsError(f"The benchmark is {found.state}: there is nothing to go on with.")
+    locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
+    if locked.state not in (Benchmark.State.STUCK, Benchmark.State.CANCELLED):
+        raise SystemsError(f"The benchmark is {locked.state}: there is nothing to go on with.")
     if leave_out_failed:
-        found.leave_out_failed = True
+        locked.leave_out_failed = True
     else:
         ended = [Run.State.FAILED, Run.State.CANCELLED]
-        for run in Run.objects.filter(benchmarks__benchmark=found, state__in=ended).distinct():
+        for run in Run.objects.filter(benchmarks__benchmark=locked, state__in=ended).distinct():
             runs.retry_failed(by=by, run=run)
-    found.state, found.error = Benchmark.State.MAKING, ""
-    found.save()
-    _log(by, "go on with benchmark", found, {"leave_out_failed": leave_out_failed})
-    _wake(found, by)
-    return found
+    locked.state, locked.error = Benchmark.State.MAKING, ""
+    locked.save()
+    _log(by, "go on with benchmark", locked, {"leave_out_failed": leave_out_failed})
+    _wake(locked, by)
+    return locked
 
 
 @transaction.atomic
 def cancel(*, by: User | None, benchmark: Benchmark) -> Benchmark:
     """Stop making a benchmark, and its runs; what was answered is kept. One that is done stays so."""
-    found = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
-    if found.state in (Benchmark.State.DONE, Benchmark.State.CANCELLED):
-        return found
-    for run in Run.objects.filter(benchmarks__benchmark=found, state__in=runs.OPEN).distinct():
+    locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
+    if locked.state in (Benchmark.State.DONE, Benchmark.State.CANCELLED):
+        return locked
+    for run in Run.objects.filter(benchmarks__benchmark=locked, state__in=runs.OPEN).distinct():
         runs.cancel(by=by, run=run)
-    found.state, found.error = Benchmark.State.CANCELLED, ""
-    found.save()
-    _log(by, "cancel benchmark", found, {})
-    return found
+    locked.state, locked.error = Benchmark.State.CANCELLED, ""
+    locked.save()
+    _log(by, "cancel benchmark", locked, {})
+    return locked
 
 
 @transaction.atomic
 def mark_checked(*, by: User | None, benchmark: Benchmark) -> Benchmark:
     """Say that somebody read a benchmark and found no offensive content, or dealt with it."""
-    found = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
-    if not found.is_done:
+    locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
+    if not locked.is_done:
         raise SystemsError("The benchmark is not made yet: there is nothing to be checked.")
-    found.checked_by, found.checked_at = by, timezone.now()
-    found.checked_by_name = by.get_username() if by else "a command"
-    found.save()
-    _log(by, "check benchmark for offensive content", found, {})
-    return found
+    locked.checked_by, locked.checked_at = by, timezone.now()
+    locked.checked_by_name = by.get_username() if by else "a command"
+    locked.save()
+    _log(by, "check benchmark for offensive content", locked, {})
+    return locked
 
 
 def _refuse_name(name: str) -> None:
@@ -179,49 +179,51 @@ def _refuse_name(name: str) -> None:
 
 def _refuse_shortage(sources: Sequence[Source], order: Order) -> None:
     """Refuse what even the raw conversations have too few instances for, or sources that are not there."""
-    found = benchmark_steps.source_conversations({corpus.pk: (corpus, name) for corpus, name in sources}, {})
-    known = {one.source for one in found}
-    for option, named in (("verbatim", order.verbatim), ("train-from", order.train_sources)):
-        if unknown := [one for one in named if one not in known]:
-            listed = ", ".join(sorted(known)) or "none"
-            raise SystemsError(f"{option}: there is no source {unknown[0]!r}; there are {listed}.")
+    conversations = benchmark_steps.source_conversations(
+        {corpus.pk: (corpus, name) for corpus, name in sources}, {}
+    )
+    source_names = {conversation.source for conversation in conversations}
+    for option, names in (("verbatim", order.verbatim), ("train-from", order.train_sources)):
+        if unknown := [name for name in names if name not in source_names]:
+            available = ", ".join(sorted(source_names)) or "none"
+            raise SystemsError(f"{option}: there is no source {unknown[0]!r}; there are {available}.")
     try:
-        choose([one.offer for one in found], order.wanted, order.seed, known)
+        choose([conversation.offer for conversation in conversations], order.quota, order.seed, source_names)
     except Shortage as error:
         raise SystemsError(str(error)) from None
 
 
-def _alike(found: Benchmark, sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> None:
+def _alike(benchmark: Benchmark, sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> None:
     """Refuse to go on with a benchmark that was asked for in another way."""
-    told: list[str] = []
-    if found.sources != _told(sources):
-        told.append(f"it was made of {', '.join(found.made_from)}")
-    told += filter(None, [differences(found.order, order.as_json())])
-    if order.asks and found.endpoint_id != (endpoint.pk if endpoint else None):
-        told.append(f"it asked the endpoint {found.endpoint}")
-    if told:
+    mismatches: list[str] = []
+    if benchmark.sources != _sources_json(sources):
+        mismatches.append(f"it was made of {', '.join(benchmark.made_from)}")
+    mismatches += filter(None, [differences(benchmark.order, order.as_json())])
+    if order.asks and benchmark.endpoint_id != (endpoint.pk if endpoint else None):
+        mismatches.append(f"it asked the endpoint {benchmark.endpoint}")
+    if mismatches:
         raise SystemsError(
-            f"There is a benchmark {found.name!r} already, and it is another one: {'; '.join(told)}. Choose "
-            "another name."
+            f"There is a benchmark {benchmark.name!r} already, and it is another one: "
+            f"{'; '.join(mismatches)}. Choose another name."
         )
 
 
-def _reopened(by: User | None, found: Benchmark, order: Order, leave_out: bool) -> Benchmark:
+def _reopened(by: User | None, benchmark: Benchmark, order: Order, leave_out: bool) -> Benchmark:
     """Return a benchmark that goes on, with what may be changed on the way."""
-    if found.is_done:
-        return found
-    found.order = found.order | {"allow_fewer": order.allow_fewer}
-    found.leave_out_failed = found.leave_out_failed or leave_out
-    if found.state == Benchmark.State.CANCELLED:
-        found.save()
-        return go_on(by=by, benchmark=found)
-    found.state, found.error = Benchmark.State.MAKING, ""
-    found.save()
-    _wake(found, by)
-    return found
+    if benchmark.is_done:
+        return benchmark
+    benchmark.order = benchmark.order | {"allow_fewer": order.allow_fewer}
+    benchmark.leave_out_failed = benchmark.leave_out_failed or leave_out
+    if benchmark.state == Benchmark.State.CANCELLED:
+        benchmark.save()
+        return go_on(by=by, benchmark=benchmark)
+    benchmark.state, benchmark.error = Benchmark.State.MAKING, ""
+    benchmark.save()
+    _wake(benchmark, by)
+    return benchmark
 
 
-def _told(sources: Sequence[Source]) -> list[dict[str, Any]]:
+def _sources_json(sources: Sequence[Source]) -> list[dict[str, Any]]:
     return [{"corpus": corpus.pk, "name": name} for corpus, name in sources]
 
 
@@ -266,17 +268,17 @@ class MakingEstimate:
     @property
     def calls(self) -> int:
         """All calls."""
-        return sum(one.calls for one in self.steps)
+        return sum(step.calls for step in self.steps)
 
     @property
     def tokens_in(self) -> int:
         """All tokens that are read."""
-        return sum(one.tokens_in for one in self.steps)
+        return sum(step.tokens_in for step in self.steps)
 
     @property
     def tokens_out(self) -> int:
         """All tokens that are written."""
-        return sum(one.tokens_out for one in self.steps)
+        return sum(step.tokens_out for step in self.steps)
 
     @property
     def price(self) -> str:
@@ -303,17 +305,17 @@ class MakingEstimate:
             "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out,
             "cost": None if self.cost is None else float(self.cost),
-            "steps": [{name: getattr(one, name) for name in one.__slots__} for one in self.steps],
+            "steps": [{name: getattr(step, name) for name in step.__slots__} for step in self.steps],
         }
 
     def sentence(self) -> str:
         """Return it as one line for people."""
-        made = f"{self.instances:,} instances of {self.conversations:,} conversations"
+        size = f"{self.instances:,} instances of {self.conversations:,} conversations"
         if self.endpoint is None:
-            return f"{made}; no model is asked."
+            return f"{size}; no model is asked."
         where = f"{self.host}, on this machine" if self.is_here else self.host
         return (
-            f"{made}: about {self.calls:,} calls, {self.tokens_in:,} tokens to read and {self.tokens_out:,} "
+            f"{size}: about {self.calls:,} calls, {self.tokens_in:,} tokens to read and {self.tokens_out:,} "
             f"to write (four characters to a token), cost {self.price}; the conversations go to {where}."
         )
 
@@ -321,27 +323,44 @@ class MakingEstimate:
 def estimate(sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> MakingEstimate:
     """Return what a benchmark would take; raise SystemsError for what cannot be made."""
     order = order.checked()
-    found = benchmark_steps.source_conversations({corpus.pk: (corpus, name) for corpus, name in sources}, {})
+    conversations = benchmark_steps.source_conversations(
+        {corpus.pk: (corpus, name) for corpus, name in sources}, {}
+    )
     try:
         instances = choose(
-            [one.offer for one in found], order.wanted, order.seed, {one.source for one in found}
+            [conversation.offer for conversation in conversations],
+            order.quota,
+            order.seed,
+            {conversation.source for conversation in conversations},
         )
     except Shortage as error:
         raise SystemsError(str(error)) from None
-    by_key = {(one.source, one.key): one.dialogue for one in found}
-    chosen = sorted({by_key[one.source, one.conversation] for one in instances})
-    cleaned = [one.dialogue for one in found if order.cleans(one.source) and one.raw >= LEAST]
-    cuts = [(by_key[one.source, one.conversation], one.start - HISTORY) for one in instances]
-    wanted = {
+    by_key = {
+        (conversation.source, conversation.key): conversation.dialogue for conversation in conversations
+    }
+    dialogue_ids = sorted({by_key[instance.source, instance.conversation] for instance in instances})
+    cleaned = [
+        conversation.dialogue
+        for conversation in conversations
+        if order.cleans(conversation.source) and conversation.raw >= LEAST
+    ]
+    cuts = [
+        (by_key[instance.source, instance.conversation], instance.start - HISTORY) for instance in instances
+    ]
+    places_by_step = {
         CLEANING: [(pk, 0) for pk in cleaned],
-        METADATA: [(pk, 0) for pk in chosen] if METADATA in order.steps else [],
+        METADATA: [(pk, 0) for pk in dialogue_ids] if METADATA in order.steps else [],
         SUMMARY: [cut for cut in cuts if cut[1]] if SUMMARY in order.steps else [],
     }
-    steps = tuple(_step(step, places, order) for step, places in wanted.items() if places)
-    read, written = sum(one.tokens_in for one in steps), sum(one.tokens_out for one in steps)
-    asked = endpoint if order.asks else None
+    steps = tuple(_step(step, places, order) for step, places in places_by_step.items() if places)
+    tokens_in, tokens_out = sum(step.tokens_in for step in steps), sum(step.tokens_out for step in steps)
+    used_endpoint = endpoint if order.asks else None
     return MakingEstimate(
-        len(instances), len(chosen), steps, cost(asked, read, written) if asked else None, asked
+        len(instances),
+        len(dialogue_ids),
+        steps,
+        cost(used_endpoint, tokens_in, tokens_out) if used_endpoint else None,
+        used_endpoint,
     )
 
 
@@ -349,24 +368,24 @@ def _step(step: str, places: Sequence[tuple[int, int]], order: Order) -> Step:
     """Return what a step takes: that of a few of its productions, as often as there are productions."""
     generator = GENERATORS[GENERATOR[step]]
     sample = list(places[:: max(1, len(places) // SAMPLED)])[:SAMPLED]
-    taken = []
+    usages = []
     for until, record in _read(sample):
-        given = order.settings(step) | ({"until": until} if step == SUMMARY else {})
-        taken.append(taken_by(generator, generator.begin(record, generator.resolved(given))))
-    each = len(places) / len(taken)
+        settings = order.settings(step) | ({"until": until} if step == SUMMARY else {})
+        usages.append(usage_of(generator, generator.begin(record, generator.resolved(settings))))
+    each = len(places) / len(usages)
     return Step(
         step,
         len(places),
-        round(sum(one.calls for one in taken) * each),
-        round(sum(one.tokens_in for one in taken) * each),
-        round(sum(one.tokens_out for one in taken) * each),
+        round(sum(usage.calls for usage in usages) * each),
+        round(sum(usage.tokens_in for usage in usages) * each),
+        round(sum(usage.tokens_out for usage in usages) * each),
     )
 
 
 def _read(sample: Sequence[tuple[int, int]]) -> Iterator[tuple[int, records.Dialogue]]:
-    known = {row.pk: record for row, record in benchmark_steps.read({pk for pk, _ in sample})}
+    records_by_id = {row.pk: record for row, record in benchmark_steps.read({pk for pk, _ in sample})}
     for pk, until in sample:
-        yield until, replace(known[pk])
+        yield until, replace(records_by_id[pk])
 
 
 # A benchmark in words and figures, for pages, commands and programs alike.
@@ -392,12 +411,12 @@ def shares(corpus: Corpus) -> list[dict[str, Any]]:
         superseded_at=None,
         number__isnull=False,
     ).values_list("question__key", "item", "number", "item__continuation__dialogue__metadata")
-    found: dict[str, dict[int, list[float]]] = {question.key: {} for question in QUESTIONS}
+    answers: dict[str, dict[int, list[float]]] = {question.key: {} for question in QUESTIONS}
     sources: dict[int, str] = {}
     for key, item, number, metadata in rows:
-        found[key].setdefault(item, []).append(float(number or 0.0))
+        answers[key].setdefault(item, []).append(float(number or 0.0))
         sources[item] = str(metadata.get("source", ""))
-    return [_share(question.key, question.wording, found[question.key], sources) for question in QUESTIONS]
+    return [_share(question.key, question.wording, answers[question.key], sources) for question in QUESTIONS]
 
 
 def _share(
@@ -440,10 +459,10 @@ def steps_of(benchmark: Benchmark) -> list[dict[str, Any]]:
     order = Order.of(benchmark.order)
     steps = [
         *([CLEANING] if order.clean else []),
-        *(one for one in (METADATA, SUMMARY) if one in order.steps),
+        *(optional for optional in (METADATA, SUMMARY) if optional in order.steps),
     ]
     links = list(benchmark.links.select_related("run").order_by("id"))
-    found = []
+    rows = []
     for step in steps:
         runs = {link.run_id: link.run for link in links if link.step == step}
         counted = Production.objects.filter(run__in=runs).aggregate(
@@ -451,9 +470,9 @@ def steps_of(benchmark: Benchmark) -> list[dict[str, Any]]:
             done=Count("pk", filter=Q(status=Production.Status.DONE)),
             failed=Count("pk", filter=Q(status=Production.Status.FAILED)),
         )
-        told = [{"run": run.pk, "state": run.state, "name": run.name} for run in runs.values()]
-        found.append({"step": step, "title": TITLES[step], "runs": told, **counted})
-    return found
+        run_rows = [{"run": run.pk, "state": run.state, "name": run.name} for run in runs.values()]
+        rows.append({"step": step, "title": TITLES[step], "runs": run_rows, **counted})
+    return rows
 
 
 def is_fake(benchmark: Benchmark) -> bool:
@@ -498,10 +517,10 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     pk = job.params["benchmark"]
     if not Benchmark.objects.filter(pk=pk).exists():
         raise JobRefused("the benchmark was deleted")
-    found = advance(pk)
-    if found.state == Benchmark.State.STUCK:
-        raise JobRefused(found.error)
-    return {"benchmark": found.name, "state": found.state, "step": found.step}
+    benchmark = advance(pk)
+    if benchmark.state == Benchmark.State.STUCK:
+        raise JobRefused(benchmark.error)
+    return {"benchmark": benchmark.name, "state": benchmark.state, "step": benchmark.step}
 
 
 def sweep() -> int:
@@ -511,14 +530,16 @@ def sweep() -> int:
     """
     under_way = BenchmarkRun.objects.filter(run__state__in=OPEN).values("benchmark")
     ready = Benchmark.objects.filter(state=Benchmark.State.MAKING).exclude(pk__in=under_way)
-    for found in ready.select_related("created_by"):
-        subject = f"benchmark {found.name}"
+    for benchmark in ready.select_related("created_by"):
+        subject = f"benchmark {benchmark.name}"
         last = Job.objects.filter(kind=KIND, subject=subject).order_by("-id").first()
         if last is not None and last.state in (Job.State.FAILED, Job.State.CANCELLED):
             error = f"Job {last.pk} was to go on with it and {last.state}: {last.error or last.note}"
-            ready.filter(pk=found.pk).update(state=Benchmark.State.STUCK, error=error)
+            ready.filter(pk=benchmark.pk).update(state=Benchmark.State.STUCK, error=error)
         else:
-            actions.start(kind=KIND, subject=subject, by=found.created_by, params={"benchmark": found.pk})
+            actions.start(
+                kind=KIND, subject=subject, by=benchmark.created_by, params={"benchmark": benchmark.pk}
+            )
     return len(ready)
 
 

@@ -32,12 +32,12 @@ from suites.continuation.benchmarks.instances import (
     Cleaned,
     Instance,
     Offer,
-    Wanted,
+    Quota,
     assembled,
     choose,
     line,
     removed,
-    told,
+    spoken_turns,
 )
 from suites.continuation.benchmarks.summary import spoken
 from suites.continuation.errors import SystemsError
@@ -102,13 +102,13 @@ class Order:
             GENERATORS[GENERATOR[METADATA]].resolved(self.settings(METADATA))
         except WrongSettings as error:
             raise SystemsError(str(error)) from None
-        told = asdict(self) | {
+        values = asdict(self) | {
             "steps": tuple(step for step in STEPS if step in self.steps),
             "parameters": parameters.checked(self.parameters),
             "verbatim": tuple(sorted(set(self.verbatim))),
             "train_sources": tuple(sorted(set(self.train_sources))),
         }
-        return Order(**told)
+        return Order(**values)
 
     @property
     def asks(self) -> bool:
@@ -116,11 +116,9 @@ class Order:
         return self.clean or METADATA in self.steps or SUMMARY in self.steps
 
     @property
-    def wanted(self) -> Wanted:
+    def quota(self) -> Quota:
         """How many instances."""
-        return Wanted(
-            self.per_source, self.train, self.train_sources, self.per_conversation, self.allow_fewer
-        )
+        return Quota(self.per_source, self.train, self.train_sources, self.per_conversation, self.allow_fewer)
 
     def cleans(self, source: str) -> bool:
         """Whether conversations of a source are cleaned."""
@@ -137,21 +135,21 @@ class Order:
         }
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Order:
+    def of(cls, payload: Mapping[str, Any]) -> Order:
         """Return the order that `as_json` wrote."""
-        known = {one.name for one in fields(cls)}
-        given: dict[str, Any] = {name: value for name, value in told.items() if name in known}
-        lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-        return cls(**(given | lists))
+        field_names = {item.name for item in fields(cls)}
+        values: dict[str, Any] = {name: value for name, value in payload.items() if name in field_names}
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**(values | lists))
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     """Return in words how two orders differ, '' for none. Whether fewer are allowed may change."""
-    names = sorted((set(one) | set(other)) - {"allow_fewer"})
+    names = sorted((set(first) | set(second)) - {"allow_fewer"})
     return "; ".join(
-        f"{_option(name)} was {_told(one.get(name))} and is {_told(other.get(name))}"
+        f"{_option(name)} was {_format_value(first.get(name))} and is {_format_value(second.get(name))}"
         for name in names
-        if one.get(name) != other.get(name)
+        if first.get(name) != second.get(name)
     )
 
 
@@ -159,7 +157,7 @@ def _option(name: str) -> str:
     return "train-from" if name == "train_sources" else name.replace("_", "-")
 
 
-def _told(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return ", ".join(map(str, value)) or "not given" if isinstance(value, Sequence | Mapping) else str(value)
 
 
@@ -191,11 +189,11 @@ class Conversation:
 def corpora_of(benchmark: Benchmark) -> dict[int, tuple[Corpus, str]]:
     """Return the source corpora by id, each with what its source is called; raise SystemsError where one is
     gone."""
-    ids = [one["corpus"] for one in benchmark.sources]
-    found = Corpus.objects.in_bulk(ids)
-    if gone := [name for pk, name in zip(ids, benchmark.made_from, strict=True) if pk not in found]:
+    ids = [source["corpus"] for source in benchmark.sources]
+    corpora = Corpus.objects.in_bulk(ids)
+    if gone := [name for pk, name in zip(ids, benchmark.made_from, strict=True) if pk not in corpora]:
         raise SystemsError(f"The corpus {gone[0]!r} was deleted; a benchmark cannot be made of it any more.")
-    return {one["corpus"]: (found[one["corpus"]], one["name"]) for one in benchmark.sources}
+    return {source["corpus"]: (corpora[source["corpus"]], source["name"]) for source in benchmark.sources}
 
 
 def source_conversations(
@@ -206,31 +204,31 @@ def source_conversations(
     Where corpora have clusters of the same name under different sources, the source's name is put before it.
     Raises SystemsError where two have the same source and id.
     """
-    found: dict[Key, Conversation] = {}
+    conversations: dict[Key, Conversation] = {}
     for pk, (corpus, name) in corpora.items():
         for row, record in Dialogues(corpus).read():
-            one = _conversation(pk, row, record, name, cleaned.get(row.pk))
-            if (one.source, one.key) in found:
+            conversation = _conversation(pk, row, record, name, cleaned.get(row.pk))
+            if (conversation.source, conversation.key) in conversations:
                 raise SystemsError(
-                    f"The source {one.source!r} has the conversation {one.key[:80]!r} twice: give the "
-                    "corpora sources of different names."
+                    f"The source {conversation.source!r} has the conversation {conversation.key[:80]!r} "
+                    "twice: give the corpora sources of different names."
                 )
-            found[one.source, one.key] = one
-    return [found[key] for key in sorted(found)]
+            conversations[conversation.source, conversation.key] = conversation
+    return [conversations[key] for key in sorted(conversations)]
 
 
 def _conversation(
     corpus: int, row: Dialogue, record: records.Dialogue, name: str, cleaned: Cleaned | None
 ) -> Conversation:
     source = record.metadata.get("source")
-    named = source.strip() if isinstance(source, str) and source.strip() else name
+    source_name = source.strip() if isinstance(source, str) and source.strip() else name
     before = [turn for turn in record.turns if spoken(turn)]
-    after = told(record, cleaned)
+    after = spoken_turns(record, cleaned)
     words = removed(before, after) if cleaned is not None else {}
     return Conversation(
         corpus,
         row.pk,
-        named,
+        source_name,
         record.id,
         record.cluster or record.id,
         len(before),
@@ -239,15 +237,17 @@ def _conversation(
     )
 
 
-def clusters(found: Collection[Conversation]) -> dict[Key, str]:
+def clusters(conversations: Collection[Conversation]) -> dict[Key, str]:
     """Return the cluster of each conversation in the benchmark: its own, with the source's name before it
     where another source has one of that name."""
     sources: dict[str, set[str]] = {}
-    for one in found:
-        sources.setdefault(one.cluster, set()).add(one.source)
+    for conversation in conversations:
+        sources.setdefault(conversation.cluster, set()).add(conversation.source)
     return {
-        (one.source, one.key): f"{one.source}-{one.cluster}" if len(sources[one.cluster]) > 1 else one.cluster
-        for one in found
+        (conversation.source, conversation.key): f"{conversation.source}-{conversation.cluster}"
+        if len(sources[conversation.cluster]) > 1
+        else conversation.cluster
+        for conversation in conversations
     }
 
 
@@ -256,8 +256,8 @@ def read(dialogues: Collection[int]) -> Iterator[tuple[Dialogue, records.Dialogu
     ids = sorted(dialogues)
     for begin in range(0, len(ids), 100):
         rows = list(Dialogue.objects.filter(pk__in=ids[begin : begin + 100]).order_by("pk"))
-        made = of_rows(rows)
-        yield from ((row, made[row.pk]) for row in rows)
+        records_by_id = of_rows(rows)
+        yield from ((row, records_by_id[row.pk]) for row in rows)
 
 
 # Going on with a benchmark: each step's runs are started where they are needed, and the corpus is written
@@ -296,15 +296,15 @@ def begin(
     """Start the runs of what is missing, one for each source corpus, and return them."""
     started: list[Run] = []
     for pk, corpus in corpora.items():
-        own = sorted((one for one in needs if one.corpus == pk), key=lambda one: one.place)
+        own = sorted((need for need in needs if need.corpus == pk), key=lambda need: need.place)
         if not own:
             continue
-        plans = {one.plan.digest: one.plan for one in own}
+        plans = {need.plan.digest: need.plan for need in own}
         planned = [
-            (plan, [material[one.place] for one in own if one.plan.digest == key])
+            (plan, [material[need.place] for need in own if need.plan.digest == key])
             for key, plan in sorted(plans.items())
         ]
-        places = json.dumps([one.place for one in own])
+        places = json.dumps([need.place for need in own])
         scope = {
             "corpus": pk,
             "step": step,
@@ -317,21 +317,21 @@ def begin(
     return started
 
 
-def link(benchmark: Benchmark, step: str, found: Collection[int]) -> None:
+def link(benchmark: Benchmark, step: str, run_ids: Collection[int]) -> None:
     """Keep which runs a step is made by: those that were started for it, and others that do it already."""
-    made = [BenchmarkRun(benchmark=benchmark, step=step, run_id=pk) for pk in sorted(found)]
-    BenchmarkRun.objects.bulk_create(made, ignore_conflicts=True)
+    links = [BenchmarkRun(benchmark=benchmark, step=step, run_id=pk) for pk in sorted(run_ids)]
+    BenchmarkRun.objects.bulk_create(links, ignore_conflicts=True)
 
 
 def text_digest(turns: Sequence[records.Turn]) -> str:
     """Return what tells texts apart that are summed up: the first 12 digits of a hash of who says what."""
-    said = json.dumps([[turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    text = json.dumps([[turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What a benchmark is made of: dialogues, conversations that were looked at, and what was left out."""
+class BenchmarkContents:
+    """The contents of a benchmark: its dialogues, the conversations examined, and what was left out."""
 
     dialogues: list[records.Dialogue]
     conversations: list[Conversation]
@@ -348,12 +348,12 @@ class Making:
         self.step = ""
         self.left_out: list[dict[str, str]] = []
         self._cleaned: dict[int, Cleaned] = {}
-        self._told: dict[int, tuple[records.Turn, ...]] = {}
+        self._turns_by_dialogue: dict[int, tuple[records.Turn, ...]] = {}
         self._records: dict[int, tuple[Dialogue, records.Dialogue]] = {}
         self._metadata: dict[Key, Any] = {}
         self._summaries: dict[Instance, str] = {}
 
-    def go_on(self) -> Made | None:
+    def go_on(self) -> BenchmarkContents | None:
         """Do what can be done now; return what the benchmark is made of, None where runs are under way.
 
         Raises Shortage where there are fewer instances than asked for, Stuck where a step failed.
@@ -362,116 +362,135 @@ class Making:
         failed = self._clean(raw)
         if failed is None:
             return None
-        found = source_conversations(self.corpora, self._cleaned) if self._cleaned else raw
-        sources = {one.source for one in found}
+        conversations = source_conversations(self.corpora, self._cleaned) if self._cleaned else raw
+        sources = {conversation.source for conversation in conversations}
         while True:
-            offered = {(one.source, one.key): one for one in found if (one.source, one.key) not in failed}
+            offered = {
+                (conversation.source, conversation.key): conversation
+                for conversation in conversations
+                if (conversation.source, conversation.key) not in failed
+            }
             self.step = "cut"
-            offers = [one.offer for one in offered.values()]
-            instances = choose(offers, self.order.wanted, self.order.seed, sources)
+            offers = [conversation.offer for conversation in offered.values()]
+            instances = choose(offers, self.order.quota, self.order.seed, sources)
             more = self._tell(instances, offered)
             if more is None:
                 return None
             if not more:
-                return Made(self._assembled(instances, offered, found), found, self.left_out)
+                return BenchmarkContents(
+                    self._assembled(instances, offered, conversations), conversations, self.left_out
+                )
             failed |= more
 
     def _clean(self, raw: Sequence[Conversation]) -> set[Key] | None:
         """Have verbatim conversations cleaned; return those that failed, None where runs are under way."""
-        chosen = {one.dialogue: one for one in raw if self.order.cleans(one.source) and one.raw >= LEAST}
-        if not chosen:
+        selected = {
+            conversation.dialogue: conversation
+            for conversation in raw
+            if self.order.cleans(conversation.source) and conversation.raw >= LEAST
+        }
+        if not selected:
             return set()
         self.step = CLEANING
         plan = plan_of(self.benchmark, CLEANING)
-        needs = [Need(one.corpus, one.dialogue, plan) for one in chosen.values()]
-        found = self._came(needs, {})
-        if found is None:
+        needs = [Need(conversation.corpus, conversation.dialogue, plan) for conversation in selected.values()]
+        outcome = self._came(needs, {})
+        if outcome is None:
             return None
-        self._cleaned = {place[0]: Cleaned.of(result) for place, result in found.results.items()}
-        return self._without({place: chosen[place[0]] for place in found.failed}, found)
+        self._cleaned = {place[0]: Cleaned.of(result) for place, result in outcome.results.items()}
+        return self._without({place: selected[place[0]] for place in outcome.failed}, outcome)
 
     def _tell(self, instances: Sequence[Instance], offered: Mapping[Key, Conversation]) -> set[Key] | None:
         """Have metadata and summaries written; return conversations that failed, None where runs are under
         way."""
-        chosen = {(one.source, one.conversation): offered[one.source, one.conversation] for one in instances}
-        self._read([one.dialogue for one in chosen.values()])
-        failed = self._describe(chosen) if METADATA in self.order.steps else set()
+        selected = {
+            (instance.source, instance.conversation): offered[instance.source, instance.conversation]
+            for instance in instances
+        }
+        self._read([conversation.dialogue for conversation in selected.values()])
+        failed = self._describe(selected) if METADATA in self.order.steps else set()
         if failed or failed is None or SUMMARY not in self.order.steps:
             return failed
-        return self._sum_up(instances, chosen)
+        return self._sum_up(instances, selected)
 
-    def _describe(self, chosen: Mapping[Key, Conversation]) -> set[Key] | None:
+    def _describe(self, selected: Mapping[Key, Conversation]) -> set[Key] | None:
         self.step = METADATA
         plan = plan_of(self.benchmark, METADATA)
-        places = {(one.dialogue, plan.digest): one for one in chosen.values()}
-        needs = [Need(one.corpus, one.dialogue, plan) for one in chosen.values()]
-        found = self._came(needs, {})
-        if found is None:
+        places = {(conversation.dialogue, plan.digest): conversation for conversation in selected.values()}
+        needs = [Need(conversation.corpus, conversation.dialogue, plan) for conversation in selected.values()]
+        outcome = self._came(needs, {})
+        if outcome is None:
             return None
         self._metadata = {
-            (places[place].source, places[place].key): result for place, result in found.results.items()
+            (places[place].source, places[place].key): result for place, result in outcome.results.items()
         }
-        return self._without({place: places[place] for place in found.failed}, found)
+        return self._without({place: places[place] for place in outcome.failed}, outcome)
 
-    def _sum_up(self, instances: Sequence[Instance], chosen: Mapping[Key, Conversation]) -> set[Key] | None:
+    def _sum_up(self, instances: Sequence[Instance], selected: Mapping[Key, Conversation]) -> set[Key] | None:
         self.step = SUMMARY
-        wanted: dict[Place, Instance] = {}
+        instance_by_place: dict[Place, Instance] = {}
         needs: list[Need] = []
         cut: dict[Place, tuple[Dialogue, records.Dialogue]] = {}
-        for one in instances:
-            if one.start == HISTORY:
+        for instance in instances:
+            if instance.start == HISTORY:
                 continue
-            conversation = chosen[one.source, one.conversation]
+            conversation = selected[instance.source, instance.conversation]
             row, record = self._records[conversation.dialogue]
-            turns = self._turns(conversation.dialogue)[: one.start - HISTORY]
+            turns = self._turns(conversation.dialogue)[: instance.start - HISTORY]
             condition = {"text": text_digest(turns)}
             plan = plan_of(self.benchmark, SUMMARY, condition, until=len(turns))
             need = Need(conversation.corpus, conversation.dialogue, plan)
             needs.append(need)
-            wanted[need.place] = one
+            instance_by_place[need.place] = instance
             cut[need.place] = row, replace(record, turns=turns)
-        found = self._came(needs, cut)
-        if found is None:
+        outcome = self._came(needs, cut)
+        if outcome is None:
             return None
-        self._summaries = {wanted[place]: str(result) for place, result in found.results.items()}
-        failed = {place: wanted[place] for place in found.failed}
+        self._summaries = {instance_by_place[place]: str(result) for place, result in outcome.results.items()}
+        failed = {place: instance_by_place[place] for place in outcome.failed}
         return self._without(
-            {place: chosen[one.source, one.conversation] for place, one in failed.items()}, found
+            {place: selected[instance.source, instance.conversation] for place, instance in failed.items()},
+            outcome,
         )
 
-    def _came(self, needs: Sequence[Need], given: Mapping[Place, Read]) -> Came | None:
+    def _came(self, needs: Sequence[Need], material: Mapping[Place, Read]) -> Came | None:
         """Return what came of a step, None where runs are under way.
 
         What is missing is begun, with what is given for it, else with the conversation as it is.
         """
-        found = came(needs)
-        if found.missing:
-            if not given:
-                known = self._read([need.dialogue for need in found.missing])
-                given = {need.place: known[need.dialogue] for need in found.missing}
+        outcome = came(needs)
+        if outcome.missing:
+            if not material:
+                records_by_dialogue = self._read([need.dialogue for need in outcome.missing])
+                material = {need.place: records_by_dialogue[need.dialogue] for need in outcome.missing}
             corpora = {pk: corpus for pk, (corpus, _) in self.corpora.items()}
-            begin(self.benchmark, self.step, found.missing, given, corpora)
-            found = came(needs)  # what had nothing to be asked is done already
-        link(self.benchmark, self.step, found.running)
-        return None if found.running else found
+            begin(self.benchmark, self.step, outcome.missing, material, corpora)
+            outcome = came(needs)  # what had nothing to be asked is done already
+        link(self.benchmark, self.step, outcome.running)
+        return None if outcome.running else outcome
 
-    def _without(self, failed: Mapping[Place, Conversation], found: Came) -> set[Key]:
+    def _without(self, failed: Mapping[Place, Conversation], outcome: Came) -> set[Key]:
         """Return the conversations that failed, where they are to be left out; raise Stuck where not."""
         if not failed:
             return set()
         told_of = [
-            {"source": one.source, "conversation": one.key, "step": self.step, "error": found.failed[place]}
-            for place, one in sorted(failed.items(), key=lambda pair: (pair[1].source, pair[1].key))
+            {
+                "source": conversation.source,
+                "conversation": conversation.key,
+                "step": self.step,
+                "error": outcome.failed[place],
+            }
+            for place, conversation in sorted(failed.items(), key=lambda pair: (pair[1].source, pair[1].key))
         ]
         if not self.benchmark.leave_out_failed:
             first = told_of[0]
             raise Stuck(
-                f"The step {self.step} failed for {len(failed)} of {len(failed) + len(found.results)}, first "
-                f"{first['source']} {first['conversation'][:80]!r}: {first['error'][:300]}. Try again what "
-                "failed, or go on without it."
+                f"The step {self.step} failed for {len(failed)} of {len(failed) + len(outcome.results)}, "
+                f"first {first['source']} {first['conversation'][:80]!r}: {first['error'][:300]}. Try again "
+                "what failed, or go on without it."
             )
         self.left_out += told_of
-        return {(one.source, one.key) for one in failed.values()}
+        return {(conversation.source, conversation.key) for conversation in failed.values()}
 
     def _read(self, dialogues: Sequence[int]) -> dict[int, tuple[Dialogue, records.Dialogue]]:
         """Return dialogues with their records, read once."""
@@ -481,91 +500,98 @@ class Making:
 
     def _turns(self, dialogue: int) -> tuple[records.Turn, ...]:
         """Return the turns with text of a conversation, after cleaning."""
-        if dialogue not in self._told:
-            self._told[dialogue] = told(self._records[dialogue][1], self._cleaned.get(dialogue))
-        return self._told[dialogue]
+        if dialogue not in self._turns_by_dialogue:
+            self._turns_by_dialogue[dialogue] = spoken_turns(
+                self._records[dialogue][1], self._cleaned.get(dialogue)
+            )
+        return self._turns_by_dialogue[dialogue]
 
     def _assembled(
         self,
         instances: Sequence[Instance],
         offered: Mapping[Key, Conversation],
-        found: Sequence[Conversation],
+        conversations: Sequence[Conversation],
     ) -> list[records.Dialogue]:
         """Return the dialogues of the benchmark in the order of their ids."""
         self.step = "writing"
-        names = clusters(found)
-        made = []
-        for one in instances:
-            key = one.source, one.conversation
+        names = clusters(conversations)
+        dialogues = []
+        for instance in instances:
+            key = instance.source, instance.conversation
             conversation = offered[key]
             record = self._records[conversation.dialogue][1]
-            made.append(
+            dialogues.append(
                 assembled(
-                    one,
+                    instance,
                     record,
                     self._turns(conversation.dialogue),
                     cluster=names[key],
                     metadata=self._metadata.get(key),
-                    summary=self._summaries.get(one, ""),
+                    summary=self._summaries.get(instance, ""),
                 )
             )
-        return sorted(made, key=lambda dialogue: dialogue.id)
+        return sorted(dialogues, key=lambda dialogue: dialogue.id)
 
 
 # Writing a benchmark: its dialogues become a new corpus in one import, and its figures are counted.
 
-FORMAT, ENDING = "jsonl", "jsonl"
+FORMAT, EXTENSION = "jsonl", "jsonl"
 
 
-def write(benchmark: Benchmark, made: Made) -> None:
+def write(benchmark: Benchmark, contents: BenchmarkContents) -> None:
     """Make the corpus of a benchmark, in the current transaction; the caller saves the benchmark."""
-    text = "".join(f"{line(dialogue)}\n" for dialogue in made.dialogues).encode()
+    text = "".join(f"{line(dialogue)}\n" for dialogue in contents.dialogues).encode()
     corpora = list(
-        Corpus.objects.filter(pk__in=[one["corpus"] for one in benchmark.sources]).order_by("name")
+        Corpus.objects.filter(pk__in=[source["corpus"] for source in benchmark.sources]).order_by("name")
     )
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"benchmark.{ENDING}"
+        path = Path(folder) / f"benchmark.{EXTENSION}"
         path.write_bytes(text)
         try:
             import_path(
                 path=path,
-                name=f"{benchmark.name}.{ENDING}",
+                name=f"{benchmark.name}.{EXTENSION}",
                 format=FORMAT,
                 corpus=benchmark.name,
                 into=False,
                 by=benchmark.created_by,
                 source=f"A benchmark made of {', '.join(benchmark.made_from)}",
-                licence="; ".join(sorted({one.licence for one in corpora if one.licence}))[:200],
+                licence="; ".join(sorted({corpus.licence for corpus in corpora if corpus.licence}))[:200],
             )
         except ImportProblem as problem:
             raise Stuck(f"The corpus cannot be written: {problem}") from None
     benchmark.corpus = Corpus.objects.get(name=benchmark.name)
     benchmark.sha256 = hashlib.sha256(text).hexdigest()
-    benchmark.figures = figures(made)
+    benchmark.figures = figures(contents)
     benchmark.state, benchmark.step, benchmark.error = Benchmark.State.DONE, "", ""
     benchmark.finished_at = timezone.now()
 
 
-def figures(made: Made) -> dict[str, Any]:
+def figures(contents: BenchmarkContents) -> dict[str, Any]:
     """Return what the benchmark's page tells: by source and in all, what cleaning took away, and what was
     left out."""
-    cleaned = [one for one in made.conversations if one.words]
-    sources = sorted({one.source for one in cleaned})
-    parts = Counter(str(dialogue.metadata["part"]) for dialogue in made.dialogues)
+    cleaned = [conversation for conversation in contents.conversations if conversation.words]
+    sources = sorted({conversation.source for conversation in cleaned})
+    parts = Counter(str(dialogue.metadata["part"]) for dialogue in contents.dialogues)
     return {
         "tokenizer": instances.tokenizer(),
         "by_source": [
-            {"source": source, **row} for source, row in instances.by_source(made.dialogues).items()
+            {"source": source, **row} for source, row in instances.by_source(contents.dialogues).items()
         ],
         "cleaning": [
-            {"source": source, **instances.share_of(one.words for one in cleaned if one.source == source)}
+            {
+                "source": source,
+                **instances.share_of(
+                    conversation.words for conversation in cleaned if conversation.source == source
+                ),
+            }
             for source in sources
         ],
-        "instances": len(made.dialogues),
+        "instances": len(contents.dialogues),
         "evaluation": parts["evaluation"],
         "train": parts["train"],
-        "clusters": len({dialogue.cluster for dialogue in made.dialogues}),
-        "left_out": made.left_out,
+        "clusters": len({dialogue.cluster for dialogue in contents.dialogues}),
+        "left_out": contents.left_out,
     }
 
 
@@ -575,24 +601,24 @@ def export(corpus: Corpus) -> Iterator[str]:
     rows = Dialogue.objects.filter(corpus=corpus).order_by("pk").values_list("key", "pk")
     ids = [pk for _, pk in sorted(rows)]
     for begin in range(0, len(ids), 100):
-        found = Dialogue.objects.in_bulk(ids[begin : begin + 100])
-        said = _said(list(found))
+        dialogues = Dialogue.objects.in_bulk(ids[begin : begin + 100])
+        turns_by_dialogue = _turns_by_continuation(list(dialogues))
         for pk in ids[begin : begin + 100]:
-            yield f"{line(_record(found[pk], said.get(pk, {})))}\n"
+            yield f"{line(_record(dialogues[pk], turns_by_dialogue.get(pk, {})))}\n"
 
 
-def _said(dialogues: list[int]) -> dict[int, dict[str, tuple[Any, ...]]]:
+def _turns_by_continuation(dialogues: list[int]) -> dict[int, dict[str, tuple[Any, ...]]]:
     """Return the turns of x and r by dialogue and continuation."""
     own = {row.pk: row for row in Continuation.objects.filter(dialogue__in=dialogues, key__in=[SELF, HUMAN])}
-    found: dict[int, dict[str, tuple[Any, ...]]] = {}
+    turns_by_dialogue: dict[int, dict[str, tuple[Any, ...]]] = {}
     for turn in Turn.objects.filter(continuation__in=own).order_by("continuation_id", "position"):
         row = own[turn.continuation_id]
-        told = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
-        by_key = found.setdefault(row.dialogue_id, {})
-        by_key[row.key] = (*by_key.get(row.key, ()), told)
-    return found
+        record = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
+        by_key = turns_by_dialogue.setdefault(row.dialogue_id, {})
+        by_key[row.key] = (*by_key.get(row.key, ()), record)
+    return turns_by_dialogue
 
 
-def _record(row: Dialogue, said: dict[str, tuple[Any, ...]]) -> DialogueRecord:
-    people = (ContinuationRecord(HUMAN, HUMAN, said[HUMAN]),) if HUMAN in said else ()
-    return dialogue_record(row, said.get(SELF, ()), people, HUMAN)
+def _record(row: Dialogue, turns: dict[str, tuple[Any, ...]]) -> DialogueRecord:
+    people = (ContinuationRecord(HUMAN, HUMAN, turns[HUMAN]),) if HUMAN in turns else ()
+    return dialogue_record(row, turns.get(SELF, ()), people, HUMAN)

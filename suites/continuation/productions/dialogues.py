@@ -67,8 +67,8 @@ class Dialogues:
     def read(self) -> Iterator[tuple[Dialogue, records.Dialogue]]:
         """Yield each dialogue with its record: its own turns alone, nothing that a system wrote."""
         for rows in in_batches(self.rows()):
-            made = of_rows(rows)
-            yield from ((row, made[row.pk]) for row in rows)
+            records_by_id = of_rows(rows)
+            yield from ((row, records_by_id[row.pk]) for row in rows)
 
 
 def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:
@@ -77,25 +77,30 @@ def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:
         row.pk: row
         for row in Continuation.objects.select_related("system").filter(dialogue__in=rows, key=records.SELF)
     }
-    said: dict[int, list[records.Turn]] = {row.dialogue_id: [] for row in own.values()}
+    turns_by_dialogue: dict[int, list[records.Turn]] = {row.dialogue_id: [] for row in own.values()}
     for turn in Turn.objects.filter(continuation__in=own).order_by("continuation_id", "position"):
-        said[own[turn.continuation_id].dialogue_id].append(
+        turns_by_dialogue[own[turn.continuation_id].dialogue_id].append(
             turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
         )
     systems = {row.dialogue_id: row.system.name for row in own.values()}
     return {
-        row.pk: dialogue_record(row, _said(row, said), (), systems.get(row.pk, records.HUMAN)) for row in rows
+        row.pk: dialogue_record(
+            row, _dated_turns(row, turns_by_dialogue), (), systems.get(row.pk, records.HUMAN)
+        )
+        for row in rows
     }
 
 
-def _said(row: Dialogue, said: Mapping[int, Sequence[records.Turn]]) -> tuple[records.Turn, ...]:
+def _dated_turns(
+    row: Dialogue, turns_by_dialogue: Mapping[int, Sequence[records.Turn]]
+) -> tuple[records.Turn, ...]:
     """Return a dialogue's own turns, of a script with the dates of their sessions: prompts show them."""
-    return tuple(dated(said.get(row.pk, ()), script_record(row.script)))
+    return tuple(dated(turns_by_dialogue.get(row.pk, ()), script_record(row.script)))
 
 
 def in_batches(rows: QuerySet[Dialogue]) -> Iterator[list[Dialogue]]:
     """Yield rows in lists of at most `BATCH`."""
     ids = list(rows.values_list("pk", flat=True))
     for begin in range(0, len(ids), BATCH):
-        found = Dialogue.objects.in_bulk(ids[begin : begin + BATCH])
-        yield [found[pk] for pk in ids[begin : begin + BATCH] if pk in found]
+        rows_by_id = Dialogue.objects.in_bulk(ids[begin : begin + BATCH])
+        yield [rows_by_id[pk] for pk in ids[begin : begin + BATCH] if pk in rows_by_id]

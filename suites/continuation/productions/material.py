@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from jobs.models.endpoint import Endpoint
 from jobs.tables import Table
-from suites.continuation.generators.base import Generator, Kept, MadeRecord, Settings
+from suites.continuation.generators.base import Generator, LruCache, MadeRecord, Settings
 from suites.continuation.models import Production
 
 BOUND_KEPT = 4
@@ -37,7 +37,7 @@ RESULTS: Table[Callable[[Production, Sequence[MadeRecord], Any], Any]] = Table("
 """Per generator whose results are written elsewhere, too: writes what it made, records and text, in the
 current transaction, and returns the production's result. Whoever makes records must have an entry. Other
 suites add theirs."""
-_bound: Kept[Generator] = Kept(BOUND_KEPT)
+_bound: LruCache[Generator] = LruCache(BOUND_KEPT)
 
 
 def bound(

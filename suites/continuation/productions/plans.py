@@ -59,7 +59,9 @@ class Generation:
         spec = {
             "generator": generator.identity or generator.key,
             "version": generator.version,
-            "settings": {one.name: settings[one.name] for one in generator.settings if not one.varies},
+            "settings": {
+                setting.name: settings[setting.name] for setting in generator.settings if not setting.varies
+            },
             MODEL: self.endpoint.answering_model,
             **self.endpoint.server,
             "parameters": parameters.checked(self.parameters),
@@ -92,10 +94,12 @@ class Plan:
         if not self.generator.needs:
             return self.generator, ""
         try:
-            there = bound(self.generator, dialogue=dialogue, settings=self.settings, endpoint=self.endpoint)
+            bound_generator = bound(
+                self.generator, dialogue=dialogue, settings=self.settings, endpoint=self.endpoint
+            )
         except Failed as error:
             return self.generator, str(error)
-        return there, there.why_not(record, self.settings)
+        return bound_generator, bound_generator.why_not(record, self.settings)
 
     def writer(self, corpus: Corpus, by: User | None) -> Writer:
         """Return the corpus's writer of this name, made where there is none, locked in the current
@@ -103,18 +107,18 @@ class Plan:
 
         Raises SystemsError where the name is that of somebody else.
         """
-        found = Writer.objects.select_for_update().filter(corpus=corpus, name=self.name).first()
-        if found is not None:
-            if found.fingerprint != digest(self.spec):
+        existing = Writer.objects.select_for_update().filter(corpus=corpus, name=self.name).first()
+        if existing is not None:
+            if existing.fingerprint != digest(self.spec):
                 raise SystemsError(
                     f"The corpus has a system {self.name!r} already, and it is another one: "
-                    f"{differences(found.spec, self.spec)}. Choose another name."
+                    f"{differences(existing.spec, self.spec)}. Choose another name."
                 )
-            return found
+            return existing
         system = None
         if self.generator.continues:
-            system, made = System.objects.get_or_create(corpus=corpus, name=self.name)
-            if not made:
+            system, created = System.objects.get_or_create(corpus=corpus, name=self.name)
+            if not created:
                 raise SystemsError(
                     f"The corpus has a system {self.name!r} whose continuations were imported: "
                     "choose another name."
@@ -127,9 +131,9 @@ class Plan:
         return writer
 
 
-def digest(told: Mapping[str, Any]) -> str:
+def digest(payload: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a mapping as JSON with sorted keys, without white space, not ASCII-escaped."""
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(payload, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -138,21 +142,21 @@ def continuation_id(system: str, condition_hash: str, trial: int) -> str:
     return f"{system}-{condition_hash[:8]}-{trial}"
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     """Return what is different between two specs, in words."""
-    flat = [_flat(one), _flat(other)]
-    named = sorted(set(flat[0]) | set(flat[1]))
-    told = [
+    flat = [_flat(first), _flat(second)]
+    names = sorted(set(flat[0]) | set(flat[1]))
+    changes = [
         f"{name} is {flat[0].get(name, 'not given')} there and {flat[1].get(name, 'not given')} here"
-        for name in named
+        for name in names
         if flat[0].get(name) != flat[1].get(name)
     ]
-    return "; ".join(told)
+    return "; ".join(changes)
 
 
 def settings_of(generator: Generator, writer: Writer, condition: Mapping[str, Any]) -> Settings:
     """Return all settings of a production: the writer's own, and those that the condition says."""
-    varying = {one.name: condition[one.name] for one in generator.settings if one.varies}
+    varying = {setting.name: condition[setting.name] for setting in generator.settings if setting.varies}
     return generator.resolved({**writer.spec["settings"], **varying})
 
 
@@ -169,15 +173,15 @@ def condition_of(
     generator: Generator, settings: Settings, model: str, free: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the condition: settings that vary, the model, keys of somebody's own; raise SystemsError."""
-    own = {one.name: settings[one.name] for one in generator.settings if one.varies}
+    own = {setting.name: settings[setting.name] for setting in generator.settings if setting.varies}
     own |= {**generator.condition, MODEL: model}
-    taken = own.keys() | {one.name for one in generator.settings} | {EMBEDDING_MODEL}
+    reserved = own.keys() | {setting.name for setting in generator.settings} | {EMBEDDING_MODEL}
     if len(free) > MOST_KEYS:
         raise SystemsError(f"A condition has at most {MOST_KEYS} keys of your own.")
     for key, value in free.items():
         if not _KEY.fullmatch(key):
             raise SystemsError(f"condition: {key[:60]!r} is not a key: letters, digits, _ . and - only.")
-        if key in taken:
+        if key in reserved:
             raise SystemsError(f"condition: {key} is set by the generator itself; choose another key.")
         if not isinstance(value, str | int | float | bool) or len(str(value)) > 200 or "\x00" in str(value):
             raise SystemsError(f"condition: {key} needs a number, or a text of at most 200 characters.")
@@ -185,10 +189,10 @@ def condition_of(
 
 
 def _flat(spec: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in spec.items():
         if isinstance(value, Mapping):
-            found |= {f"{name}.{key}": inner for key, inner in value.items()}
+            flat |= {f"{name}.{key}": inner for key, inner in value.items()}
         else:
-            found[name] = value
-    return found
+            flat[name] = value
+    return flat

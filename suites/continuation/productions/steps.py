@@ -73,10 +73,10 @@ class Came:
     running: set[int] = field(default_factory=set)
 
 
-def named_alone(plan: Plan, what: str) -> Plan:
+def named_alone(plan: Plan, label: str) -> Plan:
     """Return a plan under the name of a writer that no other settings, model or parameters have."""
     mark = digest(plan.spec)[:8]
-    return replace(plan, name=f"{what} {plan.endpoint.answering_model}"[: LONGEST_NAME - 9] + f" {mark}")
+    return replace(plan, name=f"{label} {plan.endpoint.answering_model}"[: LONGEST_NAME - 9] + f" {mark}")
 
 
 _COLUMNS = (
@@ -106,9 +106,9 @@ def came(needs: Sequence[Need], own: Collection[int] | None = None) -> Came:
         dialogue__in={need.dialogue for need in needs},
         trial=0,
     )
-    there = {(row["dialogue_id"], row["condition_hash"]): row for row in rows.values(*_COLUMNS)}
+    rows_by_place = {(row["dialogue_id"], row["condition_hash"]): row for row in rows.values(*_COLUMNS)}
     for need in needs:
-        _sort(need, there.get(need.place), state, own)
+        _sort(need, rows_by_place.get(need.place), state, own)
     return state
 
 
@@ -174,13 +174,13 @@ def _facts_of_material(production: Production) -> dict[str, str]:
 def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:
     """Keep people's own turns at some points as a static continuation, once for all who wrote there."""
     Dialogue.objects.select_for_update().get(pk=dialogue.pk)
-    told = json.dumps([[turn.at, turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
-    key = f"{records.HUMAN}-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}-0"
+    content = json.dumps([[turn.at, turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
+    key = f"{records.HUMAN}-{hashlib.sha256(content.encode('utf-8', 'replace')).hexdigest()[:8]}-0"
     if Continuation.objects.filter(dialogue=dialogue, key=key).exists():
         return
     system, _ = System.objects.get_or_create(corpus_id=dialogue.corpus_id, name=records.HUMAN)
-    made = records.Continuation(id=key, system=records.HUMAN, turns=tuple(turns), mode="static")
-    continuing.add(dialogue=dialogue, system=system, made=made)
+    continuation = records.Continuation(id=key, system=records.HUMAN, turns=tuple(turns), mode="static")
+    continuing.add(dialogue=dialogue, system=system, made=continuation)
 
 
 def _clean(turn: records.Turn) -> records.Turn:
@@ -191,7 +191,7 @@ def _clean(turn: records.Turn) -> records.Turn:
         at=turn.at,
         given=turn.given,
         act=turn.act,
-        addressees=tuple(_storable(one) for one in turn.addressees),
+        addressees=tuple(_storable(addressee) for addressee in turn.addressees),
         audience=turn.audience,
         session=turn.session,
         extra=turn.extra,
@@ -207,9 +207,9 @@ def _storable(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
     if isinstance(value, list | tuple):
-        return [_storable(one) for one in value]
+        return [_storable(item) for item in value]
     if isinstance(value, dict):
-        return {_storable(key): _storable(one) for key, one in value.items()}
+        return {_storable(key): _storable(item) for key, item in value.items()}
     return value
 
 
@@ -255,17 +255,17 @@ def open_steps(productions: Sequence[Production]) -> None:
     sharing: dict[tuple[int, int], list[Production]] = defaultdict(list)
     for production in productions:
         try:
-            asked = generator_of(production).request(production.memory)
+            request = generator_of(production).request(production.memory)
         except Failed as error:
             _fail(production, str(error))
             continue
-        if isinstance(asked, Done):
-            _end(production, asked)
+        if isinstance(request, Done):
+            _end(production, request)
         elif width_of(production) > 1:
             sharing[production.run_id, production.trial].append(production)
         else:
-            for part in range(len(asked)):
-                planned.append((_call(production, part, len(asked)), [(production, part)]))
+            for part in range(len(request)):
+                planned.append((_call(production, part, len(request)), [(production, part)]))
     for together in sharing.values():
         width = width_of(together[0])
         for begin in range(0, len(together), width):
@@ -335,8 +335,8 @@ def _leave_taken(run: Run) -> None:
     """Leave calls that failed as they are where their production took that and went on: nobody asks again."""
     links = ProductionCall.objects.filter(call=OuterRef("pk"))
     passed = links.filter(step__lt=F("production__step"))
-    here = links.filter(step=F("production__step"))
-    waiting = Call.objects.filter(Exists(passed), ~Exists(here), run=run, state=Call.State.PENDING)
+    current = links.filter(step=F("production__step"))
+    waiting = Call.objects.filter(Exists(passed), ~Exists(current), run=run, state=Call.State.PENDING)
     waiting.update(state=Call.State.FAILED, error=WENT_ON, finished_at=timezone.now())
 
 
@@ -420,13 +420,13 @@ def _links(productions: Sequence[Production]) -> Links:
     """Return the links of the step that each production is at, with their calls, in the order of the
     parts."""
     at = {production.pk: production.step for production in productions}
-    found: Links = {pk: [] for pk in at}
+    links_by_production: Links = {pk: [] for pk in at}
     rows = ProductionCall.objects.select_related("call").filter(
         production__in=list(at), step=F("production__step")
     )
     for link in rows.order_by("production_id", "part"):
-        found[link.production_id].append(link)
-    return found
+        links_by_production[link.production_id].append(link)
+    return links_by_production
 
 
 def _shares(calls: Iterable[Call]) -> Shares:
@@ -441,24 +441,26 @@ def _shares(calls: Iterable[Call]) -> Shares:
     for link in rows:
         groups[link.call_id].append(link.production)
     replies = {call.pk: call.reply for call in done}
-    found: Shares = {}
+    shares: Shares = {}
     for call, productions in groups.items():
         if width_of(productions[0]) > 1:
-            own = generator_of(productions[0]).apart([one.memory for one in productions], replies[call])
+            own = generator_of(productions[0]).apart(
+                [production.memory for production in productions], replies[call]
+            )
             pairs = zip(productions, own, strict=True)
-            found |= {(call, one.pk): text for one, text in pairs if text is not None}
-    return found
+            shares |= {(call, production.pk): text for production, text in pairs if text is not None}
+    return shares
 
 
 def _call(production: Production, part: int, parts: int, others: int = 0) -> Call:
     """Return a new call of a production's step, named for people."""
-    told = f"step {production.step + 1}" + (f", part {part + 1} of {parts}" if parts > 1 else "")
-    told += f", {others} more with it" if others else ""
-    told += f", trial {production.trial + 1}" if production.trial else ""
+    label = f"step {production.step + 1}" + (f", part {part + 1} of {parts}" if parts > 1 else "")
+    label += f", {others} more with it" if others else ""
+    label += f", trial {production.trial + 1}" if production.trial else ""
     stopped = production.run.state == Run.State.CANCELLED
     return Call(
         run=production.run,
-        part=f"{production.dialogue.key[: 98 - len(told)]}, {told}",
+        part=f"{production.dialogue.key[: 98 - len(label)]}, {label}",
         sample=production.trial,
         state=Call.State.CANCELLED if stopped else Call.State.PENDING,
     )
@@ -514,15 +516,15 @@ class GenerateRun:
         rows = ProductionCall.objects.select_related("production__writer", "production__run__endpoint")
         for link in rows.filter(call__in=[call.pk for call in calls]).order_by("production_id"):
             links[link.call_id].append(link)
-        return [_asked(call, links[call.pk]) for call in calls]
+        return [_prepare_call(call, links[call.pk]) for call in calls]
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
         """Generators ask, they do not compute."""
         raise AssertionError(f"{len(calls)} calls of generators on the queue of metrics")
 
-    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+    def record(self, results: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Go on with the productions whose calls are finished; return how many of them are, too."""
-        finished = [call for call, _ in given if call.state in FINISHED]
+        finished = [call for call, _ in results if call.state in FINISHED]
         return answered(finished) if finished else 0
 
     def reopened(self, run: Run) -> None:
@@ -546,14 +548,14 @@ class GenerateRun:
         run.missing_reason = common["error"] if common else ""
         if run.missing:
             run.state = Run.State.FAILED
-            whole = run.values + run.missing
-            run.error = f"{run.missing} of {whole} productions failed: {run.missing_reason[:300]}"
+            total = run.values + run.missing
+            run.error = f"{run.missing} of {total} productions failed: {run.missing_reason[:300]}"
         elif run.state == Run.State.FAILED and takes_failures(run):
             run.state, run.error = Run.State.DONE, ""
 
 
-def _asked(call: Call, links: Sequence[ProductionCall]) -> Asked:
-    """Return a call made ready; one whose prompt cannot be made carries its failure."""
+def _prepare_call(call: Call, links: Sequence[ProductionCall]) -> Asked:
+    """Prepare a call; one whose prompt cannot be made carries its failure."""
     by = call.run.spec.get("generator", "a generator")
     try:
         return _ready(call, links)
@@ -569,13 +571,13 @@ def _ready(call: Call, links: Sequence[ProductionCall]) -> Asked:
     generator = generator_of(productions[0])
     shared = width_of(productions[0]) > 1 and part == SHARED
     if shared:
-        prompt = generator.shared([one.memory for one in productions])
+        prompt = generator.shared([production.memory for production in productions])
     else:
         prompt = _prompt(generator, productions[0], part)
     read = partial(_read_shared if shared else _read, generator, productions, part)
-    told = _usual(generator, productions) if call.run.is_capped else 100
+    usual_tokens = _usual(generator, productions) if call.run.is_capped else 100
     sent = of_sample(spec["parameters"], call.sample)
-    return Asked(call, generator.key, prompt, None, spec["model"], sent, read, told)
+    return Asked(call, generator.key, prompt, None, spec["model"], sent, read, usual_tokens)
 
 
 def _prompt(generator: Generator, production: Production, part: int) -> Prompt:
@@ -586,7 +588,7 @@ def _prompt(generator: Generator, production: Production, part: int) -> Prompt:
 
 def _usual(generator: Generator, productions: Sequence[Production]) -> int:
     """Return about how many tokens a reply has."""
-    lengths = [max(map(about_tokens, generator.pretend(one.memory))) for one in productions]
+    lengths = [max(map(about_tokens, generator.pretend(production.memory))) for production in productions]
     return sum(lengths)
 
 
@@ -601,7 +603,7 @@ def _read(
 def _read_shared(
     generator: Generator, productions: Sequence[Production], _part: int, reply: str, _tokens: Tokens
 ) -> Read:
-    generator.apart([one.memory for one in productions], reply)
+    generator.apart([production.memory for production in productions], reply)
     return Read()
 
 

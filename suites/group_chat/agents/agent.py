@@ -24,8 +24,8 @@ from suites.continuation.generators.base import (
     Reply,
     Setting,
     Settings,
-    Shown,
     State,
+    StoredTurns,
     Value,
     fields,
     filled,
@@ -217,7 +217,7 @@ class GroupChatAgent(Generator):
             "about": _about(by_id[scenario.agent]),
             "members": {one.id: _member(one) for one in dialogue.participants if one.id != scenario.agent},
             "date": next((str(dialogue.metadata[name]) for name in DATES if dialogue.metadata.get(name)), ""),
-            "turns": Shown(as_delivered(scenario, dialogue.turns)).as_json(),
+            "turns": StoredTurns(as_delivered(scenario, dialogue.turns)).as_json(),
             "points": list(points),
             "seen": [list(positions_seen(dialogue, scenario.agent, point + 1)) for point in points],
             "present": [sorted(present_at(dialogue, point)) for point in points],
@@ -233,7 +233,7 @@ class GroupChatAgent(Generator):
         asked = _asked(state)
         if asked:
             return [self._prompt(state, place) for place in asked]
-        turns = Shown.from_json(state["turns"]).turns
+        turns = StoredTurns.from_json(state["turns"]).turns
         decisions = [_decision(state["decided"][str(point)], point, state) for point in state["points"]]
         unread = sum(UNPARSEABLE in one.flags for one in decisions)
         return Done(
@@ -321,7 +321,7 @@ def _asked(state: State) -> list[int]:
 
 def _chat(state: State, place: int) -> list[Turn]:
     """Return what the agent has seen at a point, with its own earlier decisions where it is shown them."""
-    turns = Shown.from_json(state["turns"]).turns
+    turns = StoredTurns.from_json(state["turns"]).turns
     shown: list[Turn] = []
     for at in state["seen"][place]:
         shown.append(turns[at])

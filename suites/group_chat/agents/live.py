@@ -23,8 +23,8 @@ from suites.continuation.generators.base import (
     Reply,
     Setting,
     Settings,
-    Shown,
     State,
+    StoredTurns,
     Value,
     fields,
     filled,
@@ -80,7 +80,7 @@ class LiveGroupChat(Generator):
             "agent": scenario.agent,
             "people": [[one.id, one.name, list(one.aliases)] for one in dialogue.participants],
             "about": {one.id: cast.person(one, known.get(one.id)) for one in cast.members},
-            "script": Shown(dialogue.turns[:start]).as_json(),
+            "script": StoredTurns(dialogue.turns[:start]).as_json(),
             "scenario": scenario_json(scenario),
             "made": [],
             "left": int(settings["after"]),
@@ -283,7 +283,7 @@ def _seen(state: State, viewer: str) -> list[Turn]:
 
 def _dialogue(state: State) -> Dialogue:
     """Return the talk so far as a scenario whose script it is."""
-    turns = (*Shown.from_json(state["script"]).turns, *map(_turn, state["made"]))
+    turns = (*StoredTurns.from_json(state["script"]).turns, *map(_turn, state["made"]))
     people = tuple(
         Participant(pk, name, aliases=tuple(also), agent=pk == state["agent"])
         for pk, name, also in state["people"]

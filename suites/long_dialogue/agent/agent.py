@@ -23,7 +23,7 @@ from suites.continuation.generators.base import (
     Done,
     Failed,
     Generator,
-    Kept,
+    LruCache,
     Reply,
     Setting,
     Settings,
@@ -108,10 +108,10 @@ class Trials:
         self.material, self._by_words = material, by_words
         self.questions = {question.id: question for question in material.questions}
         self.main = script_of(material.dialogue).main
-        self._walks: Kept[Walk] = Kept(50)
-        self._worlds: Kept[World] = Kept(3)
-        self._recalls: Kept[Recall] = Kept(4)
-        self._asked: Kept[Asked] = Kept(1000)
+        self._walks: LruCache[Walk] = LruCache(50)
+        self._worlds: LruCache[World] = LruCache(3)
+        self._recalls: LruCache[Recall] = LruCache(4)
+        self._asked: LruCache[Asked] = LruCache(1000)
 
     def rough(self) -> Trials:
         """Return the trials as an estimate goes through them: without anything embedded."""

@@ -12,7 +12,7 @@ from demo.fake_model.errors import u
 from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
 from suites.continuation.benchmarks.cleaning import added, read, words
-from suites.continuation.benchmarks.instances import Cleaned, removed, told
+from suites.continuation.benchmarks.instances import Cleaned, removed, spoken_turns
 from suites.continuation.benchmarks.summary import spoken
 from tests.demo.asking import asked
 from tests.suites.continuation.talk import conversation, fake, produced, refused
@@ -52,7 +52,7 @@ def test_invented_words_are_caught_at_exactly_the_planted_places() -> None:
     fillers = [number for number in range(0, 130, 4) if number not in planted]
     assert [one["number"] for one in done.text["turns"]] == fillers
     assert done.text["turns"][0]["text"] == f"so this is point {fillers[0]} of m1."
-    after = told(talk, Cleaned.of(done.text))
+    after = spoken_turns(talk, Cleaned.of(done.text))
     flagged = [place for place, turn in enumerate(after) if turn.extra.get("flags")]
     assert flagged == planted
     assert all(after[place].text == talk.turns[place].text for place in planted)
@@ -63,7 +63,7 @@ def test_what_becomes_empty_is_left_out_and_stays_in_the_raw_text() -> None:
     talk = Dialogue("d", tuple(Turn("A", text) for text in texts))
     done, _ = produced(KEY, talk, fake())
     assert done.text["turns"] == [{"number": 1, "text": ""}]
-    first, dots, last = told(talk, Cleaned.of(done.text))
+    first, dots, last = spoken_turns(talk, Cleaned.of(done.text))
     assert (first.text, dots.text, last.text) == ("So.", "...", "Yes, um.")
     assert first.extra == {"raw": "So."}
     assert dots.extra == {"raw": "...", "left_out": [{"speaker": "A", "raw": "{filler um} Um."}]}

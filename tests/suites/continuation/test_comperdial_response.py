@@ -84,9 +84,9 @@ def test_any_other_reply_is_refused_with_the_reason(reply: str, reason: str) -> 
 
 
 def test_two_calls_for_a_response_are_fine_and_a_third_is_not() -> None:
-    assert not isinstance(after([Reply(OK, 1, 1, asked=2)]), Done)
+    assert not isinstance(after([Reply(OK, 1, 1, attempts=2)]), Done)
     with pytest.raises(Failed, match=r"^calls_per_turn: response 2 of 7 took 3 calls, and 2 are allowed$"):
-        after([Reply(OK, 1, 1), Reply(OK, 1, 1, asked=3)])
+        after([Reply(OK, 1, 1), Reply(OK, 1, 1, attempts=3)])
 
 
 @pytest.mark.parametrize(("allowed", "more"), [(1, 0), (2, 1), (5, 4)])
@@ -117,7 +117,7 @@ def test_tokens_of_the_prompts_are_limited_over_the_dialogue() -> None:
 def test_where_the_server_does_not_say_tokens_are_counted() -> None:
     state = WRITER.begin(TALK, WRITER.resolved({}))
     (prompt,) = WRITER.request(state)  # type: ignore[misc]
-    spent = WRITER.receive(state, [Reply(OK, asked=2)])["spent"]
+    spent = WRITER.receive(state, [Reply(OK, attempts=2)])["spent"]
     assert spent == {
         "tokens_in": 2 * about_tokens(prompt.user),
         "tokens_out": 2 * about_tokens(OK),
@@ -143,8 +143,8 @@ def test_time_is_limited_where_that_is_asked_for() -> None:
 
 def test_every_completion_takes_its_time_and_one_that_was_there_takes_none() -> None:
     with pytest.raises(Failed, match=r"seconds: 80\.0 seconds after response 1 of 7"):
-        after([Reply(OK, 1, 1, asked=2, seconds=40.0)], seconds=3600)
-    assert not isinstance(after([Reply(OK, asked=0)], seconds=3600), Done)
+        after([Reply(OK, 1, 1, attempts=2, seconds=40.0)], seconds=3600)
+    assert not isinstance(after([Reply(OK, attempts=0)], seconds=3600), Done)
 
 
 def test_limits_are_who_the_system_is_and_personas_its_condition() -> None:
