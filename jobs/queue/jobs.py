@@ -13,7 +13,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from config.trouble import FULL, passing
+from config.trouble import FULL, temporary_trouble
 from jobs.errors import JobCancelled, JobInterrupted, JobLost, JobRefused
 from jobs.kinds import Progress, kind_of, never
 from jobs.models import Job
@@ -96,7 +96,7 @@ def _in_thread(job: Job, worker: str, stopping: Callable[[], bool]) -> bool:
         error = future.exception()
     if isinstance(error, JobLost):
         logger.warning("%s went to another worker", job)
-    elif sentence := passing(error):
+    elif sentence := temporary_trouble(error):
         logger.warning("%s waits: %s", job, sentence)
         _put_back_once_possible(job, worker, sentence, stopping)
         return True
@@ -117,7 +117,7 @@ def _put_back_once_possible(job: Job, worker: str, sentence: str, stopping: Call
         try:
             return put_back(job, worker, sentence)
         except DatabaseError as error:
-            if passing(error) is None or stopping():
+            if temporary_trouble(error) is None or stopping():
                 raise
             connection.close()
             _pause(stopping)
@@ -154,7 +154,7 @@ def do(job: Job, *, worker: str, stopping: Callable[[], bool] = never) -> None:
 
 def close(job: Job, worker: str, state: Job.State, *, error: str = "", result: Result | None = None) -> None:
     """Write how a job ended, unless its lease went to another."""
-    held = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
+    leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
     ended: dict[str, Any] = {
         "state": state,
         "error": error,
@@ -165,13 +165,13 @@ def close(job: Job, worker: str, state: Job.State, *, error: str = "", result: R
     }
     if state == Job.State.DONE:
         ended["done"] = F("total")
-    held.update(**ended)
+    leased.update(**ended)
 
 
 def give_back(job: Job, worker: str) -> None:
     """Return a job that was interrupted: it waits again, as if it had not been tried."""
-    held = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
-    held.update(state=Job.State.QUEUED, worker="", lease_expires=None, attempts=F("attempts") - 1)
+    leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
+    leased.update(state=Job.State.QUEUED, worker="", lease_expires=None, attempts=F("attempts") - 1)
 
 
 def put_back(job: Job, worker: str, sentence: str) -> None:
@@ -179,16 +179,16 @@ def put_back(job: Job, worker: str, sentence: str) -> None:
 
     It is tried again until there is room on the disk, and so often as it may be after any other trouble.
     """
-    held = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
+    leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
     waits = {"state": Job.State.QUEUED, "worker": "", "lease_expires": None, "note": sentence[:200]}
-    if held.filter(cancel_asked=True).exists():
+    if leased.filter(cancel_asked=True).exists():
         close(job, worker, Job.State.CANCELLED)
     elif sentence == FULL:
-        held.update(**waits, attempts=F("attempts") - 1)
+        leased.update(**waits, attempts=F("attempts") - 1)
     elif job.attempts >= job.max_attempts:
         close(job, worker, Job.State.FAILED, error=sentence)
     else:
-        held.update(**waits)
+        leased.update(**waits)
 
 
 def renew(*, worker: str, held: Sequence[int]) -> None:
