@@ -20,7 +20,7 @@ from jobs.models import Job
 from jobs.queue import timing
 
 if TYPE_CHECKING:
-    from jobs.queue.worker import Heart
+    from jobs.queue.worker import Heartbeat
 
 logger = logging.getLogger(__name__)
 LOST = "its worker was lost each time it was tried"
@@ -45,7 +45,7 @@ def work(
     _queue: str,
     *,
     seconds: float,
-    heart: Heart,
+    heartbeat: Heartbeat,
     stopping: Callable[[], bool] = never,
     only: Sequence[int] | None = None,
 ) -> int:
@@ -55,14 +55,14 @@ def work(
     """
     until, count = time.monotonic() + seconds, 0
     while not stopping() and time.monotonic() < until:
-        job = claim(worker=heart.name, only=only)
+        job = claim(worker=heartbeat.name, only=only)
         if job is None:
             break
-        heart.hold([job.pk])
+        heartbeat.hold([job.pk])
         try:
-            met_trouble = _in_thread(job, heart.name, stopping)
+            met_trouble = _in_thread(job, heartbeat.name, stopping)
         finally:
-            heart.let_go([job.pk])
+            heartbeat.let_go([job.pk])
         count += 1
         if met_trouble:
             _pause(stopping)
@@ -191,10 +191,10 @@ def put_back(job: Job, worker: str, sentence: str) -> None:
         leased.update(**waits)
 
 
-def renew(*, worker: str, held: Sequence[int]) -> None:
+def renew(*, worker: str, ids: Sequence[int]) -> None:
     """Extend the leases of jobs that a worker holds: the heartbeat."""
     expires = timezone.now() + timedelta(seconds=timing.lease())
-    Job.objects.filter(pk__in=held, worker=worker, state=Job.State.RUNNING).update(lease_expires=expires)
+    Job.objects.filter(pk__in=ids, worker=worker, state=Job.State.RUNNING).update(lease_expires=expires)
 
 
 def release(*, worker: str) -> int:
@@ -209,10 +209,10 @@ def sweep() -> int:
 
 @transaction.atomic
 def _take_back(**lost: Any) -> int:
-    held = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(
+    leased = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(
         state=Job.State.RUNNING, **lost
     )
-    jobs = Job.objects.filter(pk__in=list(held.values_list("pk", flat=True)))
+    jobs = Job.objects.filter(pk__in=list(leased.values_list("pk", flat=True)))
     count = jobs.count()
     ended = {"worker": "", "lease_expires": None, "finished_at": timezone.now()}
     jobs.filter(cancel_asked=True).update(state=Job.State.CANCELLED, **ended)
