@@ -83,9 +83,9 @@ def refuse_unused(options: Mapping[str, Any], names: Iterable[str], reason: str)
 
 
 def acts_of(parser: CommandParser) -> Callable[..., CommandParser]:
-    """Return what adds an act to a command that does one of several things: `act(name, told, *named)`.
+    """Add subcommands to a command: call the result as `act(name, help_text, *arguments)`.
 
-    What is chosen is the option `act`. Each takes --json and its `named` arguments, and more may be added.
+    The option `act` holds the chosen name. Each takes --json and its `arguments`, and more may be added.
     """
     acts = parser.add_subparsers(dest="act", required=True, metavar="ACT", parser_class=CommandParser)
 

@@ -50,7 +50,7 @@ class Filters:
 
     @property
     def parameters(self) -> list[OpenApiParameter]:
-        """Return what the document says of them."""
+        """OpenAPI parameters of the filters."""
         parameters = [OpenApiParameter(name, **row_filter.described) for name, row_filter in self.by.items()]
         return [*parameters, OpenApiParameter(ORDER, enum=self._orders())] if self.order else parameters
 
@@ -147,7 +147,7 @@ def since(column: str) -> Filter:
 def stretch(
     ordered: QuerySet[Any], start: int, stop: int, *, many: int | None, rows: QuerySet[Any]
 ) -> list[Any]:
-    """Return what stands from `start` to before `stop` in `ordered`, a queryset in an order without ties.
+    """Rows `start` to before `stop` of `ordered`, a queryset in an order without ties.
 
     Its ids are looked up alone, from the nearer end where it is known how `many` there are, and then read
     from `rows`.

@@ -60,7 +60,7 @@ _TRIES = re.compile(r" \(tried \d+ times\)$")
 
 
 def same_cause(error: str) -> str:
-    """Return what errors of one cause have in common: the text without its numbers and ids."""
+    """Group key of an error: its text without numbers and ids."""
     return _NUMBERS.sub("#", _TRIES.sub("", error))
 
 
@@ -78,7 +78,7 @@ OLDER = "older"
 
 
 def describe_kind(kind: str) -> str:
-    """Return what a kind means; a call that failed before kinds were kept has none."""
+    """Describe an error kind; calls that failed before kinds were recorded have none."""
     return ERROR_KINDS.get(kind, "not kept apart: it failed under an earlier version")
 
 

@@ -147,7 +147,7 @@ class RunKind(Protocol):
     """What a kind of run offers: a run asks a model (`preparer`) or computes (`outcomes`), and records."""
 
     def preparer(self) -> Preparer:
-        """Return what makes its calls ready to be asked, for one slice of work."""
+        """Create the preparer of its calls, for one slice of work."""
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
         """Compute its calls, a few at a time."""
@@ -212,6 +212,6 @@ def all_queues() -> list[Queue]:
 
 
 def sweeps() -> list[Callable[[], object]]:
-    """Return what else is put in order."""
+    """The sweeps of this installation: Concord's own and those of plugins."""
     own = (address.split(":") for address in SWEEPS)
     return [*(getattr(import_module(module), name) for module, name in own), *added("sweeps")]

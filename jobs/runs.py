@@ -72,7 +72,7 @@ SPENT_SUMS = ("asked", "cached", "tokens_in", "tokens_out", "cost", "saved", "ti
 
 
 def spent(way: str) -> Any:
-    """Return what runs that ask a model took, one row a judge, campaign or run and currency; dearest first.
+    """Tokens and costs of runs, a row per judge, campaign or run and currency; most expensive first.
 
     A query of rows for `as_row`. KeyError for another `way`.
     """

@@ -143,7 +143,7 @@ def columns_of(groups: Mapping[str, str], alone: Sequence[str] = ()) -> tuple[Co
 
 
 def by_turn(answers: Floats, columns: Sequence[Column]) -> Floats:
-    """Return what each turn adds to each column: turns x columns, from marks of 0 and 1 (turns x behaviours).
+    """Each turn's contribution to each column (turns x columns), from 0/1 marks (turns x behaviours).
 
     NaN where an answer that the column needs is missing.
     """
@@ -180,7 +180,7 @@ def counts_of(
 def rated_of(
     judge: Sequence[Floats], people: Sequence[Floats], continuation: Ints, n: int, columns: Sequence[Column]
 ) -> Rated:
-    """Return what people said of the judge's continuations, and how the marks of both meet turn by turn."""
+    """People's counts of the continuations the judge rated, and the turn-by-turn confusion of both."""
     counts, _, _ = counts_of(people, continuation, n, columns)
     judged, _, _ = counts_of(judge, continuation, n, columns)
     both = ~np.isnan(counts) & ~np.isnan(judged)

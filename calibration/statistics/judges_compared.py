@@ -388,7 +388,7 @@ class Pair:
 
 
 def table_formula(statistic: str, k: int) -> Callable[[Floats], Floats]:
-    """Return what computes an agreement of tables (rows x k x k)."""
+    """The function that computes an agreement from tables (rows x k x k)."""
     if statistic == "mcc":
         return mcc_of
     if statistic == ACCURACY:
@@ -546,7 +546,7 @@ def _compared(run: Run, pairs: Sequence[tuple[Contender, Contender]], tried: int
 
 
 def references_of(ratings: Ratings, statistic: str) -> list[Reference]:
-    """Return what a statistic is measured against: people as one mean or one by one, or each key."""
+    """References of a statistic: the people's mean, each person, or each answer key."""
     keys = [_alone(ratings, column) for column in ratings.of_kind(KEY)]
     if statistic == ACCURACY:
         return keys

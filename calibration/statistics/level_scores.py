@@ -132,7 +132,7 @@ class Scored:
         return frame
 
     def take(self, mask: Mask) -> Scored:
-        """Return what lies in some of the units, for example those with static turns only."""
+        """Restrict items and scores to the units of a mask, for example those with static turns only."""
         number = np.cumsum(mask) - 1
         keep: dict[Kind, Mask] = {}
         frames: dict[str, Frame | None] = {"turns": self.turns, "dialogues": self.dialogues}
@@ -223,7 +223,7 @@ def tied(values: Floats) -> Floats:
 
 
 def on_shared_dialogues(scored: Scored) -> Scored:
-    """Return what lies in the dialogues that all systems answered. ValueError where there is none."""
+    """Restrict to the dialogues that all systems answered. ValueError where there is none."""
     is_shared = shared_dialogues(scored.units)
     if not is_shared.any():
         raise ValueError("no dialogue was answered by all systems: compare the systems on all they answered")
@@ -427,7 +427,7 @@ class Pair:
 
 
 def paired(scored: Scored, row: Scores, missing: Missing) -> Pair:
-    """Return what of a row and the reference counts.
+    """The scores of a row and of the reference that are compared.
 
     Where both rated the same kind of items, those that both have a value for; where one side rated turns and
     the other whole dialogues, each side's own. With `whole`, units with a missing turn are left out of both.
@@ -545,6 +545,6 @@ def correlations(
 
 
 def scheme_of(units: Units, used: Ints) -> Scheme:
-    """Return what is drawn: clusters and systems where there are enough of both, else clusters."""
+    """Resampling scheme: clusters and systems where there are enough of both, else clusters."""
     least = min(len(np.unique(codes[used])) for codes in (units.clusters, units.systems))
     return "crossed" if least >= LEAST_CROSSED else "clusters"

@@ -228,7 +228,7 @@ class _Fit:
         ]
 
     def _residuals(self) -> Floats:
-        """Return what the model leaves per cell, 0 where there is no rating."""
+        """Residuals of the model per cell, 0 where there is no rating."""
         mean = (self.present * self.effects).sum(axis=1) / self.n
         return np.where(self.present > 0, self.away - self.effects + mean[:, None], 0.0)
 
@@ -432,7 +432,7 @@ FIGURES = RATES | AGREES
 
 
 def figure_title(name: str) -> str:
-    """Return what a figure of a rater is called, of those over raters and of repeats, too; else nothing."""
+    """Title of a figure of one rater, over raters or of repeats; empty for any other."""
     if name in FIGURES:
         return FIGURES[name].name
     if name.startswith("over_raters_"):

@@ -132,7 +132,7 @@ PASSES = {
 
 
 def repeat_title(name: str) -> str:
-    """Return what a figure of repeated answers is called; nothing for another figure."""
+    """Title of a figure of repeated answers; empty for any other figure."""
     how, _, same = name.partition("_")
     if how in ("samples", "again") and same in SAME:
         return SAME[same].name
@@ -157,7 +157,7 @@ class Repeats:
 def repeats_of(
     answers: Ratings, rater: str, how: How, *, reference: Floats | None = None, plan: Plan
 ) -> Repeats:
-    """Return what can be said of a rater's repeated answers, one column per sample or occasion.
+    """Statistics of a rater's repeated answers, one column per sample or occasion.
 
     ``reference`` holds, per item of ``answers``, what the others say it is (NaN where they are at odds or
     silent): against it binary samples are right or wrong.
@@ -177,7 +177,7 @@ def repeats_of(
 
 
 def right_answers(ratings: Ratings, rater: str) -> Floats | None:
-    """Return what an answer key, or else most people but the rater, say of each item; None without either."""
+    """Right answer per item: the key's, else the majority of the other people's; None without either."""
     if ratings.level not in CATEGORIES:
         return None
     keys = [j for j in ratings.of_kind("key") if ratings.on_scale[j]]

@@ -253,7 +253,7 @@ class _Binned:
         return np.asarray(np.abs(predicted - observed).sum(axis=1) / t[:, 0])
 
     def part(self, name: str) -> Callable[[Floats], Floats]:
-        """Return what computes one of Murphy's parts."""
+        """The function that computes one term of Murphy's decomposition."""
         return lambda t: self._parts(t)[name]
 
     def _parts(self, t: Floats) -> dict[str, Floats]:

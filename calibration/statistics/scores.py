@@ -270,7 +270,7 @@ def of_scores(
     ends: Mapping[str, tuple[float, float]] | None = None,
     plan: Plan | None = None,
 ) -> ScoreAnalysis:
-    """Return what the scores of a question are worth in people's terms, on the items shown.
+    """Evaluate the scores of a question against people's ratings, on these items.
 
     ``learning`` are the ratings that maps are learned from, of other dialogues; None cross-fits over FOLDS
     folds of the dialogues shown. ``ends`` are the lowest and highest value of scores that have a declared

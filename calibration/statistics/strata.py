@@ -234,7 +234,7 @@ class Counted:
         return np.array([column.per_turn * turns if column.is_count else 1.0 for column in self.columns])
 
     def factors(self, per_turns: float) -> Floats:
-        """Return what counts are multiplied with to be counts per so many turns: continuations x columns."""
+        """Factors that turn counts into counts per so many turns (continuations x columns)."""
         scale = per_turns / self.turns
         return np.column_stack([scale if c.is_count else np.ones(len(self)) for c in self.columns])
 

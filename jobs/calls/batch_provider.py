@@ -74,7 +74,7 @@ def read_lines(file: IO[bytes], key: str = "") -> Iterator[Line | None]:
 
 
 def read_line(text: bytes, key: str = "") -> Line | None:
-    """Return what a line says; None where it is none of a batch's results."""
+    """Parse a line of a results file; None where it is not a result."""
     try:
         entry = decoded(text, key)
     except (ValueError, RecursionError):

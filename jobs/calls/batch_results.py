@@ -63,7 +63,7 @@ class Working:
         return self.heartbeat.name
 
     def beside(self, asking: Callable[[], T]) -> T:
-        """Return what asking the provider comes to, in a thread of its own that may not use the database."""
+        """Call the provider in a separate thread, which may not use the database."""
         with ThreadPoolExecutor(1, thread_name_prefix="provider") as pool:
             future: Future[T] = pool.submit(asking)
             while not wait([future], timeout=SHORT).done:
@@ -92,7 +92,7 @@ MOST_CLEARING_TRIES = 8
 
 
 def then(batch: Batch) -> dict[str, Any]:
-    """Return what a batch's end says of its files: to be deleted, unless its endpoint's are kept."""
+    """File fields of a batch that has ended: to be deleted, unless its endpoint keeps files."""
     if not _files(batch):
         return {"next_look": None}
     if batch.endpoint.keep_batch_files:
@@ -231,7 +231,7 @@ CHANGED = "what it reads changed while its batch was under way: the reply answer
 
 
 def outcome_of(job: PreparedCall, line: Line, batch: Batch, key: str) -> Outcome:
-    """Return what a call in a batch came to by its line; `key` is the one that it was asked with.
+    """Outcome of a batched call, from its line; `key` is the API key that was used.
 
     A job that is made ready anew need not be what was asked: where the prompt is another now, its reply is
     paid for and not read, and it is asked for once more.

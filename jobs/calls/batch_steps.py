@@ -288,7 +288,7 @@ def _add(batch: Batch, at: Working, ids: list[int], file: IO[bytes], counts: Cou
 
 
 def _ended(job: PreparedCall) -> Outcome | None:
-    """Return what a call came to that needs no request: known beforehand, or from the cache."""
+    """Outcome of a call that needs no request: ready beforehand, or from the cache."""
     if job.prompt is None:
         return job.ready_outcome
     outcome = prepared.from_cache(job) if job.cached is not None else None

@@ -48,7 +48,7 @@ class Amounts:
         return all(room is None or (want or 0) <= room for room, want in pairs)
 
     def without(self, need: Amounts) -> Amounts:
-        """Return what is left after a need."""
+        """The amounts that remain after a need."""
         pairs: Iterable[tuple[Any, Any]] = zip(self.parts(), need.parts(), strict=True)
         return Amounts(*(None if room is None else room - (want or 0) for room, want in pairs))
 

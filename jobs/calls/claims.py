@@ -292,5 +292,5 @@ def change(batch: Batch, worker: str, **to: Any) -> None:
 
 
 def storable(text: str) -> str:
-    """Return what somebody else said so that PostgreSQL can hold it."""
+    """Make a foreign text storable in PostgreSQL."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -234,7 +234,7 @@ class Pool:
             self.settled += tokens - expected
 
     def wish(self, wanted_slots: int) -> Wish:
-        """Return what to ask for, and forget what it tells."""
+        """Take the wish to send to the database, and reset the counts in it."""
         self._turns = deque(turn for turn in self._turns if not turn.begin.done())
         wish = Wish(
             slots=self.limit,
@@ -575,7 +575,7 @@ def _write_results(outcomes: Sequence[Outcome], learned: dict[int, str], fakes: 
 
 
 def _outcome(call: int, task: asyncio.Task[Outcome], sent: int) -> Outcome:
-    """Return what a call came to: whatever it raised is a failure of that call, and of no other."""
+    """Outcome of a finished call; an exception fails that call alone."""
     error = task.exception()
     if error is None:
         return task.result()

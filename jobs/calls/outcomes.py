@@ -96,7 +96,7 @@ TRIES = 5
 
 
 def again_after_deadlock(work: Callable[[], T]) -> T:
-    """Return what a transaction comes to, done anew where a deadlock undid it, up to TRIES times in all.
+    """Run a transaction, again after a deadlock, up to TRIES times in all; return its result.
 
     The work must be one transaction of its own, so that nothing of it is left behind. Raises what the last
     try raised.

@@ -76,7 +76,7 @@ def waiting() -> list[Endpoint]:
 
 
 def _mine() -> list[Endpoint]:
-    """Return what waits that this process can ask, or nobody can."""
+    """Endpoints waiting for a test that this process has the key for, or no process has."""
     return [
         endpoint for endpoint in waiting() if actions.has_key(endpoint) or not actions.others_have(endpoint)
     ]

@@ -41,8 +41,7 @@ FILE = "tokenizer.json"
 
 
 def counter(endpoint: Endpoint) -> tuple[Count, str]:
-    """Return what counts an endpoint's tokens, and how in words; raise JobError for a tokenizer that is not
-    there."""
+    """The token counter of an endpoint and its description; raise JobError for a missing tokenizer."""
     if not endpoint.tokenizer:
         return about_tokens, BY_CHARACTERS
     try:

@@ -68,7 +68,7 @@ def is_paced(endpoint: Endpoint) -> bool:
 
 @transaction.atomic
 def take(*, endpoint: Endpoint, worker: str, wish: Wish) -> Grant:
-    """Return what a worker may do at an endpoint until it asks again."""
+    """Grant a worker its share of an endpoint until its next request for one."""
     Pace.objects.get_or_create(endpoint=endpoint)
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, [endpoint.pk])

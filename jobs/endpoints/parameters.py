@@ -35,7 +35,7 @@ def forms_for(prompt: Prompt, known_form: str) -> tuple[str, ...]:
 
 
 def response_format(form: str, prompt: Prompt) -> dict[str, Any]:
-    """Return what a form adds to a request."""
+    """Request fields of a response form."""
     if form == SCHEMA:
         assert prompt.schema is not None
         schema_format = {"name": "reply", "strict": True, "schema": dict(prompt.schema)}

@@ -47,7 +47,7 @@ def redact(text: str, key: str) -> str:
 
 
 def decoded(body: bytes, key: str) -> Any:
-    """Return what a JSON document holds, redacted; raise ValueError or RecursionError where it is none."""
+    """Decode and redact a JSON document; raise ValueError or RecursionError for invalid JSON."""
     text = body.decode(json.detect_encoding(body), "surrogatepass")
     data = json.loads(text)
     return redacted(data, key) if may_hold(text, key) else data
@@ -349,7 +349,7 @@ def _complete_reply(choice: dict[str, Any], reply: Reply) -> Reply:
 
 
 def _apart(message: dict[str, Any], text: str) -> tuple[str, str]:
-    """Return what the model thought and what it answered: from a field, or a leading block of the text."""
+    """Split a reply into reasoning and answer: by a field, or a leading block of the text."""
     for name in ("reasoning_content", "reasoning"):
         reasoning = message.get(name)
         if isinstance(reasoning, str) and reasoning:

@@ -37,7 +37,7 @@ _PROC = Path("/proc")
 
 @cache
 def machine() -> str:
-    """Return what processes that see each other share: this start of the system, its process numbers."""
+    """Identify the machine's boot and process namespace, which processes that see each other share."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.readlink(_PROC / 'self/ns/pid')}"

@@ -336,7 +336,7 @@ def ratings_from_records(
 
 
 def default_samples(level: Level) -> Samples:
-    """Return what becomes of repeated answers unless told: their mean on ordered scales, else the first."""
+    """Default handling of repeated answers: the mean on ordered scales, else the first."""
     return "mean" if level in ORDERED else "first"
 
 

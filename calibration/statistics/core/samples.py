@@ -79,7 +79,7 @@ class Sample:
         self._cached: dict[Callable[..., Any], Any] = {}
 
     def once(self, make: Callable[[Sample], Cached]) -> Cached:
-        """Return what `make` makes of the sample, made once however many resamples ask for it."""
+        """Cached `make(sample)`: computed once for all resamples."""
         if make not in self._cached:
             self._cached[make] = make(self)
         return cast(Cached, self._cached[make])
@@ -383,7 +383,7 @@ class Draw:
             yield cache[feature].totals(self.weights[start : start + step])
 
     def once(self, name: str, make: Callable[[], Cached]) -> Cached:
-        """Return what several statistics read of these rows, made at first use."""
+        """Cached `make()`, shared by the statistics that read these rows."""
         if name not in self._cached:
             self._cached[name] = make()
         return self._cached[name]  # type: ignore[return-value]
